@@ -1,0 +1,28 @@
+const DIGITS = '0123456789abcdef';
+
+/** The value of a hex digit's character code, or −1. */
+export function hexDigit(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48; // 0-9
+  const letter = code | 32; // A-F become a-f
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1;
+}
+
+/** Two lower-case digits for each byte. */
+export function bytesToHex(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += DIGITS.charAt(byte >>> 4) + DIGITS.charAt(byte & 15);
+  return text;
+}
+
+/** The bytes of an even number of hex digits of either case; `undefined` for any other text. */
+export function hexToBytes(text: string): Uint8Array | undefined {
+  if (text.length % 2 !== 0) return undefined;
+  const bytes = new Uint8Array(text.length / 2);
+  for (let i = 0; i < bytes.length; i++) {
+    const high = hexDigit(text.charCodeAt(2 * i));
+    const low = hexDigit(text.charCodeAt(2 * i + 1));
+    if (high < 0 || low < 0) return undefined;
+    bytes[i] = (high << 4) | low;
+  }
+  return bytes;
+}

@@ -1,0 +1,133 @@
+/** The stable codes of {@link IdError}; switch on these, not on messages. */
+export type ErrorCode =
+  | 'INVALID_ID'
+  | 'INVALID_OPTION'
+  | 'CLOCK'
+  | 'LEASES_EXHAUSTED'
+  | 'LEASE_FENCED'
+  | 'NO_SUCH_SEQUENCE'
+  | 'SEQUENCE_EXISTS'
+  | 'SEQUENCE_EXHAUSTED'
+  | 'UNSAFE_INTEGER'
+  | 'STORE'
+  | 'TIME_EXHAUSTED';
+
+/** What every error of idsmith is: a stable `code`, a message that names the culprit, a `cause` if there is one. */
+export class IdError extends Error {
+  override readonly name: string = 'IdError';
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** Text or bytes are not an id of that family. */
+export class InvalidIdError extends IdError {
+  override readonly name = 'InvalidIdError';
+  constructor(message: string, options?: ErrorOptions) {
+    super('INVALID_ID', message, options);
+  }
+}
+
+/** An option is out of range or of the wrong type. */
+export class InvalidOptionError extends IdError {
+  override readonly name = 'InvalidOptionError';
+  constructor(message: string, options?: ErrorOptions) {
+    super('INVALID_OPTION', message, options);
+  }
+}
+
+/** The clock's reading is no time, or it went back, or differs from the store's, by more than is allowed. */
+export class ClockError extends IdError {
+  override readonly name = 'ClockError';
+  constructor(message: string, options?: ErrorOptions) {
+    super('CLOCK', message, options);
+  }
+}
+
+/** Every node id of the namespace is held. */
+export class LeasesExhaustedError extends IdError {
+  override readonly name = 'LeasesExhaustedError';
+  constructor(message: string, options?: ErrorOptions) {
+    super('LEASES_EXHAUSTED', message, options);
+  }
+}
+
+/** The generator's lease window has ended and could not be extended. */
+export class LeaseFencedError extends IdError {
+  override readonly name = 'LeaseFencedError';
+  constructor(message: string, options?: ErrorOptions) {
+    super('LEASE_FENCED', message, options);
+  }
+}
+
+/** That sequence is not defined. */
+export class NoSuchSequenceError extends IdError {
+  override readonly name = 'NoSuchSequenceError';
+  constructor(message: string, options?: ErrorOptions) {
+    super('NO_SUCH_SEQUENCE', message, options);
+  }
+}
+
+/** A sequence of that name is defined already. */
+export class SequenceExistsError extends IdError {
+  override readonly name = 'SequenceExistsError';
+  constructor(message: string, options?: ErrorOptions) {
+    super('SEQUENCE_EXISTS', message, options);
+  }
+}
+
+/** Not enough ids are left for another block. */
+export class SequenceExhaustedError extends IdError {
+  override readonly name = 'SequenceExhaustedError';
+  constructor(message: string, options?: ErrorOptions) {
+    super('SEQUENCE_EXHAUSTED', message, options);
+  }
+}
+
+/** A number was asked for and the id is past 2^53 − 1. */
+export class UnsafeIntegerError extends IdError {
+  override readonly name = 'UnsafeIntegerError';
+  constructor(message: string, options?: ErrorOptions) {
+    super('UNSAFE_INTEGER', message, options);
+  }
+}
+
+/** The store failed or could not be reached; `cause` carries the driver's error. */
+export class StoreError extends IdError {
+  override readonly name = 'StoreError';
+  constructor(message: string, options?: ErrorOptions) {
+    super('STORE', message, options);
+  }
+}
+
+/** The layout's time field has run out. */
+export class TimeExhaustedError extends IdError {
+  override readonly name = 'TimeExhaustedError';
+  constructor(message: string, options?: ErrorOptions) {
+    super('TIME_EXHAUSTED', message, options);
+  }
+}
+
+/** One row of {@link errorTable}. */
+export interface ErrorEntry {
+  readonly code: ErrorCode;
+  readonly class: new (message: string, options?: ErrorOptions) => IdError;
+}
+
+/** Every code and its class, in the order of the documentation. */
+export const errorTable: readonly ErrorEntry[] = [
+  { code: 'INVALID_ID', class: InvalidIdError },
+  { code: 'INVALID_OPTION', class: InvalidOptionError },
+  { code: 'CLOCK', class: ClockError },
+  { code: 'LEASES_EXHAUSTED', class: LeasesExhaustedError },
+  { code: 'LEASE_FENCED', class: LeaseFencedError },
+  { code: 'NO_SUCH_SEQUENCE', class: NoSuchSequenceError },
+  { code: 'SEQUENCE_EXISTS', class: SequenceExistsError },
+  { code: 'SEQUENCE_EXHAUSTED', class: SequenceExhaustedError },
+  { code: 'UNSAFE_INTEGER', class: UnsafeIntegerError },
+  { code: 'STORE', class: StoreError },
+  { code: 'TIME_EXHAUSTED', class: TimeExhaustedError },
+];

@@ -1,0 +1,25 @@
+export { type Clock, systemClock } from './clock.js';
+export {
+  ClockError,
+  type ErrorCode,
+  type ErrorEntry,
+  errorTable,
+  IdError,
+  InvalidIdError,
+  InvalidOptionError,
+  LeaseFencedError,
+  LeasesExhaustedError,
+  NoSuchSequenceError,
+  SequenceExhaustedError,
+  SequenceExistsError,
+  StoreError,
+  TimeExhaustedError,
+  UnsafeIntegerError,
+} from './errors.js';
+export { LocalityGenerator } from './locality/generator.js';
+export type { Flavour } from './locality/layout.js';
+export type { LocalityMode, LocalityOptions, Reversal, SharedLocality } from './locality/options.js';
+export type { SeedWindow } from './locality/seed.js';
+export { LocalityUuid } from './locality/uuid.js';
+export { type RandomSource, systemRandom } from './random.js';
+export type { MachineNode } from './runtime/machine.js';

@@ -1,0 +1,38 @@
+import type { Clock } from '../clock.js';
+import { LocalityMinter } from './minter.js';
+import type { LocalityOptions, SharedLocality } from './options.js';
+import { settingsFrom, settingsOf } from './settings.js';
+import { LocalityUuid } from './uuid.js';
+
+/**
+ * Makes locality UUIDs.
+ *
+ * @example
+ * const ids = new LocalityGenerator({ node: 'random' });
+ * ids.next(); // '20be0ffc-314a-bd53-7a50-013a65ca76d2'
+ */
+export class LocalityGenerator extends LocalityMinter {
+  /** @throws InvalidOptionError naming the first option that is wrong */
+  constructor(options?: LocalityOptions);
+  /** @internal */
+  constructor(options: { clock?: Clock } | undefined, handle: SharedLocality);
+  constructor(options: LocalityOptions = {}, handle?: SharedLocality) {
+    super(handle === undefined ? settingsFrom(options) : settingsOf(handle, options.clock), handle);
+  }
+
+  /** The next id as a value. */
+  nextUuid(): LocalityUuid {
+    const bytes = new Uint8Array(16);
+    this.fill(bytes);
+    return LocalityUuid.fromBytes(bytes);
+  }
+
+  /**
+   * A generator that counts along with the one whose `share()` gave the handle, in whatever thread that is.
+   *
+   * @throws InvalidOptionError when the handle is not what `share()` gave
+   */
+  static attach(handle: SharedLocality, options?: { clock?: Clock }): LocalityGenerator {
+    return new LocalityGenerator(options, handle ?? ({} as SharedLocality));
+  }
+}

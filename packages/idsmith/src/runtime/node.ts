@@ -1,0 +1,44 @@
+import { Buffer } from 'node:buffer';
+import { networkInterfaces } from 'node:os';
+import { pid } from 'node:process';
+import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
+import { hexToBytes } from '../encoding/hex.js';
+import type { MachineNode } from './machine.js';
+
+const LEDGER = 'idsmith.ledger';
+
+// Worker threads inherit environment data when they start. So the ledger must exist as soon as the main
+// thread has loaded this module, or a worker started before the first id would not know of it.
+if (isMainThread && getEnvironmentData(LEDGER) === undefined) {
+  setEnvironmentData(LEDGER, new SharedArrayBuffer(16) as never);
+}
+
+/** The memory in which all threads of this process agree who may use which millisecond. */
+export function processLedger(): SharedArrayBuffer | undefined {
+  return getEnvironmentData(LEDGER) as SharedArrayBuffer | undefined;
+}
+
+/** This process and machine, or `undefined` where the runtime does not let us read them (Deno without `--allow-sys`). */
+export function machineNode(): MachineNode | undefined {
+  try {
+    return { processId: pid, mac: firstMac() };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first MAC address of a real interface; zeroes if the machine has none. */
+function firstMac(): Uint8Array {
+  for (const addresses of Object.values(networkInterfaces())) {
+    for (const { internal, mac } of addresses ?? []) {
+      const bytes = hexToBytes(mac.replaceAll(':', ''));
+      if (!internal && bytes?.length === 6 && bytes.some((byte) => byte !== 0)) return bytes;
+    }
+  }
+  return new Uint8Array(6);
+}
+
+/** ASCII bytes as one flat string. */
+export function asciiText(bytes: Uint8Array, length: number): string {
+  return Buffer.prototype.latin1Slice.call(bytes, 0, length);
+}

@@ -1,0 +1,20 @@
+// What browsers, edge workers and other runtimes without Node's built-ins offer.
+
+import type { MachineNode } from './machine.js';
+
+/** There is no process id and no MAC address to read here: generators take a random node. */
+export function machineNode(): MachineNode | undefined {
+  return undefined;
+}
+
+/** Only generators with a machine's identity need one. */
+export function processLedger(): SharedArrayBuffer | undefined {
+  return undefined;
+}
+
+const decoder = new TextDecoder();
+
+/** ASCII bytes as one flat string. */
+export function asciiText(bytes: Uint8Array, length: number): string {
+  return decoder.decode(bytes.subarray(0, length));
+}

@@ -1,0 +1,10 @@
+/** Private servers for tests: started as child processes on free ports, gone without a trace afterwards. */
+export { type Decision, decide, obtain, type ServiceName, surroundings } from './binaries.ts';
+export { describeWith } from './describe-with.ts';
+export { Etcd, type EtcdOptions, startEtcd } from './etcd.ts';
+export { ServerGroup } from './group.ts';
+export { type MariadbOptions, startMariadb } from './mariadb.ts';
+export { type PostgresOptions, startPostgres } from './postgres.ts';
+export { ServerProcess } from './process.ts';
+export { type RedisOptions, RedisServer, startRedis } from './redis.ts';
+export { RedisCluster, type RedisClusterOptions, startRedisCluster } from './redis-cluster.ts';

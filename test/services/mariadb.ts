@@ -1,0 +1,68 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { programsOf } from './binaries.ts';
+import { startTogether } from './group.ts';
+import { makeFolder } from './guard.ts';
+import { withFreePorts } from './ports.ts';
+import { ask } from './probe.ts';
+import { ServerProcess } from './process.ts';
+import { unprivilegedUser } from './run-as.ts';
+
+const PROTOCOL_10 = 10;
+
+/** How to start a MariaDB server. */
+export interface MariadbOptions {
+  /** More arguments for `mariadbd`. */
+  args?: readonly string[];
+}
+
+/** Starts a private MariaDB server: user `root` without a password, database `test`. */
+export async function startMariadb({ args = [] }: MariadbOptions = {}): Promise<ServerProcess> {
+  const [mariadbd, installDb] = await programsOf('mariadb');
+  const user = unprivilegedUser('mysql');
+  return withFreePorts(1, async ([port]) => {
+    const dir = makeFolder('mariadb', user);
+    const initFile = join(dir, 'init.sql');
+    writeFileSync(initFile, 'CREATE DATABASE IF NOT EXISTS test;\n');
+    // --no-defaults has to come first: nothing of the machine's own configuration applies.
+    const common = ['--no-defaults', `--datadir=${join(dir, 'data')}`, '--innodb-log-file-size=16M'];
+    const server = new ServerProcess({
+      name: 'mariadb',
+      dir,
+      ports: [port],
+      url: `mysql://root@127.0.0.1:${port}/test`,
+      prepare: [
+        installDb!,
+        ...common,
+        '--auth-root-authentication-method=normal',
+        '--skip-test-db',
+        '--skip-name-resolve',
+      ],
+      run: [
+        mariadbd,
+        ...common,
+        `--port=${port}`,
+        '--bind-address=127.0.0.1',
+        '--skip-name-resolve',
+        `--socket=${join(dir, 'socket')}`,
+        `--pid-file=${join(dir, 'pid')}`,
+        `--tmpdir=${dir}`,
+        `--init-file=${initFile}`,
+        '--character-set-server=utf8mb4',
+        // A commit reaches the kernel, so that it survives kill -9 of the server, but not yet the disk.
+        '--innodb-flush-log-at-trx-commit=2',
+        ...args,
+      ],
+      user,
+      answers: () => greets(port),
+    });
+    await startTogether([server]);
+    return server;
+  });
+}
+
+// The server speaks first: a packet of three bytes of length, one of sequence, then the protocol's version.
+async function greets(port: number): Promise<boolean> {
+  const greeting = await ask(port, '', (answer) => answer.length > 4);
+  return greeting[4] === PROTOCOL_10;
+}

@@ -1,0 +1,153 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { removeFolder, spawnGuarded } from './guard.ts';
+import { releasePorts } from './ports.ts';
+import { until } from './probe.ts';
+import { endTree, killTree, signalTree } from './process-tree.mjs';
+import type { User } from './run-as.ts';
+
+// Far more than any of them needs on an idle machine: a starved one must not fail a test.
+const START_MS = 60_000;
+const STOP_MS = 20_000;
+
+/** A program and its arguments. */
+export type CommandLine = readonly [command: string, ...args: string[]];
+
+/** What a server is and how to deal with it. */
+export interface ServerSpec {
+  readonly name: string;
+  readonly dir: string;
+  /** Its reserved ports, the one for clients first. */
+  readonly ports: readonly [number, ...number[]];
+  readonly url: string;
+  readonly run: CommandLine;
+  /** Run once, before the first start. */
+  readonly prepare?: CommandLine;
+  readonly env?: Record<string, string>;
+  readonly user?: User | undefined;
+  /** The signal for an orderly end; SIGTERM unless told otherwise. */
+  readonly stopSignal?: NodeJS.Signals;
+  /** Whether it answers its clients. May throw as long as it does not. */
+  readonly answers: () => Promise<boolean>;
+  /** Called after the last end, before the folder is removed. */
+  readonly cleanUp?: () => void;
+}
+
+/** A private server: a child process in a temporary folder, listening on 127.0.0.1 only. */
+export class ServerProcess {
+  readonly port: number;
+  readonly url: string;
+  readonly dir: string;
+  readonly #spec: ServerSpec;
+  readonly #logFile: string;
+  #child: ChildProcess | undefined;
+  #prepared = false;
+
+  constructor(spec: ServerSpec) {
+    this.port = spec.ports[0];
+    this.url = spec.url;
+    this.dir = spec.dir;
+    this.#spec = spec;
+    this.#logFile = join(spec.dir, 'log');
+  }
+
+  /** The process id, or undefined while it does not run. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** The last lines of what the server has logged. */
+  log(lines = 40): string {
+    const text = existsSync(this.#logFile) ? readFileSync(this.#logFile, 'utf8') : '';
+    return text.trimEnd().split('\n').slice(-lines).join('\n');
+  }
+
+  /** Starts the server, on the same port and data as before, and waits until it answers. */
+  async start(): Promise<void> {
+    if (this.#child) throw new Error(`${this.#spec.name} is already running`);
+    if (this.#spec.prepare && !this.#prepared) await this.#prepare(this.#spec.prepare);
+    this.#prepared = true;
+    const child = this.#spawn(this.#spec.run);
+    const isUp = await until(this.#spec.answers, {
+      timeoutMs: START_MS,
+      whileTrue: () => this.#child === child,
+    });
+    if (isUp) {
+      // Who forgets to stop it can still end: the watchdog does the rest.
+      child.unref();
+      return;
+    }
+    const problem = this.#child ? `does not answer after ${START_MS} ms` : 'ended while starting';
+    await this.kill();
+    throw this.#failure(problem);
+  }
+
+  /** Ends the process in an orderly way and keeps its folder and port for another `start()`. */
+  async shutdown(): Promise<void> {
+    await this.#end((pid) => endTree(pid, this.#spec.stopSignal ?? 'SIGTERM', STOP_MS));
+  }
+
+  /** Ends the process and its children with SIGKILL, like a crash. `restart()` brings it back. */
+  async kill(): Promise<void> {
+    await this.#end(killTree);
+  }
+
+  /** Starts the server again on the same port and data, ending it first if it runs. */
+  async restart(): Promise<void> {
+    await this.shutdown();
+    await this.start();
+  }
+
+  /** Freezes the server (SIGSTOP): connections stay open, nothing is answered. */
+  pause(): void {
+    this.#signal('SIGSTOP');
+  }
+
+  /** Lets a paused server go on. */
+  resume(): void {
+    this.#signal('SIGCONT');
+  }
+
+  /** Ends the server for good and removes its folder. */
+  async stop(): Promise<void> {
+    await this.shutdown();
+    if (existsSync(this.dir)) this.#spec.cleanUp?.();
+    await removeFolder(this.dir);
+    releasePorts(this.#spec.ports);
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    if (this.pid === undefined) throw new Error(`${this.#spec.name} is not running`);
+    signalTree(this.pid, signal);
+  }
+
+  async #end(end: (pid: number) => Promise<void>): Promise<void> {
+    const child = this.#child;
+    if (child?.pid === undefined) return;
+    child.ref();
+    const exited = once(child, 'exit');
+    await end(child.pid);
+    await exited;
+  }
+
+  async #prepare(commandLine: CommandLine): Promise<void> {
+    const [code, signal] = await once(this.#spawn(commandLine), 'exit');
+    if (code !== 0) throw this.#failure(`could not be prepared (${signal ?? `exit code ${code}`})`);
+  }
+
+  #spawn([command, ...args]: CommandLine): ChildProcess {
+    const { dir, env, user, stopSignal = 'SIGTERM' } = this.#spec;
+    const child = spawnGuarded({ dir, command, args, env, user, stopSignal, logFile: this.#logFile });
+    this.#child = child;
+    child.once('exit', () => {
+      this.#child = undefined;
+    });
+    return child;
+  }
+
+  #failure(problem: string): Error {
+    return new Error(`${this.#spec.name} ${problem}. The end of its log:\n${this.log()}`);
+  }
+}

@@ -1,6 +1,18 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+const source = (path: string) => fileURLToPath(new URL(`packages/idsmith/src/${path}`, import.meta.url));
+
 export default defineConfig({
+  resolve: {
+    // Tests load the sources. What is built is tested as users get it: in worker threads, processes, a
+    // browser, and from the packed tarball.
+    alias: [
+      { find: /^idsmith$/, replacement: source('index.ts') },
+      { find: /^idsmith\/testing$/, replacement: source('testing/index.ts') },
+      { find: /^#runtime$/, replacement: source('runtime/node.ts') },
+    ],
+  },
   test: {
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     testTimeout: 60_000,

@@ -26,7 +26,7 @@ export function requireClock(clock: Clock | undefined): Clock {
  * @throws ClockError when the reading is not a time since 1970
  */
 export function wholeMs(reading: number): number {
-  const ms = Math.floor(reading);
+  const ms = typeof reading === 'number' ? Math.floor(reading) : Number.NaN;
   if (ms >= 0 && ms <= Number.MAX_SAFE_INTEGER) return ms;
   throw new ClockError(`the clock must give milliseconds since 1970, it gave ${show(reading)}`);
 }

@@ -23,11 +23,16 @@ export function requireInteger(option: string, value: unknown, min: number, max:
 }
 
 /**
- * `value` if it is one of `choices`.
+ * `value` if it is one of `choices`; the first of them if it is left out.
  *
  * @throws InvalidOptionError naming the option, the choices and the value
  */
-export function requireChoice<T extends string>(option: string, value: unknown, choices: readonly T[]): T {
-  if (choices.includes(value as T)) return value as T;
+export function requireChoice<T extends string>(
+  option: string,
+  value: unknown,
+  choices: readonly [T, ...T[]],
+): T {
+  const chosen = value === undefined ? choices[0] : (value as T);
+  if (choices.includes(chosen)) return chosen;
   throw new InvalidOptionError(`${option} must be ${choices.map(show).join(' or ')}, not ${show(value)}`);
 }

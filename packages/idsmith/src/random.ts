@@ -1,3 +1,6 @@
+import { InvalidOptionError } from './errors.js';
+import { show } from './options.js';
+
 /** Where randomness comes from: fills all of `target`. Give your own to make a test repeatable. */
 export interface RandomSource {
   fill(target: Uint8Array<ArrayBuffer>): void;
@@ -9,6 +12,17 @@ export const systemRandom: RandomSource = {
     crypto.getRandomValues(target);
   },
 };
+
+/**
+ * The option `random` or the runtime's cryptographic source.
+ *
+ * @throws InvalidOptionError when it has no method `fill`
+ */
+export function requireRandom(random: RandomSource | undefined): RandomSource {
+  if (random === undefined) return systemRandom;
+  if (typeof random?.fill === 'function') return random;
+  throw new InvalidOptionError(`random must have a method fill(), ${show(random)} has none`);
+}
 
 /** A whole number from 0 to 2^32 − 1. */
 export function randomUint32(random: RandomSource): number {

@@ -1,7 +1,11 @@
-/** The eight hex digits of a 32-bit number in reverse order: `0x12345678` becomes `0x87654321`. Signed. */
-export function reverseNibbles(word: number): number {
-  const swapped = ((word >>> 4) & 0x0f0f0f0f) | ((word & 0x0f0f0f0f) << 4);
-  return (swapped >>> 24) | ((swapped >>> 8) & 0xff00) | ((swapped << 8) & 0xff0000) | (swapped << 24);
+/** The four bytes of a 32-bit number in reverse order: `0x12345678` becomes `0x78563412`. Signed. */
+export function reverseBytes(word: number): number {
+  return (word >>> 24) | ((word >>> 8) & 0xff00) | ((word << 8) & 0xff0000) | (word << 24);
+}
+
+/** The two hex digits of each byte of a 32-bit number swapped: `0x12345678` becomes `0x21436587`. Signed. */
+export function swapNibbles(word: number): number {
+  return ((word >>> 4) & 0x0f0f0f0f) | ((word & 0x0f0f0f0f) << 4);
 }
 
 /** 48 bits, big-endian. */

@@ -24,7 +24,14 @@ export interface IdentityWords {
 }
 
 export function identityWords(node: MachineNode, flavour: Flavour): IdentityWords {
-  const [, , mac2, mac3, mac4, mac5] = node.mac as unknown as number[] as [0, 0, number, number, number, number];
+  const [, , mac2, mac3, mac4, mac5] = node.mac as unknown as number[] as [
+    0,
+    0,
+    number,
+    number,
+    number,
+    number,
+  ];
   const nibbles = ((mac2 & 15) << 8) | mac3;
   const word1 = ((node.processId & 0xffff) << 16) | (flavour === 'rfc9562' ? 0x8000 : 0xb000) | nibbles;
   const word2 = (mac4 << 24) | (mac5 << 16);

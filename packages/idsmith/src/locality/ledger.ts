@@ -32,6 +32,14 @@ export class Ledger {
     return Atomics.load(this.#claim, 0);
   }
 
+  /** Sees to it that no later claim of `stream` lies below `ms`. */
+  raise(ms: number, stream: number): void {
+    for (;;) {
+      const newest = this.newest();
+      if (claimedMs(newest) >= ms || this.advance(newest, ms, stream)) return;
+    }
+  }
+
   /** Claims `ms` for `stream`, unless somebody was quicker than the caller's view of the newest claim. */
   advance(seen: bigint, ms: number, stream: number): boolean {
     const next = (BigInt(ms) << STREAM_BITS) | BigInt(stream);

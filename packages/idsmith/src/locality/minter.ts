@@ -1,5 +1,5 @@
 import { type Clock, wholeMs } from '../clock.js';
-import { reverseNibbles } from '../encoding/bits.js';
+import { reverseBytes, swapNibbles } from '../encoding/bits.js';
 import { InvalidOptionError, TimeExhaustedError } from '../errors.js';
 import { requireInteger, show } from '../options.js';
 import { OwnCounter } from './counter.js';
@@ -70,10 +70,11 @@ export class LocalityMinter {
   batch(count: number): string[] {
     requireInteger('count', count, 1, MAX_BATCH);
     this.#takeBack();
-    const ids: string[] = [];
-    for (let left = count; left > 0; left -= SHEET) {
-      const text = this.#print(this.#clock.now(), Math.min(left, SHEET));
-      for (let at = 0; at < text.length; at += ID_LENGTH) ids.push(text.substring(at, at + ID_LENGTH));
+    const ids = new Array<string>(count);
+    for (let done = 0; done < count; ) {
+      const end = Math.min(done + SHEET, count);
+      const text = this.#print(this.#clock.now(), end - done);
+      for (let at = 0; done < end; at += ID_LENGTH) ids[done++] = text.substring(at, at + ID_LENGTH);
     }
     return ids;
   }
@@ -162,21 +163,23 @@ export class LocalityMinter {
       : this.#sheet.sequential(from, count);
   }
 
+  /** Words are written little-endian, which this loop need not reverse on the machines that there are. */
   #write(view: DataView, first: number, count: number): void {
     const ms = this.#stamp(this.#clock.now(), count);
-    const word1 = this.#word1;
-    const word2 = stampWord2(this.#word2, ms);
+    const word1 = reverseBytes(this.#word1);
+    const word2 = reverseBytes(stampWord2(this.#word2, ms));
+    const word3 = reverseBytes(ms | 0);
     const variable = this.#mode === 'variable';
     const java = variable && this.#settings.reversal === 'java';
     const step = this.#step;
     let counter = this.#settings.counter.add(count * step);
     for (let at = first * 16, end = at + count * 16; at < end; at += 16) {
       counter = (counter + step) | 0;
-      const text = variable ? reverseNibbles(counter) : counter;
-      view.setInt32(at, java && counter < 0 ? text | 0xf0 : text);
-      view.setInt32(at + 4, word1);
-      view.setInt32(at + 8, word2);
-      view.setInt32(at + 12, ms | 0);
+      const digits = variable ? swapNibbles(counter) : reverseBytes(counter);
+      view.setInt32(at, java && counter < 0 ? digits | 0xf0000000 : digits, true);
+      view.setInt32(at + 4, word1, true);
+      view.setInt32(at + 8, word2, true);
+      view.setInt32(at + 12, word3, true);
     }
   }
 
@@ -187,7 +190,8 @@ export class LocalityMinter {
       throw new TimeExhaustedError(`48 bits of time end in the year 10889, the clock gave ${reading}`);
     }
     const { reseed, window } = this.#settings;
-    if (reseed && this.#mode === 'sequential' && windowNumber(reading, window) > this.#seededIn) this.#seed(reading);
+    if (reseed && this.#mode === 'sequential' && windowNumber(reading, window) > this.#seededIn)
+      this.#seed(reading);
     return this.#settings.timeline.stamp(reading, count);
   }
 

@@ -18,7 +18,8 @@ export function sequentialSeed(ms: number, window: SeedWindow): number {
   const date = new Date(ms);
   const parts = [date.getUTCMonth() + 1, date.getUTCDate(), date.getUTCHours(), date.getUTCMinutes()];
   const digits =
-    String(date.getUTCFullYear()).padStart(4, '0') + parts.map((part) => String(part).padStart(2, '0')).join('');
+    String(date.getUTCFullYear()).padStart(4, '0') +
+    parts.map((part) => String(part).padStart(2, '0')).join('');
   const key = digits.slice(0, window === 'hour' ? 10 : 11);
   const digest = md5(Uint8Array.from(key, (digit) => digit.charCodeAt(0)));
   return new DataView(digest.buffer).getInt32(0, true);

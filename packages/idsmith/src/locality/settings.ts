@@ -2,7 +2,7 @@ import { processLedger } from '#runtime';
 import { type Clock, requireClock, wholeMs } from '../clock.js';
 import { InvalidOptionError } from '../errors.js';
 import { requireChoice, requireInteger, show } from '../options.js';
-import { type RandomSource, randomUint32, systemRandom } from '../random.js';
+import { type RandomSource, randomUint32, requireRandom } from '../random.js';
 import type { MachineNode } from '../runtime/machine.js';
 import { type Counter, OwnCounter, SharedCounter } from './counter.js';
 import type { Flavour } from './layout.js';
@@ -40,18 +40,17 @@ export function settingsFrom(options: LocalityOptions): Settings {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidOptionError(`options must be an object, not ${show(options)}`);
   }
-  const clock = requireClock(options.clock);
-  const random = options.random ?? systemRandom;
-  const mode = requireChoice('mode', options.mode ?? 'variable', ['variable', 'sequential']);
-  const reversal = requireChoice('reversal', options.reversal ?? 'full', ['full', 'java']);
-  const window = requireChoice('window', options.window ?? 'ten-minutes', ['ten-minutes', 'hour']);
-  const flavour = requireChoice('flavour', options.flavour ?? 'locality', ['locality', 'rfc9562']);
-  const reseed = options.reseed ?? false;
+  const { reseed = false } = options;
   if (typeof reseed !== 'boolean') {
     throw new InvalidOptionError(`reseed must be true or false, not ${show(reseed)}`);
   }
+  const clock = requireClock(options.clock);
+  const random = requireRandom(options.random);
+  const mode = requireChoice('mode', options.mode, ['variable', 'sequential']);
+  const reversal = requireChoice('reversal', options.reversal, ['full', 'java']);
+  const window = requireChoice('window', options.window, ['ten-minutes', 'hour']);
+  const flavour = requireChoice('flavour', options.flavour, ['locality', 'rfc9562']);
   const { node, ledger } = chooseNode(options, random);
-  const seat: Seat | undefined = ledger && { ledger, stream: ledger.enrol(), joint: false };
   const now = mode === 'sequential' ? wholeMs(clock.now()) : 0;
   return {
     ...{ clock, node, reversal, flavour, window, reseed, mode },
@@ -62,7 +61,7 @@ export function settingsFrom(options: LocalityOptions): Settings {
           ? sequentialSeed(now, window)
           : randomUint32(random),
     ),
-    timeline: new Timeline(HALF_WALK[reversal], seat),
+    timeline: new Timeline(HALF_WALK[reversal], ledger && seatIn(ledger)),
     seededIn: windowNumber(now, window),
   };
 }
@@ -92,7 +91,8 @@ export function shareSettings(settings: Settings): Settings & { handle: SharedLo
     throw new InvalidOptionError('share() needs SharedArrayBuffer: serve the page cross-origin isolated');
   }
   const { clock, node, reversal, flavour, window, reseed, mode, timeline, seededIn } = settings;
-  const { ledger, stream } = timeline.seat ?? newLedger(timeline.highest);
+  const { ledger, stream } = timeline.seat ?? seatIn(new Ledger(new SharedArrayBuffer(16)));
+  ledger.raise(timeline.joinFrom, stream);
   const counter = SharedCounter.startingAt(settings.counter.add(0));
   const shared = { node, reversal, flavour, window, reseed, mode };
   return {
@@ -124,16 +124,14 @@ export function settingsOf(handle: SharedLocality, clock: Clock | undefined): Se
 
 /** A walk of one's own beside those who go on with the shared counter. */
 export function separateTimeline(reversal: Reversal, { ledger }: Seat): Timeline {
-  return new Timeline(HALF_WALK[reversal], { ledger, stream: ledger.enrol(), joint: false });
+  return new Timeline(HALF_WALK[reversal], seatIn(ledger));
 }
 
 function jointTimeline(seat: { ledger: Ledger; stream: number }): Timeline {
   return new Timeline(HALF_OF_JOINT_WALK, { ...seat, joint: true });
 }
 
-function newLedger(highest: number): { ledger: Ledger; stream: number } {
-  const ledger = new Ledger(new SharedArrayBuffer(16));
-  const stream = ledger.enrol();
-  ledger.advance(0n, Math.max(highest, 0), stream);
-  return { ledger, stream };
+/** A stream of one's own in a ledger. */
+function seatIn(ledger: Ledger): Seat {
+  return { ledger, stream: ledger.enrol(), joint: false };
 }

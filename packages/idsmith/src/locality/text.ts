@@ -53,27 +53,16 @@ export class Sheet {
 
   /** `count` ids in sequential mode, counting on from `counter`. */
   sequential(counter: number, count: number): string {
-    const units = this.#units;
-    for (let i = 0, at = 0, value = counter; i < count; i++, at += UNITS) {
-      value = (value + 1) | 0;
-      units[at] = FORWARD[value >>> 24] as number;
-      units[at + 1] = FORWARD[(value >>> 16) & 255] as number;
-      units[at + 2] = FORWARD[(value >>> 8) & 255] as number;
-      units[at + 3] = FORWARD[value & 255] as number;
-    }
+    for (let i = 0; i < count; i++) writeForward(this.#units, i * UNITS, (counter + i + 1) | 0);
     return this.#read(count);
   }
 
   /** `count` ids in variable mode: each adds `step`, and is written from its last digit to its first. */
   variable(counter: number, step: number, count: number, java: boolean): string {
-    const units = this.#units;
     const highest = java ? SWAPPED_JAVA : SWAPPED;
-    for (let i = 0, at = 0, value = counter; i < count; i++, at += UNITS) {
+    for (let i = 0, value = counter; i < count; i++) {
       value = (value + step) | 0;
-      units[at] = SWAPPED[value & 255] as number;
-      units[at + 1] = SWAPPED[(value >>> 8) & 255] as number;
-      units[at + 2] = SWAPPED[(value >>> 16) & 255] as number;
-      units[at + 3] = highest[value >>> 24] as number;
+      writeSwapped(this.#units, i * UNITS, value, highest);
     }
     return this.#read(count);
   }
@@ -93,4 +82,18 @@ export class Sheet {
       this.#bytes[at + i] = '0123456789abcdef'.charCodeAt(rest & 15);
     }
   }
+}
+
+function writeForward(units: Uint16Array, at: number, value: number): void {
+  units[at] = FORWARD[value >>> 24] as number;
+  units[at + 1] = FORWARD[(value >>> 16) & 255] as number;
+  units[at + 2] = FORWARD[(value >>> 8) & 255] as number;
+  units[at + 3] = FORWARD[value & 255] as number;
+}
+
+function writeSwapped(units: Uint16Array, at: number, value: number, highest: Uint16Array): void {
+  units[at] = SWAPPED[value & 255] as number;
+  units[at + 1] = SWAPPED[(value >>> 8) & 255] as number;
+  units[at + 2] = SWAPPED[(value >>> 16) & 255] as number;
+  units[at + 3] = highest[value >>> 24] as number;
 }

@@ -23,6 +23,9 @@ export class Timeline {
   #highest = -1;
   /** `#highest` as it was when the present half of the walk began. */
   #highestBefore = -1;
+  // The last answer, and the reading it was given for: good until the fence moves.
+  #reading = -1;
+  #ms = -1;
 
   constructor(half: number, seat?: Seat) {
     this.#half = half;
@@ -30,17 +33,20 @@ export class Timeline {
     this.seat = seat;
   }
 
-  /** The highest time stamped so far, −1 if none was. */
-  get highest(): number {
-    return this.#highest;
+  /** A time that may be stamped and has none stamped above it: where threads that join may begin. */
+  get joinFrom(): number {
+    return Math.max(this.#highest, this.#fence + 1);
   }
 
   /** The time for the next `count` ids, given the clock's reading. */
   stamp(reading: number, count: number): number {
     this.#left -= count;
-    if (this.#left < 0) this.#turn();
+    if (this.#left < 0) this.#turn(count);
+    else if (reading === this.#reading) return this.#ms;
     const ms = this.seat === undefined ? this.#above(reading, this.#fence) : this.#claim(reading, this.seat);
     if (ms > this.#highest) this.#highest = ms;
+    this.#reading = reading;
+    this.#ms = ms;
     return ms;
   }
 
@@ -49,13 +55,14 @@ export class Timeline {
     this.#fence = this.#highest;
     this.#highestBefore = this.#highest;
     this.#left = this.#half;
+    this.#reading = -1;
   }
 
   /** Half the walk is done. Ids of this half and the last differ in their counters; older ones must in time. */
-  #turn(): void {
+  #turn(count: number): void {
     this.#fence = this.#highestBefore;
     this.#highestBefore = this.#highest;
-    this.#left = this.#half;
+    this.#left = this.#half - count;
   }
 
   #above(reading: number, fence: number): number {

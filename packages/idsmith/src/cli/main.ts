@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import process from 'node:process';
+import { IdError } from '../errors.js';
+import { type Command, describe, readArguments, UsageError } from './command.js';
+import { inspectCommand } from './inspect.js';
+import { localityCommand } from './locality.js';
+import { writeLines } from './output.js';
+
+const COMMANDS: readonly Command[] = [localityCommand, inspectCommand];
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main([word, ...args]: string[]): Promise<number> {
+  const command = COMMANDS.find(({ name }) => name === word);
+  try {
+    if (command === undefined) return await withoutCommand(word);
+    const given = readArguments(command, args);
+    await writeLines(process.stdout, given.on('help') ? describe(command) : command.run(given));
+    return 0;
+  } catch (error) {
+    return report(error, command);
+  }
+}
+
+async function withoutCommand(word: string | undefined): Promise<number> {
+  if (word === '--version') {
+    const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+    await writeLines(process.stdout, [JSON.parse(manifest).version]);
+    return 0;
+  }
+  if (word === '--help' || word === '-h' || word === 'help') {
+    await writeLines(process.stdout, overview());
+    return 0;
+  }
+  await writeLines(
+    process.stderr,
+    word === undefined ? overview() : [`idsmith: no command ${JSON.stringify(word)}`, ...overview()],
+  );
+  return 2;
+}
+
+function overview(): string[] {
+  return [
+    'Usage: idsmith <command>',
+    '',
+    ...COMMANDS.map(({ name, usage, summary }) => `  ${`${name} ${usage}`.padEnd(34)}${summary}`),
+    '',
+    'idsmith <command> --help tells more. Example: idsmith locality -n 5',
+  ];
+}
+
+/** One sentence on standard error. What the user typed wrong is exit code 2, what failed on the way 1. */
+function report(error: unknown, command: Command | undefined): number {
+  const typed =
+    error instanceof UsageError ||
+    (error instanceof IdError && (error.code === 'INVALID_OPTION' || error.code === 'INVALID_ID'));
+  const message = error instanceof UsageError || error instanceof IdError ? error.message : String(error);
+  process.stderr.write(`idsmith: ${message}\n`);
+  if (error instanceof UsageError) process.stderr.write(`See idsmith ${command?.name ?? ''} --help\n`);
+  return typed ? 2 : 1;
+}

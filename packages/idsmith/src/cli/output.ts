@@ -1,0 +1,31 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+
+/** How much text is gathered before it is written. */
+const CHUNK = 64 * 1024;
+
+/**
+ * Writes lines as fast as the reader takes them. When the reader goes away (`| head -1`) it stops asking for more
+ * and returns quietly.
+ */
+export async function writeLines(
+  stream: Writable,
+  lines: Iterable<string> | AsyncIterable<string>,
+): Promise<void> {
+  let gone: Error | undefined;
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    gone = error;
+  });
+  let text = '';
+  const flush = async () => {
+    if (!stream.write(text)) await once(stream, 'drain').catch(() => undefined);
+    text = '';
+    if (gone !== undefined && (gone as NodeJS.ErrnoException).code !== 'EPIPE') throw gone;
+  };
+  for await (const line of lines) {
+    text += `${line}\n`;
+    if (text.length >= CHUNK) await flush();
+    if (gone !== undefined) return;
+  }
+  await flush();
+}

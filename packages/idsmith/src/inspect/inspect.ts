@@ -1,0 +1,15 @@
+import { InvalidIdError } from '../errors.js';
+import { show } from '../options.js';
+import type { Reading } from './reading.js';
+import { readUuid } from './uuid.js';
+
+/**
+ * What an id of any family says: every reading that fits, best first.
+ *
+ * @throws InvalidIdError when none fits
+ */
+export function inspect(id: string): Reading[] {
+  const readings = typeof id === 'string' ? readUuid(id) : [];
+  if (readings.length === 0) throw new InvalidIdError(`${show(id)} is not an id of any family`);
+  return readings;
+}

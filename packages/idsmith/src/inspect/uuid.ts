@@ -1,0 +1,48 @@
+import { readUint48, reverseBytes, swapNibbles } from '../encoding/bits.js';
+import { bytesToHex } from '../encoding/hex.js';
+import { LocalityUuid } from '../locality/uuid.js';
+import type { Reading } from './reading.js';
+
+/** What an id says if it is a UUID. Empty if it is none. */
+export function readUuid(text: string): Reading[] {
+  if (!LocalityUuid.isValid(text.trim())) return [];
+  const uuid = LocalityUuid.parse(text);
+  const { version } = uuid;
+  if (version === 'b') return [{ family: 'locality', fields: { version, ...fieldsOf(uuid.toBytes()) } }];
+  const plain: Reading = { family: 'uuid', fields: { version } };
+  const bytes = uuid.toBytes();
+  return version === '8' && isPlausible(readUint48(bytes, 10))
+    ? [{ family: 'locality', fields: { version, flavour: 'rfc9562', ...fieldsOf(bytes) } }, plain]
+    : [plain];
+}
+
+/** The fields that versions b and 8 have in common. */
+function fieldsOf(bytes: Uint8Array): Record<string, string | number> {
+  const view = new DataView(bytes.buffer);
+  const counter = view.getInt32(0);
+  const ms = readUint48(bytes, 10);
+  const iso = new Date(ms).toISOString();
+  return {
+    counter: bytesToHex(bytes.subarray(0, 4)),
+    // The text does not tell its mode: either this number was written as it is, or that one in reverse.
+    sequentialCounter: counter >>> 0,
+    variableCounter: reverseBytes(swapNibbles(counter)) >>> 0,
+    processId: view.getUint16(4),
+    macFragment: maskedMac(bytes),
+    timestamp: ms,
+    utc: `${iso.slice(0, -1).replace('T', ' ')} UTC`,
+    iso,
+  };
+}
+
+/** `__:__:_d:53:7a:50`: what an id does not hold is shown as underscores. */
+function maskedMac(bytes: Uint8Array): string {
+  const [b6, ...rest] = bytes.subarray(6, 10);
+  const known = rest.map((byte) => byte.toString(16).padStart(2, '0'));
+  return ['__', '__', `_${((b6 as number) & 15).toString(16)}`, ...known].join(':');
+}
+
+/** Ids of a foreign version 8 have anything in these bits; between 2010 and 2100 they are believed. */
+function isPlausible(ms: number): boolean {
+  return ms >= Date.UTC(2010) && ms < Date.UTC(2100);
+}

@@ -1,0 +1,160 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { LocalityUuid } from 'idsmith';
+import { describe, expect, it } from 'vitest';
+import { repeated } from '../support/unique.ts';
+
+const bin = fileURLToPath(new URL('../../bin/idsmith.js', import.meta.url));
+const KNOWN = '20be0ffc-314a-bd53-7a50-013a65ca76d2';
+
+function idsmith(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { encoding: 'utf8' });
+  return { status, stdout, stderr, lines: stdout.split('\n').slice(0, -1) };
+}
+
+describe('idsmith locality', () => {
+  it('prints one id a line and nothing else', () => {
+    const { status, stderr, lines } = idsmith('locality', '-n', '5');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(lines).toHaveLength(5);
+    expect(lines.every(LocalityUuid.isValid)).toBe(true);
+    expect(repeated(lines)).toEqual([]);
+  });
+
+  it('prints one id when no count is given', () => {
+    expect(idsmith('locality').lines).toHaveLength(1);
+  });
+
+  it('counts up with --sequential', () => {
+    const { lines } = idsmith('locality', '-n', '2000', '--sequential');
+    const counters = lines.map((line) => Number.parseInt(line.slice(0, 8), 16));
+    counters.reduce((last, counter) => {
+      expect(counter).toBe((last + 1) % 2 ** 32);
+      return counter;
+    });
+  });
+
+  it('prints an object with --json, and standard UUIDs with --rfc9562', () => {
+    const { ids } = JSON.parse(idsmith('locality', '-n', '3', '--rfc9562', '--json').stdout);
+    expect(ids).toHaveLength(3);
+    for (const id of ids) expect(LocalityUuid.parse(id).version).toBe('8');
+  });
+
+  it('ends quietly when the reader of a million ids goes away', async () => {
+    const child = spawn('sh', ['-c', `"$0" "$1" locality -n 1000000 | head -1; wait`, process.execPath, bin]);
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (chunk) => {
+      out += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      err += chunk;
+    });
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    expect(code).toBe(0);
+    expect(err).toBe('');
+    expect(LocalityUuid.isValid(out.trim())).toBe(true);
+  });
+
+  it('itself exits with 0 when its reader goes away', async () => {
+    const child = spawn(process.execPath, [bin, 'locality', '-n', '1000000000']);
+    child.stdout.once('data', () => child.stdout.destroy());
+    let err = '';
+    child.stderr.on('data', (chunk) => {
+      err += chunk;
+    });
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+  });
+});
+
+describe('idsmith inspect', () => {
+  it('shows the fields of a locality UUID', () => {
+    const { status, lines } = idsmith('inspect', KNOWN);
+    expect(status).toBe(0);
+    expect(Object.fromEntries(lines.map((line) => [line.slice(0, 16).trim(), line.slice(16)]))).toEqual({
+      family: 'locality',
+      version: 'b',
+      counter: '20be0ffc',
+      'if sequential': '549326844',
+      'if variable': '3488672514',
+      'process id': '12618',
+      'MAC fragment': '__:__:_d:53:7a:50',
+      timestamp: '1350327498450',
+      utc: '2012-10-15 18:58:18.450 UTC',
+      iso: '2012-10-15T18:58:18.450Z',
+    });
+  });
+
+  it('gives the same as JSON', () => {
+    expect(JSON.parse(idsmith('inspect', KNOWN.toUpperCase(), '--json').stdout)).toEqual({
+      id: KNOWN.toUpperCase(),
+      family: 'locality',
+      version: 'b',
+      counter: '20be0ffc',
+      sequentialCounter: 549326844,
+      variableCounter: 3488672514,
+      processId: 12618,
+      macFragment: '__:__:_d:53:7a:50',
+      timestamp: 1350327498450,
+      utc: '2012-10-15 18:58:18.450 UTC',
+      iso: '2012-10-15T18:58:18.450Z',
+    });
+  });
+
+  it('reads what idsmith locality prints, both flavours', () => {
+    for (const flag of ['--random', '--rfc9562']) {
+      const id = idsmith('locality', flag).lines[0] as string;
+      const reading = JSON.parse(idsmith('inspect', id, '--json').stdout);
+      expect(reading.family).toBe('locality');
+      expect(Math.abs(reading.timestamp - Date.now())).toBeLessThan(60_000);
+    }
+  });
+
+  it('shows another UUID as just that', () => {
+    const reading = JSON.parse(idsmith('inspect', 'f47ac10b-58cc-4372-a567-0e02b2c3d479', '--json').stdout);
+    expect(reading).toEqual({ id: 'f47ac10b-58cc-4372-a567-0e02b2c3d479', family: 'uuid', version: '4' });
+  });
+});
+
+describe('wrong usage', () => {
+  it.each([
+    [],
+    ['nonsense'],
+    ['locality', '--nonsense'],
+    ['locality', '5'],
+    ['locality', '-n'],
+    ['locality', '-n', '0'],
+    ['locality', '-n', '-5'],
+    ['locality', '-n', 'five'],
+    ['locality', '-n', '1.5'],
+    ['locality', '-n', '99999999999999999999'],
+    ['inspect'],
+    ['inspect', KNOWN, KNOWN],
+    ['inspect', 'nonsense'],
+    ['inspect', ''],
+  ])('of %j exits with 2, a message on standard error and nothing on standard output', (...args) => {
+    const { status, stdout, stderr } = idsmith(...args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).not.toBe('');
+    expect(stderr).not.toContain('    at ');
+  });
+});
+
+describe('help', () => {
+  it('names every command, with an example', () => {
+    const { status, stdout } = idsmith('--help');
+    expect(status).toBe(0);
+    for (const word of ['locality', 'inspect', 'Example']) expect(stdout).toContain(word);
+  });
+
+  it.each(['locality', 'inspect'])('of %s has an example that works', (command) => {
+    const { status, stdout } = idsmith(command, '--help');
+    expect(status).toBe(0);
+    const example = /Example: idsmith (.*)/.exec(stdout)?.[1] as string;
+    expect(idsmith(...example.split(' ')).status).toBe(0);
+  });
+
+  it('knows its version', () => {
+    expect(idsmith('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});

@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { base62Digit, fromBase62, toBase62 } from '../../src/encoding/base62.ts';
+
+describe('base 62', () => {
+  it.each([
+    [0, '0'],
+    [9, '9'],
+    [10, 'A'],
+    [35, 'Z'],
+    [36, 'a'],
+    [61, 'z'],
+    [62, '10'],
+    [3843, 'zz'],
+    [Number.MAX_SAFE_INTEGER, 'fFgnDxSe7'],
+  ])('writes %d as %s and reads it back', (value, text) => {
+    expect(toBase62(value)).toBe(text);
+    expect(fromBase62(text)).toBe(value);
+  });
+
+  it('pads to a width and never cuts', () => {
+    expect(toBase62(1, 2)).toBe('01');
+    expect(toBase62(3844, 2)).toBe('100');
+  });
+
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('does not write %d', (value) => {
+    expect(toBase62(value)).toBeUndefined();
+  });
+
+  it.each(['', ' ', '-1', 'a-b', 'é', '0\n', 'fFgnDxSe8', 'zzzzzzzzzzzzzzzzzzzz'])(
+    'does not read %j',
+    (text) => {
+      expect(fromBase62(text)).toBeUndefined();
+    },
+  );
+
+  it('knows exactly 62 digits', () => {
+    const digits = Array.from({ length: 0x10000 }, (_, code) => code).filter(
+      (code) => base62Digit(code) >= 0,
+    );
+    expect(digits).toHaveLength(62);
+  });
+
+  it('round-trips any safe number and keeps its order at one width', () => {
+    const number = fc.maxSafeNat();
+    fc.assert(
+      fc.property(number, number, (a, b) => {
+        const [textA, textB] = [toBase62(a, 9) as string, toBase62(b, 9) as string];
+        expect(fromBase62(textA)).toBe(a);
+        expect(Math.sign(a - b)).toBe(textA < textB ? -1 : textA > textB ? 1 : 0);
+      }),
+    );
+  });
+});

@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { high16, readUint48, reverseBytes, swapNibbles } from '../../src/encoding/bits.ts';
+
+const hex = (word: number) => (word >>> 0).toString(16).padStart(8, '0');
+
+describe('bits', () => {
+  it('reverses bytes', () => {
+    expect(hex(reverseBytes(0x12345678))).toBe('78563412');
+    expect(hex(reverseBytes(0x800000ff))).toBe('ff000080');
+  });
+
+  it('swaps the digits of each byte', () => {
+    expect(hex(swapNibbles(0x12345678))).toBe('21436587');
+    expect(hex(swapNibbles(0xf000000f | 0))).toBe('0f0000f0');
+  });
+
+  it('reverses all eight digits when both are done', () => {
+    fc.assert(
+      fc.property(fc.integer(), (word) => {
+        expect(hex(reverseBytes(swapNibbles(word)))).toBe([...hex(word)].reverse().join(''));
+      }),
+    );
+  });
+
+  it('reads 48 bits without losing the upper ones', () => {
+    const bytes = Uint8Array.of(9, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 9);
+    expect(readUint48(bytes, 1)).toBe(2 ** 48 - 1);
+    expect(readUint48(bytes.subarray(1), 0)).toBe(2 ** 48 - 1);
+    expect(readUint48(new Uint8Array(6), 0)).toBe(0);
+  });
+
+  it('finds the upper 16 of 48 bits', () => {
+    expect(high16(2 ** 48 - 1)).toBe(0xffff);
+    expect(high16(2 ** 32)).toBe(1);
+    expect(high16(2 ** 32 - 1)).toBe(0);
+  });
+});

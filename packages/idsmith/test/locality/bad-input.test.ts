@@ -1,0 +1,147 @@
+import { LocalityGenerator, LocalityUuid } from 'idsmith';
+import { FakeClock } from 'idsmith/testing';
+import { describe, expect, it } from 'vitest';
+
+const TEXT = '20be0ffc-314a-bd53-7a50-013a65ca76d2';
+const named = (code: string) => expect.objectContaining({ code });
+
+const notIds: unknown[] = [
+  null,
+  undefined,
+  5,
+  12n,
+  Number.NaN,
+  {},
+  [],
+  Symbol('id'),
+  new Date(),
+  '',
+  TEXT.slice(1),
+  `${TEXT}2`,
+  TEXT.replace('-', '_'),
+  TEXT.replaceAll('-', ''),
+  `\u00a0${TEXT}`,
+  `${TEXT.slice(0, 35)}\u00a0`,
+  { toString: () => TEXT },
+  new String(TEXT),
+];
+
+describe('what is not a UUID', () => {
+  it.each(notIds)('is not valid, and is refused: %s', (input) => {
+    expect(LocalityUuid.isValid(input)).toBe(false);
+    expect(() => LocalityUuid.parse(input as string)).toThrow(named('INVALID_ID'));
+  });
+
+  it.each([0, 15, 17])('is refused as %d bytes', (length) => {
+    expect(() => LocalityUuid.fromBytes(new Uint8Array(length))).toThrow(named('INVALID_ID'));
+  });
+
+  it.each([null, TEXT, new Array(16).fill(0), new Uint16Array(16), new ArrayBuffer(16)])(
+    'is refused as bytes: %s',
+    (bytes) => {
+      expect(() => LocalityUuid.fromBytes(bytes as never)).toThrow(named('INVALID_ID'));
+    },
+  );
+
+  it.each([-(2n ** 63n) - 1n, 2n ** 64n, 5, '5', null, undefined])('is refused as half: %s', (half) => {
+    expect(() => LocalityUuid.fromBits(half as bigint, 0n)).toThrow(named('INVALID_ID'));
+    expect(() => LocalityUuid.fromBits(0n, half as bigint)).toThrow(named('INVALID_ID'));
+  });
+
+  it('is named in the message, cut short when it is long', () => {
+    expect(() => LocalityUuid.parse('nonsense')).toThrow('"nonsense" is not a UUID');
+    expect(() => LocalityUuid.parse('x'.repeat(1e6))).toThrow(/^"x{57}\.\.\." is not a UUID$/);
+  });
+
+  it('is refused by the constructor, which takes nothing', () => {
+    const construct = LocalityUuid as unknown as new (...args: unknown[]) => LocalityUuid;
+    for (const args of [[TEXT], [null], [new Uint8Array(16)], [new Uint8Array(16), Symbol('owned')]]) {
+      expect(() => new construct(...args)).toThrow(named('INVALID_OPTION'));
+    }
+  });
+});
+
+describe('a wrong option', () => {
+  const mac = new Uint8Array(6);
+  it.each([
+    [{ mode: 'random' }, 'mode'],
+    [{ mode: null }, 'mode'],
+    [{ reversal: 'JAVA' }, 'reversal'],
+    [{ window: 'day' }, 'window'],
+    [{ flavour: 'v7' }, 'flavour'],
+    [{ reseed: 'yes' }, 'reseed'],
+    [{ node: 'other' }, 'node'],
+    [{ node: null }, 'node'],
+    [{ node: 5 }, 'node'],
+    [{ node: { processId: -1, mac } }, 'node.processId'],
+    [{ node: { processId: 1.5, mac } }, 'node.processId'],
+    [{ node: { processId: Number.NaN, mac } }, 'node.processId'],
+    [{ node: { processId: '7', mac } }, 'node.processId'],
+    [{ node: { processId: 1, mac: new Uint8Array(5) } }, 'node.mac'],
+    [{ node: { processId: 1, mac: new Uint8Array(7) } }, 'node.mac'],
+    [{ node: { processId: 1, mac: '00:00:00:00:00:00' } }, 'node.mac'],
+    [{ node: { processId: 1 } }, 'node.mac'],
+    [{ counter: -(2 ** 31) - 1 }, 'counter'],
+    [{ counter: 2 ** 32 }, 'counter'],
+    [{ counter: 0.5 }, 'counter'],
+    [{ counter: 5n }, 'counter'],
+    [{ clock: {} }, 'clock'],
+    [{ clock: null }, 'clock'],
+    [{ clock: 1234 }, 'clock'],
+    [{ random: {} }, 'random'],
+  ])('%o is refused by name', (options, name) => {
+    const construct = () => new LocalityGenerator(options as never);
+    expect(construct).toThrow(named('INVALID_OPTION'));
+    expect(construct).toThrow(new RegExp(`^${name} must`));
+  });
+
+  it.each([null, 5, 'variable'])('object %s is refused', (options) => {
+    expect(() => new LocalityGenerator(options as never)).toThrow(named('INVALID_OPTION'));
+  });
+
+  it.each([null, undefined, {}, 5, { counter: new ArrayBuffer(4) }])('handle %s is refused', (handle) => {
+    expect(() => LocalityGenerator.attach(handle as never)).toThrow(named('INVALID_OPTION'));
+  });
+});
+
+describe('a wrong count or target', () => {
+  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 24 + 1, 2 ** 32, '5', 5n, null, undefined])(
+    '%s is refused and takes no id',
+    (count) => {
+      const generator = new LocalityGenerator({ counter: 0, node: 'random' });
+      expect(() => generator.batch(count as number)).toThrow(named('INVALID_OPTION'));
+      expect(generator.next().slice(0, 8)).toBe('5bcb4db0');
+    },
+  );
+
+  it.each([null, undefined, 16, 'x', new Array(16), new Uint16Array(16), new ArrayBuffer(16)])(
+    'target %s is refused',
+    (target) => {
+      expect(() => new LocalityGenerator().fill(target as never)).toThrow(named('INVALID_OPTION'));
+    },
+  );
+});
+
+describe('a wrong clock', () => {
+  it.each([Number.NaN, -1, Number.NEGATIVE_INFINITY, '5', undefined, 5n])(
+    'that gives %s is refused at every call, and works again when it recovers',
+    (reading) => {
+      const clock = new FakeClock(1000);
+      const generator = new LocalityGenerator({ clock, counter: 0, node: 'random' });
+      clock.time = reading as number;
+      expect(() => generator.next()).toThrow(named('CLOCK'));
+      expect(() => generator.batch(3)).toThrow(named('CLOCK'));
+      expect(() => generator.fill(new Uint8Array(16))).toThrow(named('CLOCK'));
+      expect(() => generator.nextUuid()).toThrow(named('CLOCK'));
+      expect(() => generator.useSequentialIds()).toThrow(named('CLOCK'));
+      expect(() => new LocalityGenerator({ clock, mode: 'sequential' })).toThrow(named('CLOCK'));
+      clock.time = 1000;
+      expect(generator.next().slice(0, 8)).toBe('5bcb4db0');
+    },
+  );
+
+  it('past 48 bits is refused as the end of time', () => {
+    const generator = new LocalityGenerator({ clock: new FakeClock(2 ** 48), node: 'random' });
+    expect(() => generator.next()).toThrow(named('TIME_EXHAUSTED'));
+  });
+});

@@ -1,0 +1,16 @@
+/** The ids that come more than once, exactly. Empty is what every test wants. */
+export function repeated(ids: Iterable<string>): string[] {
+  const seen = new Set<string>();
+  const again: string[] = [];
+  for (const id of ids) {
+    if (seen.has(id)) again.push(id);
+    seen.add(id);
+  }
+  return again;
+}
+
+/** 16-byte ids, one after another, as strings that compare as the bytes do. */
+export function* idsIn(bytes: Uint8Array): Iterable<string> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0; at < buffer.length; at += 16) yield buffer.toString('latin1', at, at + 16);
+}

@@ -73,7 +73,8 @@ export function decide(service: ServiceName, { dirs, canInstall, isCi }: Surroun
   const { aptPackage, programs } = SERVICES[service];
   const paths = programs.map((names) => find(names, dirs)).filter((path) => path !== undefined);
   const [first, ...others] = paths;
-  if (first !== undefined && paths.length === programs.length) return { action: 'run', programs: [first, ...others] };
+  if (first !== undefined && paths.length === programs.length)
+    return { action: 'run', programs: [first, ...others] };
   if (canInstall) return { action: 'install', aptPackage };
   const missing = programs.filter((names) => !find(names, dirs)).map((names) => names[0]);
   const hint = `On Debian: apt-get install ${aptPackage}; elsewhere, put it on the PATH.`;
@@ -93,25 +94,28 @@ async function install(aptPackage: string): Promise<void> {
   }
 }
 
-async function findOrInstall(service: ServiceName): Promise<Decision> {
-  const decision = decide(service, surroundings());
+/** What came of a service: a decision after which there is nothing left to install. */
+export type Outcome = Exclude<Decision, { action: 'install' }>;
+
+async function findOrInstall(service: ServiceName, around: Surroundings): Promise<Outcome> {
+  const decision = decide(service, around);
   if (decision.action !== 'install') return decision;
   await install(decision.aptPackage);
-  return decide(service, { ...surroundings(), canInstall: false });
+  return findOrInstall(service, { ...surroundings(), canInstall: false });
 }
 
-const decisions = new Map<ServiceName, Promise<Decision>>();
+const outcomes = new Map<ServiceName, Promise<Outcome>>();
 
-/** Finds a service, installing it if that is possible. Never resolves with 'install'. */
-export function obtain(service: ServiceName): Promise<Decision> {
-  const known = decisions.get(service) ?? findOrInstall(service);
-  decisions.set(service, known);
-  return known;
+/** Finds a service, installing it if it is missing and can be installed. */
+export function obtain(service: ServiceName): Promise<Outcome> {
+  const outcome = outcomes.get(service) ?? findOrInstall(service, surroundings());
+  outcomes.set(service, outcome);
+  return outcome;
 }
 
-/** The programs of a service, or an error that says how to get them. */
+/** The paths of a service's programs, or an error that says how to get them. */
 export async function programsOf(service: ServiceName): Promise<Programs> {
-  const decision = await obtain(service);
-  if (decision.action === 'run') return decision.programs;
-  throw new Error('line' in decision ? decision.line : `${service} could not be installed`);
+  const outcome = await obtain(service);
+  if (outcome.action === 'run') return outcome.programs;
+  throw new Error(outcome.line);
 }

@@ -1,6 +1,13 @@
 import { describe } from 'vitest';
 import { obtain, type ServiceName } from './binaries.ts';
 
+const printed = new Set<string>();
+
+function printOnce(line: string): void {
+  if (!printed.has(line)) console.warn(line);
+  printed.add(line);
+}
+
 /**
  * A `describe` for tests that need services. Where one is missing and cannot be installed, the tests are
  * skipped and one line says how to get it; under `CI=true` that is an error instead.
@@ -13,11 +20,10 @@ export async function describeWith(
   body: () => void,
 ): Promise<void> {
   for (const service of services) {
-    const decision = await obtain(service);
-    if (decision.action === 'run') continue;
-    const line = 'line' in decision ? decision.line : `${service} could not be installed`;
-    if (decision.action === 'fail') throw new Error(line);
-    console.warn(line);
+    const outcome = await obtain(service);
+    if (outcome.action === 'run') continue;
+    if (outcome.action === 'fail') throw new Error(outcome.line);
+    printOnce(outcome.line);
     describe.skip(title, body);
     return;
   }

@@ -19,6 +19,13 @@ export class Etcd extends ServerGroup<ServerProcess> {
   get endpoints(): string[] {
     return this.nodes.map((node) => node.url);
   }
+
+  /** Ends all of them for good and removes their folders. */
+  override async stop(): Promise<void> {
+    // Asked politely and all at once, the leader waits seven seconds for another node to take over.
+    await Promise.all(this.nodes.map((node) => node.kill()));
+    await super.stop();
+  }
 }
 
 /** Starts a private etcd and waits until every node has a leader and answers. */

@@ -69,11 +69,19 @@ export interface GuardedCommand {
 }
 
 /** Starts a program in a process group of its own; it ends at the latest when this process ends. */
-export function spawnGuarded({ dir, command, args, env, user, stopSignal, logFile }: GuardedCommand): ChildProcess {
+export function spawnGuarded({
+  dir,
+  command,
+  args,
+  env,
+  user,
+  stopSignal,
+  logFile,
+}: GuardedCommand): ChildProcess {
   const log = openSync(logFile, 'a');
   // The shell waits for a line before it becomes the program, and gives up at the end of input. So if this
   // process is killed before the watchdog has heard of the new one, the program never starts.
-  const child = spawn('sh', ['-c', 'read -r go && exec "$@"', 'sh', command, ...args], {
+  const child = spawn('/bin/sh', ['-c', 'read -r go && exec "$@"', 'sh', command, ...args], {
     stdio: ['pipe', log, log],
     cwd: dir,
     detached: true,

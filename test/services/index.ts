@@ -1,5 +1,5 @@
 /** Private servers for tests: started as child processes on free ports, gone without a trace afterwards. */
-export { type Decision, decide, obtain, type ServiceName, surroundings } from './binaries.ts';
+export { programsOf, type ServiceName } from './binaries.ts';
 export { describeWith } from './describe-with.ts';
 export { Etcd, type EtcdOptions, startEtcd } from './etcd.ts';
 export { ServerGroup } from './group.ts';

@@ -50,13 +50,16 @@ export function releasePorts(ports: readonly number[]): void {
   }
 }
 
+/** At least one port. */
+export type Ports = readonly [number, ...number[]];
+
 /**
  * Calls `start` with `count` free ports of 127.0.0.1, reserved until they are released. Should a program
  * that knows nothing of the reservation take one before the server does, `start` gets other ports.
  */
-export async function withFreePorts<T>(count: number, start: (ports: number[]) => Promise<T>): Promise<T> {
+export async function withFreePorts<T>(count: number, start: (ports: Ports) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
-    const ports: number[] = [];
+    const ports: [number, ...number[]] = [await freePort()];
     try {
       while (ports.length < count) ports.push(await freePort());
       return await start(ports);

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { programsOf } from './binaries.ts';
@@ -38,7 +38,17 @@ export async function startPostgres({ args = [] }: PostgresOptions = {}): Promis
       dir,
       ports: [port],
       url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-      prepare: [initdb!, '--pgdata', data, '--username', 'postgres', '--auth', 'trust', '--no-sync', ...locale],
+      prepare: [
+        initdb!,
+        '--pgdata',
+        data,
+        '--username',
+        'postgres',
+        '--auth',
+        'trust',
+        '--no-sync',
+        ...locale,
+      ],
       run: [postgres, '-D', data, ...options, ...args],
       user,
       // "Fast" shutdown; SIGTERM would wait until every client has gone.
@@ -68,5 +78,5 @@ function removeSharedMemory(data: string): void {
   const pidFile = join(data, 'postmaster.pid');
   if (!existsSync(pidFile)) return;
   const id = readFileSync(pidFile, 'utf8').split('\n')[6]?.trim().split(/\s+/)[1];
-  if (id) execFileSync('ipcrm', ['-m', id]);
+  if (id) spawnSync('ipcrm', ['-m', id]);
 }

@@ -22,7 +22,7 @@ function listProcesses() {
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
     return pids.map(readProc).filter((found) => found !== undefined);
   }
-  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,state='], { encoding: 'utf8' });
+  const table = execFileSync('ps', ['-A', '-o', 'pid=', '-o', 'ppid=', '-o', 'state='], { encoding: 'utf8' });
   return table.split('\n').map((line) => {
     const [pid, parent, state] = line.trim().split(/\s+/);
     return { pid: Number(pid), parent: Number(parent), state };

@@ -6,34 +6,11 @@ import { removeFolder, spawnGuarded } from './guard.ts';
 import { releasePorts } from './ports.ts';
 import { until } from './probe.ts';
 import { endTree, killTree, signalTree } from './process-tree.mjs';
-import type { User } from './run-as.ts';
+import type { CommandLine, ServerSpec } from './server-spec.ts';
 
 // Far more than any of them needs on an idle machine: a starved one must not fail a test.
 const START_MS = 60_000;
 const STOP_MS = 20_000;
-
-/** A program and its arguments. */
-export type CommandLine = readonly [command: string, ...args: string[]];
-
-/** What a server is and how to deal with it. */
-export interface ServerSpec {
-  readonly name: string;
-  readonly dir: string;
-  /** Its reserved ports, the one for clients first. */
-  readonly ports: readonly [number, ...number[]];
-  readonly url: string;
-  readonly run: CommandLine;
-  /** Run once, before the first start. */
-  readonly prepare?: CommandLine;
-  readonly env?: Record<string, string>;
-  readonly user?: User | undefined;
-  /** The signal for an orderly end; SIGTERM unless told otherwise. */
-  readonly stopSignal?: NodeJS.Signals;
-  /** Whether it answers its clients. May throw as long as it does not. */
-  readonly answers: () => Promise<boolean>;
-  /** Called after the last end, before the folder is removed. */
-  readonly cleanUp?: () => void;
-}
 
 /** A private server: a child process in a temporary folder, listening on 127.0.0.1 only. */
 export class ServerProcess {

@@ -5,7 +5,7 @@ import { until } from './probe.ts';
 import { CLUSTER_FILE, type RedisOptions, type RedisServer, redisServer } from './redis.ts';
 
 const SLOTS = 16_384;
-const JOIN_MS = 60_000;
+const UNITE_MS = 60_000;
 
 /** How to start a Redis Cluster. */
 export interface RedisClusterOptions extends RedisOptions {
@@ -45,7 +45,7 @@ export async function startRedisCluster(options: RedisClusterOptions = {}): Prom
     await startTogether(nodes);
     const cluster = new RedisCluster(nodes, masters);
     try {
-      await join(cluster, ports);
+      await unite(cluster, ports);
     } catch (error) {
       await cluster.stop();
       throw error;
@@ -55,7 +55,7 @@ export async function startRedisCluster(options: RedisClusterOptions = {}): Prom
 }
 
 // What `redis-cli --cluster create` does, without its pauses.
-async function join({ nodes, masters, replicas }: RedisCluster, ports: readonly number[]): Promise<void> {
+async function unite({ nodes, masters, replicas }: RedisCluster, ports: readonly number[]): Promise<void> {
   const [first, ...others] = nodes as [RedisServer, ...RedisServer[]];
   for (const [index, master] of masters.entries()) {
     const from = Math.floor((index * SLOTS) / masters.length);
@@ -89,7 +89,7 @@ async function everyNode(
 ): Promise<void> {
   await Promise.all(
     nodes.map(async (node) => {
-      if (await until(() => condition(node), { timeoutMs: JOIN_MS })) return;
+      if (await until(() => condition(node), { timeoutMs: UNITE_MS })) return;
       throw new Error(`redis cluster: node ${node.port} never ${what}. The end of its log:\n${node.log()}`);
     }),
   );

@@ -1,9 +1,10 @@
+import { mkdirSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { programsOf } from './binaries.ts';
 import { startTogether } from './group.ts';
 import { makeFolder } from './guard.ts';
-import { withFreePorts } from './ports.ts';
+import { type Ports, withFreePorts } from './ports.ts';
 import { ask } from './probe.ts';
 import { ServerProcess } from './process.ts';
 
@@ -40,18 +41,22 @@ export class RedisServer extends ServerProcess {
   async command(...words: (string | number)[]): Promise<string> {
     const reply = (await ask(this.port, `${words.join(' ')}\r\n`, isWholeReply)).toString();
     if (reply.startsWith('-')) throw new Error(`${words.join(' ')}: ${reply.slice(1).trimEnd()}`);
-    return reply.replace(/^\$\d+\r\n/, '').replace(/^[+:]/, '').trimEnd();
+    return reply
+      .replace(/^\$\d+\r\n/, '')
+      .replace(/^[+:]/, '')
+      .trimEnd();
   }
 }
 
 /** Describes a Redis server in a new folder; `ports` are the one for clients and, in a cluster, the bus. */
 export function redisServer(
   program: string,
-  ports: readonly [number, ...number[]],
+  ports: Ports,
   { persistence = 'none', args = [] }: RedisOptions,
 ): RedisServer {
   const dir = makeFolder('redis');
-  const data = makeDataFolder(dir);
+  const data = join(dir, 'data');
+  mkdirSync(data);
   const [port] = ports;
   const settings = {
     port,
@@ -62,6 +67,8 @@ export function redisServer(
     // Handed to the kernel before each answer, so that it survives kill -9 of the server, but not forced to
     // disk; 'everysec' would delay the writes while a slow disk is busy.
     appendfsync: 'no',
+    // A new replica gets its data at once; by default the master waits five seconds for more of them.
+    'repl-diskless-sync-delay': 0,
   };
   const options = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
   return new RedisServer({

@@ -1,4 +1,4 @@
-import { ClockError, InvalidOptionError } from './errors.js';
+import { ClockError } from './errors.js';
 import { show } from './options.js';
 
 /** Where time comes from: Unix milliseconds. Give your own to test without sleeping. */
@@ -10,23 +10,12 @@ export interface Clock {
 export const systemClock: Clock = { now: () => Date.now() };
 
 /**
- * The option `clock` or the machine's clock.
- *
- * @throws InvalidOptionError when it has no method `now`
- */
-export function requireClock(clock: Clock | undefined): Clock {
-  if (clock === undefined) return systemClock;
-  if (typeof clock?.now === 'function') return clock;
-  throw new InvalidOptionError(`clock must have a method now(), ${show(clock)} has none`);
-}
-
-/**
  * A clock's reading as a whole number of milliseconds.
  *
  * @throws ClockError when the reading is not a time since 1970
  */
 export function wholeMs(reading: number): number {
-  const ms = typeof reading === 'number' ? Math.floor(reading) : Number.NaN;
+  const ms = typeof reading === 'number' ? Math.floor(reading) : -1;
   if (ms >= 0 && ms <= Number.MAX_SAFE_INTEGER) return ms;
-  throw new ClockError(`the clock must give milliseconds since 1970, it gave ${show(reading)}`);
+  throw new ClockError(`the clock must give milliseconds since 1970, not ${show(reading)}`);
 }

@@ -1,15 +1,16 @@
 import { InvalidOptionError } from './errors.js';
 
-/** A value as an error message should show it: quoted, typed, and never long. */
+/** A value as an error message should show it: quoted if it is text, and never long. */
 export function show(value: unknown): string {
-  if (typeof value === 'string') {
+  if (typeof value === 'string')
     return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
-  }
-  if (typeof value === 'bigint') return `${value}n`;
-  if (typeof value === 'function') return 'a function';
-  if (typeof value !== 'object' || value === null) return String(value);
   if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`;
-  return Array.isArray(value) ? `an array of ${value.length}` : 'an object';
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+}
+
+/** @throws InvalidOptionError saying what `option` must be, and that `value` is not */
+export function refuse(option: string, requirement: string, value: unknown): never {
+  throw new InvalidOptionError(`${option} must be ${requirement}, not ${show(value)}`);
 }
 
 /**
@@ -18,8 +19,8 @@ export function show(value: unknown): string {
  * @throws InvalidOptionError naming the option, the range and the value
  */
 export function requireInteger(option: string, value: unknown, min: number, max: number): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new InvalidOptionError(`${option} must be a whole number from ${min} to ${max}, not ${show(value)}`);
+  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return value as number;
+  refuse(option, `a whole number from ${min} to ${max}`, value);
 }
 
 /**
@@ -27,12 +28,24 @@ export function requireInteger(option: string, value: unknown, min: number, max:
  *
  * @throws InvalidOptionError naming the option, the choices and the value
  */
-export function requireChoice<T extends string>(
-  option: string,
-  value: unknown,
-  choices: readonly [T, ...T[]],
-): T {
-  const chosen = value === undefined ? choices[0] : (value as T);
+export function requireChoice<T>(option: string, value: T | undefined, choices: readonly [T, ...T[]]): T {
+  const chosen = value === undefined ? choices[0] : value;
   if (choices.includes(chosen)) return chosen;
-  throw new InvalidOptionError(`${option} must be ${choices.map(show).join(' or ')}, not ${show(value)}`);
+  refuse(option, choices.map(show).join(' or '), value);
+}
+
+/**
+ * `value` if it has a method of that name; `fallback` if it is left out.
+ *
+ * @throws InvalidOptionError naming the option, the method and the value
+ */
+export function requireMethod<T>(
+  option: string,
+  method: keyof T & string,
+  value: T | undefined,
+  fallback: T,
+): T {
+  if (value === undefined) return fallback;
+  if (typeof value?.[method] === 'function') return value;
+  refuse(option, `an object with a method ${method}()`, value);
 }

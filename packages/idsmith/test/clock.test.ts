@@ -1,7 +1,7 @@
-import { ClockError, InvalidOptionError, systemClock } from 'idsmith';
+import { ClockError, systemClock } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { requireClock, wholeMs } from '../src/clock.ts';
+import { wholeMs } from '../src/clock.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -45,14 +45,4 @@ describe('a reading', () => {
       expect(() => wholeMs(reading as number)).toThrow(ClockError);
     },
   );
-});
-
-describe('the option clock', () => {
-  it('is the system clock by default', () => {
-    expect(requireClock(undefined)).toBe(systemClock);
-  });
-
-  it.each([null, 5, 'now', {}, { now: 5 }])('of %j is refused', (clock) => {
-    expect(() => requireClock(clock as never)).toThrow(InvalidOptionError);
-  });
 });

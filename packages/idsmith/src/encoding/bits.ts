@@ -7,14 +7,3 @@ export function reverseBytes(word: number): number {
 export function swapNibbles(word: number): number {
   return ((word >>> 4) & 0x0f0f0f0f) | ((word & 0x0f0f0f0f) << 4);
 }
-
-/** 48 bits, big-endian. */
-export function readUint48(bytes: Uint8Array, offset: number): number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return view.getUint16(offset) * 2 ** 32 + view.getUint32(offset + 2);
-}
-
-/** The upper 16 of 48 bits. Shifts would see only the lower 32. */
-export function high16(value: number): number {
-  return Math.floor(value / 2 ** 32) & 0xffff;
-}

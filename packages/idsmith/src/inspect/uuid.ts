@@ -1,4 +1,4 @@
-import { readUint48, reverseBytes, swapNibbles } from '../encoding/bits.js';
+import { reverseBytes, swapNibbles } from '../encoding/bits.js';
 import { bytesToHex } from '../encoding/hex.js';
 import { LocalityUuid } from '../locality/uuid.js';
 import type { Reading } from './reading.js';
@@ -11,7 +11,7 @@ export function readUuid(text: string): Reading[] {
   if (version === 'b') return [{ family: 'locality', fields: { version, ...fieldsOf(uuid.toBytes()) } }];
   const plain: Reading = { family: 'uuid', fields: { version } };
   const bytes = uuid.toBytes();
-  return version === '8' && isPlausible(readUint48(bytes, 10))
+  return version === '8' && isPlausible(timeIn(bytes))
     ? [{ family: 'locality', fields: { version, flavour: 'rfc9562', ...fieldsOf(bytes) } }, plain]
     : [plain];
 }
@@ -20,7 +20,7 @@ export function readUuid(text: string): Reading[] {
 function fieldsOf(bytes: Uint8Array): Record<string, string | number> {
   const view = new DataView(bytes.buffer);
   const counter = view.getInt32(0);
-  const ms = readUint48(bytes, 10);
+  const ms = timeIn(bytes);
   const iso = new Date(ms).toISOString();
   return {
     counter: bytesToHex(bytes.subarray(0, 4)),
@@ -40,6 +40,11 @@ function maskedMac(bytes: Uint8Array): string {
   const [b6, ...rest] = bytes.subarray(6, 10);
   const known = rest.map((byte) => byte.toString(16).padStart(2, '0'));
   return ['__', '__', `_${((b6 as number) & 15).toString(16)}`, ...known].join(':');
+}
+
+function timeIn(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer);
+  return view.getUint16(10) * 2 ** 32 + view.getUint32(12);
 }
 
 /** Ids of a foreign version 8 have anything in these bits; between 2010 and 2100 they are believed. */

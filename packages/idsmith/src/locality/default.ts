@@ -1,10 +1,9 @@
 import { LocalityMinter } from './minter.js';
-import { settingsFrom } from './settings.js';
 
 let minter: LocalityMinter | undefined;
 
 /** The process-wide generator that `new LocalityUuid()` mints from, made on first use. */
 export function defaultMinter(): LocalityMinter {
-  minter ??= new LocalityMinter(settingsFrom({}));
+  minter ??= new LocalityMinter({});
   return minter;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js';
+import { refuse } from '../options.js';
 import { LocalityMinter } from './minter.js';
 import type { LocalityOptions, SharedLocality } from './options.js';
-import { settingsFrom, settingsOf } from './settings.js';
 import { LocalityUuid } from './uuid.js';
 
 /**
@@ -15,9 +15,9 @@ export class LocalityGenerator extends LocalityMinter {
   /** @throws InvalidOptionError naming the first option that is wrong */
   constructor(options?: LocalityOptions);
   /** @internal */
-  constructor(options: { clock?: Clock } | undefined, handle: SharedLocality);
+  constructor(options: LocalityOptions, handle: SharedLocality);
   constructor(options: LocalityOptions = {}, handle?: SharedLocality) {
-    super(handle === undefined ? settingsFrom(options) : settingsOf(handle, options.clock), handle);
+    super(options, handle);
   }
 
   /** The next id as a value. */
@@ -32,7 +32,8 @@ export class LocalityGenerator extends LocalityMinter {
    *
    * @throws InvalidOptionError when the handle is not what `share()` gave
    */
-  static attach(handle: SharedLocality, options?: { clock?: Clock }): LocalityGenerator {
-    return new LocalityGenerator(options, handle ?? ({} as SharedLocality));
+  static attach(handle: SharedLocality, options: { clock?: Clock } = {}): LocalityGenerator {
+    if (!(handle?.ledger instanceof SharedArrayBuffer)) refuse('handle', 'what share() gave', handle);
+    return new LocalityGenerator(options, handle);
   }
 }

@@ -1,16 +1,31 @@
-import { type Clock, wholeMs } from '../clock.js';
+import { type Clock, systemClock, wholeMs } from '../clock.js';
 import { reverseBytes, swapNibbles } from '../encoding/bits.js';
-import { InvalidOptionError, TimeExhaustedError } from '../errors.js';
-import { requireInteger, show } from '../options.js';
-import { OwnCounter } from './counter.js';
-import { identityWords, MAX_MS, stampWord2 } from './layout.js';
-import type { LocalityMode, SharedLocality } from './options.js';
+import { TimeExhaustedError } from '../errors.js';
+import { refuse, requireInteger, requireMethod } from '../options.js';
+import { systemRandom } from '../random.js';
+import type { MachineNode } from '../runtime/machine.js';
+import { hyphenate, identityWords, MAX_MS } from './layout.js';
+import { chooseNode } from './node.js';
+import {
+  type LocalityMode,
+  type LocalityOptions,
+  type LocalityStyle,
+  type SharedLocality,
+  styleFrom,
+} from './options.js';
 import { sequentialSeed, windowNumber } from './seed.js';
-import { type Settings, separateTimeline, shareSettings } from './settings.js';
 import { ID_LENGTH, Sheet } from './text.js';
+import { sharedLedger, Timeline } from './timeline.js';
 
 /** A prime, so that a counter which adds it visits all 2^32 values, and its lowest byte all 256 in turn. */
 const STEP = 198_491_317;
+/** A counter's text repeats after 2^32 ids; with Java's reversal, which drops four bits, after 2^24. */
+const SPAN = { full: 2 ** 32, java: 2 ** 24 };
+/**
+ * Of a shared walk each thread knows its own part only. 2^19 ids of one thread in one millisecond are more than
+ * any machine makes, and 32 threads together stay within 2^24.
+ */
+const JOINT_SPAN = 2 ** 19;
 /** Ids on a sheet of text. One id that is kept keeps its sheet: 64 make 2.3 kB. */
 const SHEET = 64;
 /** Ids written as bytes between two looks at the clock: a few microseconds' worth. */
@@ -21,15 +36,18 @@ const MAX_BATCH = 2 ** 24;
 /** Mints ids as text and bytes: what `LocalityGenerator` and the process-wide default generator have in common. */
 export class LocalityMinter {
   readonly #clock: Clock;
-  #settings: Settings;
-  #mode: LocalityMode;
-  #seededIn: number;
-  #handle: SharedLocality | undefined;
-  readonly #word1: number;
-  readonly #word2: number;
-
+  readonly #style: LocalityStyle;
+  readonly #node: MachineNode;
+  readonly #words: readonly [number, number];
   readonly #sheet: Sheet;
-  #sheetMs = -1;
+  #mode: LocalityMode;
+  /** The last counter used, in private memory or in memory shared with other threads. */
+  #counter: Int32Array;
+  #timeline: Timeline;
+  #handle: SharedLocality | undefined;
+  /** The window that a sequential counter was seeded in. */
+  #seededIn: number;
+
   // Texts printed ahead for the clock's reading `#reading`, of which those from `#at` to `#end` are unused.
   #reading = -1;
   #text = '';
@@ -37,14 +55,30 @@ export class LocalityMinter {
   #end = 0;
   #ahead = 1;
 
-  constructor(settings: Settings, handle?: SharedLocality) {
-    this.#clock = settings.clock;
-    this.#settings = settings;
-    this.#mode = settings.mode;
-    this.#seededIn = settings.seededIn;
+  constructor(options: LocalityOptions, handle?: SharedLocality) {
+    this.#style = styleFrom(handle ?? options);
+    this.#mode = this.#style.mode;
+    this.#clock = requireMethod('clock', 'now', options.clock, systemClock);
+    const random = requireMethod('random', 'fill', options.random, systemRandom);
+    const { node, ledger } = handle ?? chooseNode(options, random);
+    this.#node = node;
+    this.#words = identityWords(node, this.#style.flavour);
+    this.#sheet = new Sheet(SHEET, sample(this.#words));
     this.#handle = handle;
-    ({ word1: this.#word1, word2: this.#word2 } = identityWords(settings.node, settings.flavour));
-    this.#sheet = new Sheet(SHEET, this.#word1, this.#word2);
+    this.#timeline = new Timeline(ledger, handle ? JOINT_SPAN : SPAN[this.#style.reversal], handle?.stream);
+
+    const { window } = this.#style;
+    const now = this.#variable ? 0 : wholeMs(this.#clock.now());
+    this.#seededIn = windowNumber(now, window);
+    this.#counter = new Int32Array(handle?.counter ?? new ArrayBuffer(4));
+    if (handle) return;
+    if (options.counter !== undefined) {
+      this.#counter[0] = requireInteger('counter', options.counter, -(2 ** 31), 2 ** 32 - 1);
+    } else if (this.#variable) {
+      random.fill(new Uint8Array(this.#counter.buffer as ArrayBuffer));
+    } else {
+      this.#counter[0] = sequentialSeed(now, window);
+    }
   }
 
   /**
@@ -85,11 +119,9 @@ export class LocalityMinter {
    * @throws InvalidOptionError when `target` is not a `Uint8Array`
    */
   fill(target: Uint8Array): number {
-    if (!(target instanceof Uint8Array)) {
-      throw new InvalidOptionError(`target must be a Uint8Array, not ${show(target)}`);
-    }
+    if (!(target instanceof Uint8Array)) refuse('target', 'a Uint8Array', target);
     this.#takeBack();
-    const count = Math.floor(target.length / 16);
+    const count = target.length >>> 4;
     const view = new DataView(target.buffer, target.byteOffset, count * 16);
     for (let done = 0; done < count; done += STRIDE) this.#write(view, done, Math.min(count - done, STRIDE));
     return count;
@@ -97,7 +129,7 @@ export class LocalityMinter {
 
   /** From now on neighbours: seed + 1, seed + 2 and so on. Changes nothing if the mode is sequential already. */
   useSequentialIds(): void {
-    if (this.#mode === 'sequential') return;
+    if (!this.#variable) return;
     const now = wholeMs(this.#clock.now());
     this.#takeBack();
     this.#mode = 'sequential';
@@ -106,10 +138,10 @@ export class LocalityMinter {
 
   /** From now on spread over all leading bytes. Goes on from the present counter. */
   useVariableIds(): void {
-    if (this.#mode === 'variable') return;
+    if (this.#variable) return;
     this.#takeBack();
     this.#mode = 'variable';
-    this.#restart(this.#settings.counter.add(0));
+    this.#restart(this.#add(0));
   }
 
   /**
@@ -121,18 +153,26 @@ export class LocalityMinter {
    * @throws InvalidOptionError where the runtime has no `SharedArrayBuffer`
    */
   share(): SharedLocality {
-    if (this.#handle === undefined) {
-      this.#takeBack();
-      const { handle, ...settings } = shareSettings({ ...this.#settings, mode: this.#mode });
-      this.#settings = settings;
-      this.#handle = handle;
+    if (this.#handle) return this.#handle;
+    if (typeof SharedArrayBuffer === 'undefined') {
+      refuse('share()', 'called where SharedArrayBuffer is: serve the page cross-origin isolated', undefined);
     }
+    this.#takeBack();
+    this.#timeline.settle();
+    const ledger = sharedLedger(this.#timeline.ledger);
+    const { stream } = this.#timeline;
+    const counter = new SharedArrayBuffer(4);
+    const shared = new Int32Array(counter);
+    shared.set(this.#counter);
+    this.#counter = shared;
+    this.#timeline = new Timeline(ledger, JOINT_SPAN, stream);
+    this.#handle = { ...this.#style, mode: this.#mode, node: this.#node, counter, ledger, stream };
     return this.#handle;
   }
 
   /** Prints one id for a new reading of the clock; while calls keep coming within it, twice as many each time. */
   #printAhead(now: number): string {
-    const goesOn = now === this.#reading && this.#handle === undefined;
+    const goesOn = now === this.#reading && !this.#handle;
     this.#takeBack();
     const count = goesOn ? Math.min(2 * this.#ahead, SHEET) : 1;
     this.#text = this.#print(now, count);
@@ -146,33 +186,25 @@ export class LocalityMinter {
   /** Returns the counters of texts that were printed ahead and not used, so that the walk has no gap. */
   #takeBack(): void {
     const unused = (this.#end - this.#at) / ID_LENGTH;
-    if (unused > 0) this.#settings.counter.add(-unused * this.#step);
+    if (unused > 0) this.#add(-unused);
     this.#at = this.#end = 0;
   }
 
   #print(now: number, count: number): string {
     const ms = this.#stamp(now, count);
-    if (ms !== this.#sheetMs) {
-      this.#sheet.stamp(ms);
-      this.#sheetMs = ms;
-    }
-    const { counter, reversal } = this.#settings;
-    const from = counter.add(count * this.#step);
-    return this.#mode === 'variable'
-      ? this.#sheet.variable(from, STEP, count, reversal === 'java')
-      : this.#sheet.sequential(from, count);
+    return this.#sheet.print(ms, this.#add(count), count, this.#step, !this.#variable, this.#java);
   }
 
-  /** Words are written little-endian, which this loop need not reverse on the machines that there are. */
+  /** Words are written little-endian, which is no work on the machines that there are. */
   #write(view: DataView, first: number, count: number): void {
     const ms = this.#stamp(this.#clock.now(), count);
-    const word1 = reverseBytes(this.#word1);
-    const word2 = reverseBytes(stampWord2(this.#word2, ms));
+    const word1 = reverseBytes(this.#words[0]);
+    const word2 = reverseBytes(this.#words[1] | Math.floor(ms / 2 ** 32));
     const word3 = reverseBytes(ms | 0);
-    const variable = this.#mode === 'variable';
-    const java = variable && this.#settings.reversal === 'java';
+    const variable = this.#variable;
+    const java = this.#java;
     const step = this.#step;
-    let counter = this.#settings.counter.add(count * step);
+    let counter = this.#add(count);
     for (let at = first * 16, end = at + count * 16; at < end; at += 16) {
       counter = (counter + step) | 0;
       const digits = variable ? swapNibbles(counter) : reverseBytes(counter);
@@ -186,34 +218,45 @@ export class LocalityMinter {
   /** The time that the next `count` ids carry. */
   #stamp(now: number, count: number): number {
     const reading = wholeMs(now);
-    if (reading >= MAX_MS) {
-      throw new TimeExhaustedError(`48 bits of time end in the year 10889, the clock gave ${reading}`);
-    }
-    const { reseed, window } = this.#settings;
-    if (reseed && this.#mode === 'sequential' && windowNumber(reading, window) > this.#seededIn)
-      this.#seed(reading);
-    return this.#settings.timeline.stamp(reading, count);
+    if (reading >= MAX_MS) throw new TimeExhaustedError(`48 bits of time have run out at ${reading}`);
+    const { reseed, window } = this.#style;
+    if (reseed && !this.#variable && windowNumber(reading, window) > this.#seededIn) this.#seed(reading);
+    return this.#timeline.stamp(reading, count);
   }
 
   #seed(ms: number): void {
-    const { window } = this.#settings;
+    const { window } = this.#style;
     this.#seededIn = windowNumber(ms, window);
     this.#restart(sequentialSeed(ms, window));
   }
 
-  /** Begins a new walk at `value`. A shared counter is left to the others. */
-  #restart(value: number): void {
-    const { timeline, reversal } = this.#settings;
-    timeline.restart();
-    this.#settings = {
-      ...this.#settings,
-      counter: new OwnCounter(value),
-      timeline: timeline.seat?.joint ? separateTimeline(reversal, timeline.seat) : timeline,
-    };
+  /** Begins a new walk at `counter`. A shared one is left to the others. */
+  #restart(counter: number): void {
+    if (this.#handle) this.#timeline = new Timeline(this.#timeline.ledger, SPAN[this.#style.reversal]);
+    else this.#timeline.restart();
     this.#handle = undefined;
+    this.#counter = Int32Array.of(counter);
+  }
+
+  /** Moves the counter on by `ids`, and returns it as it was before. */
+  #add(ids: number): number {
+    return Atomics.add(this.#counter, 0, ids * this.#step);
+  }
+
+  get #variable(): boolean {
+    return this.#mode === 'variable';
+  }
+
+  get #java(): boolean {
+    return this.#variable && this.#style.reversal === 'java';
   }
 
   get #step(): number {
-    return this.#mode === 'variable' ? STEP : 1;
+    return this.#variable ? STEP : 1;
   }
+}
+
+/** The text of an id with those words in the middle. */
+function sample([word1, word2]: readonly [number, number]): string {
+  return hyphenate([0, word1, word2, 0].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join(''));
 }

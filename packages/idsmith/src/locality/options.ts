@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.js';
+import { refuse, requireChoice } from '../options.js';
 import type { RandomSource } from '../random.js';
 import type { MachineNode } from '../runtime/machine.js';
 import type { Flavour } from './layout.js';
@@ -35,15 +36,31 @@ export interface LocalityOptions {
   random?: RandomSource;
 }
 
-/** What `share()` gives and `attach()` takes: plain data and shared memory, to be posted to worker threads. */
-export interface SharedLocality {
-  readonly ledger: SharedArrayBuffer;
-  readonly stream: number;
-  readonly counter: SharedArrayBuffer;
-  readonly node: MachineNode;
+/** The options that say what ids look like, with their defaults. */
+export interface LocalityStyle {
   readonly mode: LocalityMode;
   readonly reversal: Reversal;
   readonly window: SeedWindow;
-  readonly reseed: boolean;
   readonly flavour: Flavour;
+  readonly reseed: boolean;
+}
+
+/** What `share()` gives and `attach()` takes: plain data and shared memory, to be posted to worker threads. */
+export interface SharedLocality extends LocalityStyle {
+  readonly node: MachineNode;
+  readonly counter: SharedArrayBuffer;
+  readonly ledger: SharedArrayBuffer;
+  readonly stream: number;
+}
+
+/** @throws InvalidOptionError naming the first option that is wrong */
+export function styleFrom(options: Partial<LocalityStyle>): LocalityStyle {
+  if (typeof options !== 'object' || options === null) refuse('options', 'an object', options);
+  return {
+    mode: requireChoice('mode', options.mode, ['variable', 'sequential']),
+    reversal: requireChoice('reversal', options.reversal, ['full', 'java']),
+    window: requireChoice('window', options.window, ['ten-minutes', 'hour']),
+    flavour: requireChoice('flavour', options.flavour, ['locality', 'rfc9562']),
+    reseed: requireChoice('reseed', options.reseed, [false, true]),
+  };
 }

@@ -15,12 +15,11 @@ export function windowNumber(ms: number, window: SeedWindow): number {
  * 2012-10-15T18:58Z the digits are `20121015185` and the seed is `0x01b8543f`.
  */
 export function sequentialSeed(ms: number, window: SeedWindow): number {
-  const date = new Date(ms);
-  const parts = [date.getUTCMonth() + 1, date.getUTCDate(), date.getUTCHours(), date.getUTCMinutes()];
-  const digits =
-    String(date.getUTCFullYear()).padStart(4, '0') +
-    parts.map((part) => String(part).padStart(2, '0')).join('');
-  const key = digits.slice(0, window === 'hour' ? 10 : 11);
-  const digest = md5(Uint8Array.from(key, (digit) => digit.charCodeAt(0)));
+  const digits = new Date(ms).toISOString().replace(/\D/g, '');
+  const digest = md5(asciiBytes(digits.slice(0, window === 'hour' ? 10 : 11)));
   return new DataView(digest.buffer).getInt32(0, true);
+}
+
+function asciiBytes(text: string): Uint8Array {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }

@@ -1,89 +1,88 @@
-import { claimant, claimedMs, type Ledger } from './ledger.js';
+// A ledger is 16 bytes of memory, private or shared by threads: in the first eight the highest millisecond
+// that anyone has claimed (48 bits) and the stream that claimed it (15 bits), then how many streams there are.
+const STREAM_BITS = 15n;
+const MAX_STREAM = 2n ** STREAM_BITS - 1n;
+const LEDGER_BYTES = 16;
 
-/** A seat in a ledger. `joint` streams are walked by several threads at once, on a shared counter. */
-export interface Seat {
-  readonly ledger: Ledger;
-  readonly stream: number;
-  readonly joint: boolean;
+/** A ledger for streams of one thread. */
+export const privateLedger = (): ArrayBufferLike => new ArrayBuffer(LEDGER_BYTES);
+
+/** The same ledger if threads can share it already, else a copy that they can. */
+export function sharedLedger(ledger: ArrayBufferLike): SharedArrayBuffer {
+  if (ledger instanceof SharedArrayBuffer) return ledger;
+  const shared = new SharedArrayBuffer(LEDGER_BYTES);
+  new Uint8Array(shared).set(new Uint8Array(ledger));
+  return shared;
 }
 
 /**
  * Decides which millisecond an id may carry, so that no (millisecond, counter) pair comes twice.
  *
- * It is the clock's reading whenever that is safe, also after the clock stepped back. It is not safe at or
- * below the *fence*: times that were stamped before the counter was set anew, or so many ids ago that the
- * counter has come round, or by another stream of the same machine. Then the id is stamped just above it.
+ * A *stream* is one walk of a 32-bit counter. Among streams that write the same process id and MAC, only one may
+ * stamp a given millisecond: each claims it in the ledger first, and claims only grow. Within its claims a stream
+ * follows the clock, also back. It may not go to or below the *fence*: what others claimed before it, or what it has
+ * stamped itself before its counter was set anew or came round.
  */
 export class Timeline {
-  readonly seat: Seat | undefined;
-  /** How many ids may be minted before a counter's text could repeat, halved. */
-  readonly #half: number;
-  #left: number;
+  readonly ledger: ArrayBufferLike;
+  readonly stream: number;
+  readonly #claim: BigInt64Array;
+  /** How many ids until the counter's texts could repeat. */
+  readonly #span: number;
+  /** Whether other threads walk this stream too, on a shared counter. */
+  readonly #joint: boolean;
+  #left = -1;
   #fence = -1;
-  #highest = -1;
-  /** `#highest` as it was when the present half of the walk began. */
-  #highestBefore = -1;
-  // The last answer, and the reading it was given for: good until the fence moves.
+  // The last answer, and the reading it was given for.
   #reading = -1;
   #ms = -1;
 
-  constructor(half: number, seat?: Seat) {
-    this.#half = half;
-    this.#left = half;
-    this.seat = seat;
+  /** Without `stream` it is a new one of its own; with it, it joins the others of that number. */
+  constructor(ledger: ArrayBufferLike, span: number, stream?: number) {
+    this.ledger = ledger;
+    this.#span = span;
+    this.#claim = new BigInt64Array(ledger, 0, 1);
+    this.#joint = stream !== undefined;
+    if (this.#joint) this.#left = span;
+    // One that cannot be numbered any more is 0, which nobody takes for their own.
+    const number = stream ?? Atomics.add(new Int32Array(ledger, 8, 1), 0, 1) + 1;
+    this.stream = number > MAX_STREAM ? 0 : number;
   }
 
-  /** A time that may be stamped and has none stamped above it: where threads that join may begin. */
-  get joinFrom(): number {
-    return Math.max(this.#highest, this.#fence + 1);
+  /** The counter was set anew: nothing stamped so far may be stamped again. */
+  restart(): void {
+    this.#left = -1;
+  }
+
+  /** Makes a pending restart good, for those who join the stream from here on. */
+  settle(): void {
+    if (this.#left < 0) this.stamp(0, 0);
   }
 
   /** The time for the next `count` ids, given the clock's reading. */
   stamp(reading: number, count: number): number {
     this.#left -= count;
-    if (this.#left < 0) this.#turn(count);
-    else if (reading === this.#reading) return this.#ms;
-    const ms = this.seat === undefined ? this.#above(reading, this.#fence) : this.#claim(reading, this.seat);
-    if (ms > this.#highest) this.#highest = ms;
-    this.#reading = reading;
-    this.#ms = ms;
-    return ms;
-  }
-
-  /** The counter was set anew: nothing stamped so far may be stamped again. */
-  restart(): void {
-    this.#fence = this.#highest;
-    this.#highestBefore = this.#highest;
-    this.#left = this.#half;
-    this.#reading = -1;
-  }
-
-  /** Half the walk is done. Ids of this half and the last differ in their counters; older ones must in time. */
-  #turn(count: number): void {
-    this.#fence = this.#highestBefore;
-    this.#highestBefore = this.#highest;
-    this.#left = this.#half - count;
-  }
-
-  #above(reading: number, fence: number): number {
-    return reading > fence ? reading : fence + 1;
-  }
-
-  #claim(reading: number, { ledger, stream, joint }: Seat): number {
+    const spent = this.#left < 0;
+    if (!spent && reading >= this.#reading && reading <= this.#ms) return this.#ms;
     for (;;) {
-      const newest = ledger.newest();
-      const claimed = claimedMs(newest);
-      if (claimant(newest) !== stream || stream === 0) {
-        // Another stream came in between; what we claimed before that is still ours alone.
-        if (reading <= this.#highest && this.#highest > this.#fence) return this.#highest;
-        this.#fence = claimed;
-        this.#highestBefore = claimed;
-      } else if (joint && this.#fence < claimed) {
-        // Other threads walk this stream too, and we do not know which earlier times they have used.
-        this.#fence = claimed - 1;
+      const newest = Atomics.load(this.#claim, 0);
+      const claimed = Number(newest >> STREAM_BITS);
+      const mine = !spent && this.stream > 0 && Number(newest & MAX_STREAM) === this.stream;
+      if (!mine) this.#fence = claimed;
+      // Others may have stamped any time up to the newest claim; at the claim itself the counter keeps us apart.
+      else if (this.#joint) this.#fence = claimed - 1;
+      const ms = Math.max(reading, this.#fence + 1);
+      if ((mine && ms <= claimed) || this.#advance(newest, ms)) {
+        if (spent) this.#left = this.#span - count;
+        this.#reading = reading;
+        this.#ms = ms;
+        return ms;
       }
-      const ms = this.#above(reading, this.#fence);
-      if (ms <= claimed || ledger.advance(newest, ms, stream)) return ms;
     }
+  }
+
+  #advance(newest: bigint, ms: number): boolean {
+    const next = (BigInt(ms) << STREAM_BITS) | BigInt(this.stream);
+    return Atomics.compareExchange(this.#claim, 0, newest, next) === newest;
   }
 }

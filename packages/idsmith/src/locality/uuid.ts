@@ -1,26 +1,30 @@
-import { readUint48 } from '../encoding/bits.js';
-import { bytesToHex, hexDigit, hexToBytes } from '../encoding/hex.js';
 import { InvalidIdError, InvalidOptionError } from '../errors.js';
 import { show } from '../options.js';
 import { defaultMinter } from './default.js';
-import { withVariant } from './layout.js';
+import { hyphenate } from './layout.js';
 
-const HYPHENS: readonly number[] = [8, 13, 18, 23];
+const TEXT = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+/** White space and control characters at either end, as Java trims them. */
+const AROUND = /^[\0- ]+|[\0- ]+$/g;
+/** Known to this file alone: marks bits that need no check. */
+const CHECKED = Symbol('checked');
 
 /** A UUID as an immutable value. Any version can be held; the fields below are read from version b only. */
 export class LocalityUuid {
-  readonly #bytes: Uint8Array;
+  /** All 128 bits, unsigned. */
+  readonly #bits: bigint;
 
   /** Mints one from the process-wide default generator. */
   constructor();
   /** @internal */
-  constructor(bytes: Uint8Array, key: typeof OWNED);
-  constructor(bytes?: Uint8Array, key?: typeof OWNED) {
-    if (bytes === undefined) {
-      this.#bytes = new Uint8Array(16);
-      defaultMinter().fill(this.#bytes);
-    } else if (key === OWNED) {
-      this.#bytes = bytes;
+  constructor(bits: bigint, key: symbol);
+  constructor(bits?: bigint, key?: symbol) {
+    if (bits === undefined) {
+      const bytes = new Uint8Array(16);
+      defaultMinter().fill(bytes);
+      this.#bits = toBits(bytes);
+    } else if (key === CHECKED) {
+      this.#bits = bits;
     } else {
       throw new InvalidOptionError('new LocalityUuid() takes nothing; use parse, fromBytes or fromBits');
     }
@@ -33,9 +37,9 @@ export class LocalityUuid {
    * @throws InvalidIdError for anything else
    */
   static parse(text: string): LocalityUuid {
-    const trimmed = typeof text === 'string' ? trimControls(text) : '';
-    if (!LocalityUuid.isValid(trimmed)) throw new InvalidIdError(`${show(text)} is not a UUID`);
-    return new LocalityUuid(hexToBytes(trimmed.replaceAll('-', '')) as Uint8Array, OWNED);
+    const trimmed = typeof text === 'string' ? text.replace(AROUND, '') : '';
+    if (!TEXT.test(trimmed)) throw new InvalidIdError(`${show(text)} is not a UUID`);
+    return new LocalityUuid(BigInt(`0x${trimmed.replaceAll('-', '')}`), CHECKED);
   }
 
   /**
@@ -47,7 +51,7 @@ export class LocalityUuid {
     if (!(bytes instanceof Uint8Array) || bytes.length !== 16) {
       throw new InvalidIdError(`a UUID is a Uint8Array of 16 bytes, not ${show(bytes)}`);
     }
-    return new LocalityUuid(Uint8Array.from(bytes), OWNED);
+    return new LocalityUuid(toBits(bytes), CHECKED);
   }
 
   /**
@@ -56,24 +60,17 @@ export class LocalityUuid {
    * @throws InvalidIdError when a half is not a bigint from −2^63 to 2^64 − 1
    */
   static fromBits(most: bigint, least: bigint): LocalityUuid {
-    const view = new DataView(new ArrayBuffer(16));
-    for (const [offset, half] of [most, least].entries()) {
-      if (typeof half !== 'bigint' || half < -(2n ** 63n) || half >= 2n ** 64n) {
-        throw new InvalidIdError(`half of a UUID is a bigint of 64 bits, not ${show(half)}`);
-      }
-      view.setBigUint64(offset * 8, BigInt.asUintN(64, half));
-    }
-    return new LocalityUuid(new Uint8Array(view.buffer), OWNED);
+    const [high, low] = [most, least].map((half) => {
+      if (typeof half === 'bigint' && half >= -(1n << 63n) && half < 1n << 64n)
+        return BigInt.asUintN(64, half);
+      throw new InvalidIdError(`half of a UUID is a bigint of 64 bits, not ${show(half)}`);
+    }) as [bigint, bigint];
+    return new LocalityUuid((high << 64n) | low, CHECKED);
   }
 
   /** Whether `text` is 36 characters with hyphens and hex digits in their places, of any version. Never throws. */
   static isValid(text: unknown): boolean {
-    if (typeof text !== 'string' || text.length !== 36) return false;
-    for (let i = 0; i < 36; i++) {
-      const code = text.charCodeAt(i);
-      if (HYPHENS.includes(i) ? code !== 45 : hexDigit(code) < 0) return false;
-    }
-    return true;
+    return typeof text === 'string' && text.length === 36 && TEXT.test(text);
   }
 
   /** Puts the process-wide default generator into sequential mode. */
@@ -88,33 +85,36 @@ export class LocalityUuid {
 
   /** `'b'` for ids made here; otherwise the version digit. */
   get version(): string {
-    return this.toString().charAt(14);
+    return this.#field(76n, 4).toString(16);
   }
 
   /** The lowest 16 bits of the maker's process id; `undefined` unless the version is `'b'`. */
   get processId(): number | undefined {
-    return this.version === 'b' ? this.#view.getUint16(4) : undefined;
+    return this.version === 'b' ? this.#field(80n, 16) : undefined;
   }
 
   /** When the id was made; `undefined` unless the version is `'b'`. */
   get timestamp(): Date | undefined {
-    return this.version === 'b' ? new Date(readUint48(this.#bytes, 10)) : undefined;
+    return this.version === 'b' ? new Date(this.#field(0n, 48)) : undefined;
   }
 
   /** The maker's MAC address, its first two and a half bytes zero; `undefined` unless the version is `'b'`. */
   get macFragment(): Uint8Array | undefined {
     if (this.version !== 'b') return undefined;
-    return Uint8Array.of(0, 0, (this.#bytes[6] as number) & 15, ...this.#bytes.subarray(7, 10));
+    const bytes = this.toBytes().slice(4, 10);
+    bytes[0] = bytes[1] = 0;
+    bytes[2] = (bytes[2] as number) & 15;
+    return bytes;
   }
 
   /** The first 64 bits, signed as a Java long. */
   get mostSignificantBits(): bigint {
-    return this.#view.getBigInt64(0);
+    return BigInt.asIntN(64, this.#bits >> 64n);
   }
 
   /** The last 64 bits, signed as a Java long. */
   get leastSignificantBits(): bigint {
-    return this.#view.getBigInt64(8);
+    return BigInt.asIntN(64, this.#bits);
   }
 
   /**
@@ -125,31 +125,30 @@ export class LocalityUuid {
    */
   toRfc9562(): LocalityUuid {
     if (this.version !== 'b') throw new InvalidIdError(`${this} is of version ${this.version}, not b`);
-    const copy = new LocalityUuid(this.toBytes(), OWNED);
-    const view = copy.#view;
-    view.setUint8(6, 0x80 | (view.getUint8(6) & 15));
-    view.setInt32(8, withVariant(view.getInt32(8)));
-    return copy;
+    const cleared = this.#bits & ~((15n << 76n) | (3n << 62n));
+    return new LocalityUuid(cleared | (8n << 76n) | (2n << 62n), CHECKED);
   }
 
   /** A copy of the 16 bytes. */
   toBytes(): Uint8Array {
-    return this.#bytes.slice();
+    const view = new DataView(new ArrayBuffer(16));
+    view.setBigUint64(0, this.#bits >> 64n);
+    view.setBigUint64(8, this.#bits);
+    return new Uint8Array(view.buffer);
   }
 
   /** 36 characters, lower case. */
   toString(): string {
-    const hex = bytesToHex(this.#bytes);
-    return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+    return hyphenate(this.#bits.toString(16).padStart(32, '0'));
   }
 
   toJSON(): string {
     return this.toString();
   }
 
-  /** Whether `other` is a `LocalityUuid` with the same 16 bytes. */
+  /** Whether `other` is a `LocalityUuid` of the same bits. */
   equals(other: unknown): boolean {
-    return other instanceof LocalityUuid && this.#bytes.every((byte, i) => byte === other.#bytes[i]);
+    return other instanceof LocalityUuid && this.#bits === other.#bits;
   }
 
   /** What `console.log` shows in Node, Bun and Deno. */
@@ -157,18 +156,12 @@ export class LocalityUuid {
     return `LocalityUuid(${this})`;
   }
 
-  get #view(): DataView {
-    return new DataView(this.#bytes.buffer);
+  #field(shift: bigint, bits: number): number {
+    return Number(BigInt.asUintN(bits, this.#bits >> shift));
   }
 }
 
-/** Known to this file alone: marks bytes that nobody else holds and need no copy. */
-const OWNED: unique symbol = Symbol('owned');
-
-function trimControls(text: string): string {
-  let start = 0;
-  let end = text.length;
-  while (start < end && text.charCodeAt(start) <= 32) start++;
-  while (end > start && text.charCodeAt(end - 1) <= 32) end--;
-  return text.slice(start, end);
+function toBits(bytes: Uint8Array): bigint {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, 16);
+  return (view.getBigUint64(0) << 64n) | view.getBigUint64(8);
 }

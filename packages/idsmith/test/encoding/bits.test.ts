@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { high16, readUint48, reverseBytes, swapNibbles } from '../../src/encoding/bits.ts';
+import { reverseBytes, swapNibbles } from '../../src/encoding/bits.ts';
 
 const hex = (word: number) => (word >>> 0).toString(16).padStart(8, '0');
 
@@ -21,18 +21,5 @@ describe('bits', () => {
         expect(hex(reverseBytes(swapNibbles(word)))).toBe([...hex(word)].reverse().join(''));
       }),
     );
-  });
-
-  it('reads 48 bits without losing the upper ones', () => {
-    const bytes = Uint8Array.of(9, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 9);
-    expect(readUint48(bytes, 1)).toBe(2 ** 48 - 1);
-    expect(readUint48(bytes.subarray(1), 0)).toBe(2 ** 48 - 1);
-    expect(readUint48(new Uint8Array(6), 0)).toBe(0);
-  });
-
-  it('finds the upper 16 of 48 bits', () => {
-    expect(high16(2 ** 48 - 1)).toBe(0xffff);
-    expect(high16(2 ** 32)).toBe(1);
-    expect(high16(2 ** 32 - 1)).toBe(0);
   });
 });

@@ -92,7 +92,7 @@ describe('a wrong option', () => {
   ])('%o is refused by name', (options, name) => {
     const construct = () => new LocalityGenerator(options as never);
     expect(construct).toThrow(named('INVALID_OPTION'));
-    expect(construct).toThrow(new RegExp(`^${name} must`));
+    expect(construct).toThrow(new RegExp(`^${name} must be `));
   });
 
   it.each([null, 5, 'variable'])('object %s is refused', (options) => {

@@ -1,4 +1,4 @@
-import { LocalityGenerator, type LocalityOptions, LocalityUuid } from 'idsmith';
+import { LocalityGenerator, type LocalityOptions, LocalityUuid, type MachineNode } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
 import { machineNode } from '../../src/runtime/node.ts';
@@ -28,11 +28,9 @@ describe('two containers with process id 1 and the same MAC address', () => {
 describe('the identity', () => {
   it('is the process id and a MAC address of this machine by default', () => {
     const { processId, macFragment } = new LocalityGenerator().nextUuid();
-    const machine = machineNode();
+    const machine = machineNode() as MachineNode;
     expect(processId).toBe(process.pid % 65536);
-    expect([...(macFragment as Uint8Array).subarray(3)]).toEqual([
-      ...(machine?.mac as Uint8Array).subarray(3),
-    ]);
+    expect([...(macFragment as Uint8Array).subarray(3)]).toEqual([...machine.mac.subarray(3)]);
   });
 
   it('has 44 random bits when it is random, other ones each time', () => {

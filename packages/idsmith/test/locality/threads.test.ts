@@ -42,19 +42,23 @@ describe('10 worker threads × 100,000 ids', () => {
     expect(repeated(everyId(parts))).toEqual([]);
   });
 
-  it("are unique with each thread's default generator, while the main thread mints too", async () => {
-    const workers = Array.from({ length: THREADS }, () =>
-      inWorker<Uint8Array>(script('default-worker'), { count: EACH }),
-    );
-    const parts = await alongside(new LocalityGenerator(), workers);
-    expect(repeated(everyId(parts))).toEqual([]);
-    // They carry this process and machine: the threads were kept apart by their milliseconds alone.
-    const here = new LocalityUuid();
-    for (const part of parts) {
-      const id = LocalityUuid.fromBytes(part.slice(0, 16));
-      expect([id.processId, id.macFragment]).toEqual([here.processId, here.macFragment]);
-    }
-  });
+  it.each([true, false])(
+    "are unique with each thread's default generator, while the main thread mints too (sequential: %s)",
+    async (sequential) => {
+      const generator = new LocalityGenerator({ mode: sequential ? 'sequential' : 'variable' });
+      const workers = Array.from({ length: THREADS }, () =>
+        inWorker<Uint8Array>(script('default-worker'), { count: EACH, sequential }),
+      );
+      const parts = await alongside(generator, workers);
+      expect(repeated(everyId(parts))).toEqual([]);
+      // They carry this process and machine: the threads were kept apart by their milliseconds alone.
+      const here = new LocalityUuid();
+      for (const part of parts) {
+        const id = LocalityUuid.fromBytes(part.slice(0, 16));
+        expect([id.processId, id.macFragment]).toEqual([here.processId, here.macFragment]);
+      }
+    },
+  );
 
   it('are unique when threads leave the shared counter by changing their mode', async () => {
     const generator = new LocalityGenerator();

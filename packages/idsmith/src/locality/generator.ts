@@ -22,9 +22,7 @@ export class LocalityGenerator extends LocalityMinter {
 
   /** The next id as a value. */
   nextUuid(): LocalityUuid {
-    const bytes = new Uint8Array(16);
-    this.fill(bytes);
-    return LocalityUuid.fromBytes(bytes);
+    return LocalityUuid.parse(this.next());
   }
 
   /**

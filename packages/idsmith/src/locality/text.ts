@@ -4,22 +4,20 @@ import { reverseBytes, swapNibbles } from '../encoding/bits.js';
 /** Characters of an id, of which the last twelve are its time. */
 export const ID_LENGTH = 36;
 const TIME_AT = 24;
-/** 16-bit units from one id to the next. */
-const UNITS = ID_LENGTH / 2;
+/** 32-bit units from one id to the next. */
+const UNITS = ID_LENGTH / 4;
 
-/** For each byte its two hex digits, last one first, as one 16-bit unit in this machine's byte order. */
-const PAIRS = new Uint16Array(256);
-/** The same, with `f` for the lower digit of a byte that Java takes for negative. */
-const JAVA_PAIRS = new Uint16Array(256);
-
-const digit = (value: number) => (value & 15).toString(16).charCodeAt(0);
-const characters = new Uint8Array(PAIRS.buffer);
+// For each byte its two hex digits, last one first, as the first or the second half of a unit of four characters.
+// The tables are written byte by byte, so that a unit comes out right in any machine's byte order.
+const FIRST = new Int32Array(256);
+const SECOND = new Int32Array(256);
 for (let i = 0; i < 256; i++) {
-  characters[2 * i] = digit(i);
-  characters[2 * i + 1] = digit(i >> 4);
+  const digits = [i & 15, i >> 4].map((digit) => digit.toString(16).charCodeAt(0));
+  new Uint8Array(FIRST.buffer).set(digits, 4 * i);
+  new Uint8Array(SECOND.buffer).set(digits, 4 * i + 2);
 }
-JAVA_PAIRS.set(PAIRS);
-for (let i = 128; i < 256; i++) JAVA_PAIRS[i] = PAIRS[i | 15] as number;
+/** With `f` for the lower digit of a byte that Java takes for negative. */
+const SECOND_JAVA = SECOND.map((unit, i) => (i > 127 ? (SECOND[i | 15] as number) : unit));
 
 /**
  * A sheet of ids in text, written side by side and turned into one string at once: that costs a fraction of
@@ -27,17 +25,15 @@ for (let i = 128; i < 256; i++) JAVA_PAIRS[i] = PAIRS[i | 15] as number;
  */
 export class Sheet {
   readonly #bytes: Uint8Array;
-  readonly #units: Uint16Array;
+  readonly #units: Int32Array;
   #ms = -1;
   /** How many ids from the left show the present time. */
   #stamped = 0;
 
   /** A sheet of `capacity` ids that are like `sample` but for counter and time. */
   constructor(capacity: number, sample: string) {
-    this.#bytes = Uint8Array.from({ length: capacity * ID_LENGTH }, (_, i) =>
-      sample.charCodeAt(i % ID_LENGTH),
-    );
-    this.#units = new Uint16Array(this.#bytes.buffer);
+    this.#bytes = Uint8Array.from({ length: capacity * ID_LENGTH }, (_, i) => sample.charCodeAt(i % ID_LENGTH));
+    this.#units = new Int32Array(this.#bytes.buffer);
   }
 
   /**
@@ -46,14 +42,12 @@ export class Sheet {
    */
   print(ms: number, counter: number, count: number, step: number, forward: boolean, java: boolean): string {
     const units = this.#units;
-    const highest = java ? JAVA_PAIRS : PAIRS;
+    const second = java ? SECOND_JAVA : SECOND;
     for (let i = 0, at = 0, value = counter; i < count; i++, at += UNITS) {
       value = (value + step) | 0;
       const digits = forward ? reverseBytes(swapNibbles(value)) : value;
-      units[at] = PAIRS[digits & 255] as number;
-      units[at + 1] = PAIRS[(digits >>> 8) & 255] as number;
-      units[at + 2] = PAIRS[(digits >>> 16) & 255] as number;
-      units[at + 3] = highest[digits >>> 24] as number;
+      units[at] = (FIRST[digits & 255] as number) | (SECOND[(digits >>> 8) & 255] as number);
+      units[at + 1] = (FIRST[(digits >>> 16) & 255] as number) | (second[digits >>> 24] as number);
     }
     this.#stamp(ms, count);
     return asciiText(this.#bytes, count * ID_LENGTH);

@@ -1,3 +1,4 @@
+import { hexToBytes } from '../encoding/hex.js';
 import { InvalidIdError, InvalidOptionError } from '../errors.js';
 import { show } from '../options.js';
 import { defaultMinter } from './default.js';
@@ -6,28 +7,23 @@ import { hyphenate } from './layout.js';
 const TEXT = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 /** White space and control characters at either end, as Java trims them. */
 const AROUND = /^[\0- ]+|[\0- ]+$/g;
-/** Known to this file alone: marks bits that need no check. */
+/** Known to this file alone: marks text that needs no check. */
 const CHECKED = Symbol('checked');
 
 /** A UUID as an immutable value. Any version can be held; the fields below are read from version b only. */
 export class LocalityUuid {
-  /** All 128 bits, unsigned. */
-  readonly #bits: bigint;
+  /** 36 characters, lower case. */
+  readonly #text: string;
 
   /** Mints one from the process-wide default generator. */
   constructor();
   /** @internal */
-  constructor(bits: bigint, key: symbol);
-  constructor(bits?: bigint, key?: symbol) {
-    if (bits === undefined) {
-      const bytes = new Uint8Array(16);
-      defaultMinter().fill(bytes);
-      this.#bits = toBits(bytes);
-    } else if (key === CHECKED) {
-      this.#bits = bits;
-    } else {
+  constructor(text: string, key: symbol);
+  constructor(text?: string, key?: symbol) {
+    if (text !== undefined && key !== CHECKED) {
       throw new InvalidOptionError('new LocalityUuid() takes nothing; use parse, fromBytes or fromBits');
     }
+    this.#text = text ?? defaultMinter().next();
   }
 
   /**
@@ -37,9 +33,9 @@ export class LocalityUuid {
    * @throws InvalidIdError for anything else
    */
   static parse(text: string): LocalityUuid {
-    const trimmed = typeof text === 'string' ? text.replace(AROUND, '') : '';
-    if (!TEXT.test(trimmed)) throw new InvalidIdError(`${show(text)} is not a UUID`);
-    return new LocalityUuid(BigInt(`0x${trimmed.replaceAll('-', '')}`), CHECKED);
+    const trimmed = typeof text === 'string' ? text.replace(AROUND, '') : text;
+    if (LocalityUuid.isValid(trimmed)) return new LocalityUuid(trimmed.toLowerCase(), CHECKED);
+    throw new InvalidIdError(`${show(text)} is not a UUID`);
   }
 
   /**
@@ -51,7 +47,8 @@ export class LocalityUuid {
     if (!(bytes instanceof Uint8Array) || bytes.length !== 16) {
       throw new InvalidIdError(`a UUID is a Uint8Array of 16 bytes, not ${show(bytes)}`);
     }
-    return new LocalityUuid(toBits(bytes), CHECKED);
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    return LocalityUuid.fromBits(view.getBigInt64(0), view.getBigInt64(8));
   }
 
   /**
@@ -60,12 +57,7 @@ export class LocalityUuid {
    * @throws InvalidIdError when a half is not a bigint from −2^63 to 2^64 − 1
    */
   static fromBits(most: bigint, least: bigint): LocalityUuid {
-    const [high, low] = [most, least].map((half) => {
-      if (typeof half === 'bigint' && half >= -(1n << 63n) && half < 1n << 64n)
-        return BigInt.asUintN(64, half);
-      throw new InvalidIdError(`half of a UUID is a bigint of 64 bits, not ${show(half)}`);
-    }) as [bigint, bigint];
-    return new LocalityUuid((high << 64n) | low, CHECKED);
+    return new LocalityUuid(hyphenate(halfToHex(most) + halfToHex(least)), CHECKED);
   }
 
   /** Whether `text` is 36 characters with hyphens and hex digits in their places, of any version. Never throws. */
@@ -85,36 +77,34 @@ export class LocalityUuid {
 
   /** `'b'` for ids made here; otherwise the version digit. */
   get version(): string {
-    return this.#field(76n, 4).toString(16);
+    return this.#text.charAt(14);
   }
 
   /** The lowest 16 bits of the maker's process id; `undefined` unless the version is `'b'`. */
   get processId(): number | undefined {
-    return this.version === 'b' ? this.#field(80n, 16) : undefined;
+    return this.version === 'b' ? Number.parseInt(this.#text.slice(9, 13), 16) : undefined;
   }
 
   /** When the id was made; `undefined` unless the version is `'b'`. */
   get timestamp(): Date | undefined {
-    return this.version === 'b' ? new Date(this.#field(0n, 48)) : undefined;
+    return this.version === 'b' ? new Date(Number.parseInt(this.#text.slice(24), 16)) : undefined;
   }
 
   /** The maker's MAC address, its first two and a half bytes zero; `undefined` unless the version is `'b'`. */
   get macFragment(): Uint8Array | undefined {
     if (this.version !== 'b') return undefined;
-    const bytes = this.toBytes().slice(4, 10);
-    bytes[0] = bytes[1] = 0;
-    bytes[2] = (bytes[2] as number) & 15;
-    return bytes;
+    const [, byte, ...rest] = this.toBytes().subarray(5, 10) as unknown as [number, number, ...number[]];
+    return Uint8Array.of(0, 0, byte & 15, ...rest);
   }
 
   /** The first 64 bits, signed as a Java long. */
   get mostSignificantBits(): bigint {
-    return BigInt.asIntN(64, this.#bits >> 64n);
+    return BigInt.asIntN(64, BigInt(`0x${this.#hex.slice(0, 16)}`));
   }
 
   /** The last 64 bits, signed as a Java long. */
   get leastSignificantBits(): bigint {
-    return BigInt.asIntN(64, this.#bits);
+    return BigInt.asIntN(64, BigInt(`0x${this.#hex.slice(16)}`));
   }
 
   /**
@@ -124,44 +114,44 @@ export class LocalityUuid {
    * @throws InvalidIdError when this id's version is not `'b'`
    */
   toRfc9562(): LocalityUuid {
-    if (this.version !== 'b') throw new InvalidIdError(`${this} is of version ${this.version}, not b`);
-    const cleared = this.#bits & ~((15n << 76n) | (3n << 62n));
-    return new LocalityUuid(cleared | (8n << 76n) | (2n << 62n), CHECKED);
+    const text = this.#text;
+    if (this.version !== 'b') throw new InvalidIdError(`${text} is of version ${this.version}, not b`);
+    const variant = '89ab'.charAt(Number.parseInt(text.charAt(19), 16) & 3);
+    return new LocalityUuid(`${text.slice(0, 14)}8${text.slice(15, 19)}${variant}${text.slice(20)}`, CHECKED);
   }
 
   /** A copy of the 16 bytes. */
   toBytes(): Uint8Array {
-    const view = new DataView(new ArrayBuffer(16));
-    view.setBigUint64(0, this.#bits >> 64n);
-    view.setBigUint64(8, this.#bits);
-    return new Uint8Array(view.buffer);
+    return hexToBytes(this.#hex) as Uint8Array;
   }
 
   /** 36 characters, lower case. */
   toString(): string {
-    return hyphenate(this.#bits.toString(16).padStart(32, '0'));
+    return this.#text;
   }
 
   toJSON(): string {
-    return this.toString();
+    return this.#text;
   }
 
-  /** Whether `other` is a `LocalityUuid` of the same bits. */
+  /** Whether `other` is a `LocalityUuid` of the same 128 bits. */
   equals(other: unknown): boolean {
-    return other instanceof LocalityUuid && this.#bits === other.#bits;
+    return other instanceof LocalityUuid && this.#text === other.#text;
   }
 
   /** What `console.log` shows in Node, Bun and Deno. */
   [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return `LocalityUuid(${this})`;
+    return `LocalityUuid(${this.#text})`;
   }
 
-  #field(shift: bigint, bits: number): number {
-    return Number(BigInt.asUintN(bits, this.#bits >> shift));
+  get #hex(): string {
+    return this.#text.replaceAll('-', '');
   }
 }
 
-function toBits(bytes: Uint8Array): bigint {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, 16);
-  return (view.getBigUint64(0) << 64n) | view.getBigUint64(8);
+function halfToHex(half: bigint): string {
+  if (typeof half !== 'bigint' || half < -(1n << 63n) || half >= 1n << 64n) {
+    throw new InvalidIdError(`half of a UUID is a bigint of 64 bits, not ${show(half)}`);
+  }
+  return BigInt.asUintN(64, half).toString(16).padStart(16, '0');
 }

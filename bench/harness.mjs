@@ -15,7 +15,8 @@ const ROUND_MS = 25;
 
 /** The version of an installed package. */
 export function versionOf(name) {
-  return JSON.parse(readFileSync(new URL(`../node_modules/${name}/package.json`, import.meta.url), 'utf8')).version;
+  return JSON.parse(readFileSync(new URL(`../node_modules/${name}/package.json`, import.meta.url), 'utf8'))
+    .version;
 }
 
 /** Nanoseconds an id, as medians. @param {Contender[]} contenders */
@@ -46,7 +47,8 @@ function checkOutput({ name, call, ids = 1, check = () => true }) {
       seen.add(id);
       count++;
     }
-    if (Array.isArray(made) && made.length !== ids) throw new Error(`${name} made ${made.length} ids, not ${ids}`);
+    if (Array.isArray(made) && made.length !== ids)
+      throw new Error(`${name} made ${made.length} ids, not ${ids}`);
   }
   if (seen.size !== count) throw new Error(`${name} made ${count - seen.size} ids twice`);
 }
@@ -112,7 +114,9 @@ export function printTable(title, results, ours) {
 export function printTargets(targets) {
   console.log();
   for (const { what, ratio, target } of targets) {
-    console.log(`${ratio >= target ? 'reached' : 'MISSED '}  ${what}: ${ratio.toFixed(2)} × (to reach: ${target} ×)`);
+    console.log(
+      `${ratio >= target ? 'reached' : 'MISSED '}  ${what}: ${ratio.toFixed(2)} × (to reach: ${target} ×)`,
+    );
   }
 }
 

@@ -3,7 +3,7 @@ import { InvalidOptionError } from '../errors.js';
 import { show } from '../options.js';
 
 /** A flag of a command, as `--help` shows it. */
-export interface Flag {
+interface Flag {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
   /** What the value is called in the help: `--count N`. */
@@ -11,7 +11,7 @@ export interface Flag {
   readonly help: string;
 }
 
-export type Flags = Record<string, Flag>;
+type Flags = Record<string, Flag>;
 
 /** What the user gave: every string flag as text, every boolean flag as true, and the rest in order. */
 export interface Given {

@@ -32,7 +32,9 @@ export class Sheet {
 
   /** A sheet of `capacity` ids that are like `sample` but for counter and time. */
   constructor(capacity: number, sample: string) {
-    this.#bytes = Uint8Array.from({ length: capacity * ID_LENGTH }, (_, i) => sample.charCodeAt(i % ID_LENGTH));
+    this.#bytes = Uint8Array.from({ length: capacity * ID_LENGTH }, (_, i) =>
+      sample.charCodeAt(i % ID_LENGTH),
+    );
     this.#units = new Int32Array(this.#bytes.buffer);
   }
 

@@ -1,0 +1,50 @@
+// What every runtime must manage: Node 20 to 26, Bun and Deno run this file as it is. Plain JavaScript on purpose.
+
+import assert from 'node:assert/strict';
+import { Worker } from 'node:worker_threads';
+import { IdError, LocalityGenerator, LocalityUuid } from 'idsmith';
+import { FakeClock } from 'idsmith/testing';
+
+const node = { processId: 31359, mac: Uint8Array.of(0, 0, 13, 83, 122, 80) };
+const run = new LocalityGenerator({
+  ...{ reversal: 'java', node, clock: new FakeClock(1367111039966) },
+  counter: 0x9dec9c8c - 198491317,
+});
+assert.deepEqual(
+  run.batch(3).map((id) => id.slice(0, 8)),
+  ['c8c9cef9', '14951cfa', '6f5169fb'],
+);
+
+const seeded = new LocalityGenerator({ mode: 'sequential', clock: new FakeClock(1350327498450) });
+assert.equal(seeded.next().slice(0, 8), '01b85440');
+
+const generator = new LocalityGenerator();
+const ids = [];
+for (let i = 0; i < 100_000; i++) ids.push(generator.next());
+ids.push(...generator.batch(100_000));
+assert.equal(new Set(ids).size, 200_000);
+
+const bytes = new Uint8Array(16 * 100);
+assert.equal(generator.fill(bytes), 100);
+assert.equal(LocalityUuid.fromBytes(bytes.slice(16, 32)).version, 'b');
+assert.equal(new LocalityUuid().processId, process.pid % 65536);
+assert.throws(() => LocalityUuid.parse('no'), IdError);
+
+// Three threads and this one, all in sequential mode and so from the same seed.
+const script = new URL('../packages/idsmith/test/locality/scripts/default-worker.mjs', import.meta.url);
+const inWorker = () =>
+  new Promise((resolve, reject) => {
+    const worker = new Worker(script, { workerData: { count: 20_000, sequential: true } });
+    worker.once('message', resolve);
+    worker.once('error', reject);
+  });
+const here = new Uint8Array(16 * 20_000);
+new LocalityGenerator({ mode: 'sequential' }).fill(here);
+const parts = [here, ...(await Promise.all([inWorker(), inWorker(), inWorker()]))];
+const seen = new Set();
+for (const part of parts) {
+  for (let at = 0; at < part.length; at += 16) seen.add(String.fromCharCode(...part.subarray(at, at + 16)));
+}
+assert.equal(seen.size, 80_000);
+
+console.log('ok');

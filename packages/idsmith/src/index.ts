@@ -16,6 +16,7 @@ export {
   TimeExhaustedError,
   UnsafeIntegerError,
 } from './errors.js';
+export type { LeaseRecord, LeaseStore } from './lease/port.js';
 export { LocalityGenerator } from './locality/generator.js';
 export type { Flavour } from './locality/layout.js';
 export type { LocalityMode, LocalityOptions, Reversal, SharedLocality } from './locality/options.js';
@@ -23,3 +24,4 @@ export type { SeedWindow } from './locality/seed.js';
 export { LocalityUuid } from './locality/uuid.js';
 export { type RandomSource, systemRandom } from './random.js';
 export type { MachineNode } from './runtime/machine.js';
+export { memoryStore, type Store } from './stores/memory.js';

@@ -1,1 +1,2 @@
 export { FakeClock } from './fake-clock.js';
+export { type ConformanceCase, leaseStoreCases } from './lease-cases.js';

@@ -1,0 +1,198 @@
+import type { LeaseRecord, LeaseStore } from '../lease/port.js';
+
+/** One behaviour that a store must have: hand it to the test framework of your choice. */
+export interface ConformanceCase {
+  readonly name: string;
+  run(): Promise<void>;
+}
+
+/**
+ * What every lease store must do. The cases use namespaces of their own, so that they may run on one store, in any order
+ * and at the same time.
+ *
+ * @param open gives the store under test; called once a case, and may give the same store each time
+ *
+ * @example
+ * for (const { name, run } of leaseStoreCases(() => myStore)) it(name, run);
+ */
+export function leaseStoreCases(open: () => Promise<LeaseStore> | LeaseStore): ConformanceCase[] {
+  return CASES.map(([name, check]) => ({
+    name,
+    run: async () => check(await open(), `conformance ${crypto.randomUUID()}`),
+  }));
+}
+
+/** A record of node 0 that is held; tests change what they are about. */
+const HELD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
+
+type Check = (store: LeaseStore, namespace: string) => Promise<void>;
+
+const CASES: [name: string, check: Check][] = [
+  [
+    'an unknown namespace is empty',
+    async (store, namespace) => {
+      equal(await store.listLeases(namespace), []);
+    },
+  ],
+  [
+    'a record comes back as it was put',
+    async (store, namespace) => {
+      const record = { ...HELD, label: `quotes ' " \\ and Ünïcödé 🔑`, owner: `o'"\\` };
+      equal(await store.swapLease(namespace, undefined, record), true);
+      equal(await store.listLeases(namespace), [record]);
+    },
+  ],
+  [
+    'a free record has no owner, which is not the empty text',
+    async (store, namespace) => {
+      const free = { ...HELD, owner: null, expiresAt: 0, label: '' };
+      equal(await store.swapLease(namespace, undefined, free), true);
+      equal(await store.listLeases(namespace), [free]);
+      equal(await store.swapLease(namespace, { ...free, owner: '' }, HELD), false);
+      equal(await store.swapLease(namespace, free, HELD), true);
+    },
+  ],
+  [
+    'no digit of a large number is lost',
+    async (store, namespace) => {
+      const large = Number.MAX_SAFE_INTEGER;
+      const record = { ...HELD, id: 65_535, epoch: large, fence: large - 1, expiresAt: large - 2 };
+      equal(await store.swapLease(namespace, undefined, record), true);
+      equal(await store.listLeases(namespace), [record]);
+      equal(await store.swapLease(namespace, { ...record, epoch: large - 1 }, record), false);
+    },
+  ],
+  [
+    "the namespace's own record, with id −1, is one like any other",
+    async (store, namespace) => {
+      const record = { ...HELD, id: -1 };
+      equal(await store.swapLease(namespace, undefined, record), true);
+      equal(await store.listLeases(namespace), [record]);
+    },
+  ],
+  [
+    'a record is not put where there is one',
+    async (store, namespace) => {
+      await store.swapLease(namespace, undefined, HELD);
+      equal(await store.swapLease(namespace, undefined, { ...HELD, owner: 'b' }), false);
+      equal(await store.listLeases(namespace), [HELD]);
+    },
+  ],
+  [
+    'a record that is not there is not replaced',
+    async (store, namespace) => {
+      equal(await store.swapLease(namespace, HELD, { ...HELD, epoch: 2 }), false);
+      equal(await store.listLeases(namespace), []);
+    },
+  ],
+  [
+    'a record is replaced when it is as expected',
+    async (store, namespace) => {
+      const next = { ...HELD, owner: 'b', epoch: 2, fence: 3000, expiresAt: 4000, label: 'host 2' };
+      await store.swapLease(namespace, undefined, HELD);
+      equal(await store.swapLease(namespace, HELD, next), true);
+      equal(await store.listLeases(namespace), [next]);
+      equal(await store.swapLease(namespace, HELD, { ...HELD, epoch: 9 }), false);
+      equal(await store.listLeases(namespace), [next]);
+    },
+  ],
+  ...(['owner', 'epoch', 'fence', 'expiresAt'] as const).map((field): [string, Check] => [
+    `a record is not replaced when it is another in its ${field}`,
+    async (store, namespace) => {
+      await store.swapLease(namespace, undefined, HELD);
+      const other = { ...HELD, [field]: field === 'owner' ? 'b' : HELD[field] + 1 };
+      equal(await store.swapLease(namespace, other, { ...HELD, epoch: 5 }), false);
+      equal(await store.listLeases(namespace), [HELD]);
+    },
+  ]),
+  [
+    'the label does not count',
+    async (store, namespace) => {
+      await store.swapLease(namespace, undefined, HELD);
+      equal(await store.swapLease(namespace, { ...HELD, label: 'other' }, { ...HELD, epoch: 2 }), true);
+    },
+  ],
+  [
+    'a swap that changes nothing but the label succeeds',
+    async (store, namespace) => {
+      await store.swapLease(namespace, undefined, HELD);
+      equal(await store.swapLease(namespace, HELD, HELD), true);
+      equal(await store.swapLease(namespace, HELD, { ...HELD, label: 'renamed' }), true);
+      equal(await store.listLeases(namespace), [{ ...HELD, label: 'renamed' }]);
+    },
+  ],
+  [
+    'namespaces do not see each other, however they are called',
+    async (store, namespace) => {
+      const names = ['', 'x', 'X', ' x', 'x ', 'a:b', '{a}', `'; --`, '%', '_', 'ü'].map(
+        (name) => `${namespace}${name}`,
+      );
+      for (const [i, name] of names.entries()) await store.swapLease(name, undefined, { ...HELD, fence: i });
+      for (const [i, name] of names.entries()) equal(await store.listLeases(name), [{ ...HELD, fence: i }]);
+    },
+  ],
+  [
+    'all of a thousand records are listed',
+    async (store, namespace) => {
+      const ids = Array.from({ length: 1000 }, (_, id) => id);
+      for (let i = 0; i < 1000; i += 50) {
+        await Promise.all(
+          ids.slice(i, i + 50).map((id) => store.swapLease(namespace, undefined, { ...HELD, id })),
+        );
+      }
+      const listed = await store.listLeases(namespace);
+      equal(
+        listed.map(({ id }) => id).sort((a, b) => a - b),
+        ids,
+      );
+    },
+  ],
+  [
+    'of many who put a record at once, one succeeds',
+    async (store, namespace) => {
+      const swaps = racers(32).map((owner) => store.swapLease(namespace, undefined, { ...HELD, owner }));
+      await onlyOneWins(store, namespace, swaps);
+    },
+  ],
+  [
+    'of many who replace a record at once, one succeeds',
+    async (store, namespace) => {
+      await store.swapLease(namespace, undefined, HELD);
+      const swaps = racers(32).map((owner) => store.swapLease(namespace, HELD, { ...HELD, owner, epoch: 2 }));
+      await onlyOneWins(store, namespace, swaps);
+    },
+  ],
+  [
+    'its clock, if it has one, gives whole milliseconds since 1970 that do not go back',
+    async (store) => {
+      const [first, second] = [await store.now?.(), await store.now?.()];
+      if (first === undefined || second === undefined) return;
+      equal(Number.isSafeInteger(first) && first > Date.UTC(2020), true);
+      equal(second >= first, true);
+    },
+  ],
+];
+
+function racers(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `racer ${i}`);
+}
+
+async function onlyOneWins(store: LeaseStore, namespace: string, swaps: Promise<boolean>[]): Promise<void> {
+  const won = (await Promise.all(swaps)).flatMap((success, i) => (success ? [`racer ${i}`] : []));
+  equal(won.length, 1);
+  equal(
+    (await store.listLeases(namespace)).map(({ owner }) => owner),
+    won,
+  );
+}
+
+/** Fails with both values when they differ. */
+function equal(actual: unknown, expected: unknown): void {
+  const [shown, wanted] = [actual, expected].map((value) => JSON.stringify(value, sortedKeys));
+  if (shown !== wanted) throw new Error(`expected ${wanted}, got ${shown}`);
+}
+
+function sortedKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,8 @@
+import { memoryStore } from 'idsmith';
+import { leaseStoreCases } from 'idsmith/testing';
+import { describe, it } from 'vitest';
+
+describe('the memory store', () => {
+  const store = memoryStore();
+  for (const { name, run } of leaseStoreCases(() => store)) it(name, run);
+});

@@ -16,6 +16,16 @@ export {
   TimeExhaustedError,
   UnsafeIntegerError,
 } from './errors.js';
+export { FlakeGenerator } from './flake/generator.js';
+export {
+  type DecodedFlake,
+  defineLayout,
+  type FlakeField,
+  type Layout,
+  type LayoutOptions,
+} from './flake/layout.js';
+export { layouts } from './flake/layouts.js';
+export type { FlakeOptions, SharedFlake } from './flake/options.js';
 export type { LeaseRecord, LeaseStore } from './lease/port.js';
 export { LocalityGenerator } from './locality/generator.js';
 export type { Flavour } from './locality/layout.js';

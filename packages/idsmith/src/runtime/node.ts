@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { networkInterfaces } from 'node:os';
-import { pid } from 'node:process';
+import { emitWarning, pid } from 'node:process';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 import { hexToBytes } from '../encoding/hex.js';
 import type { MachineNode } from './machine.js';
@@ -41,4 +41,9 @@ function firstMac(): Uint8Array {
 /** ASCII bytes as one flat string. */
 export function asciiText(bytes: Uint8Array, length: number): string {
   return Buffer.prototype.latin1Slice.call(bytes, 0, length);
+}
+
+/** Tells the operator, not the caller. */
+export function warn(message: string, code: string): void {
+  emitWarning(message, { type: 'IdsmithWarning', code });
 }

@@ -18,3 +18,8 @@ const decoder = new TextDecoder();
 export function asciiText(bytes: Uint8Array, length: number): string {
   return decoder.decode(bytes.subarray(0, length));
 }
+
+/** Tells the operator, not the caller. */
+export function warn(message: string, code: string): void {
+  console.warn(`idsmith: ${message} (${code})`);
+}

@@ -1,0 +1,171 @@
+import { InvalidIdError, InvalidOptionError, TimeExhaustedError } from '../errors.js';
+import { refuse, requireInteger, show } from '../options.js';
+
+/** The three fields of a flake. */
+export type FlakeField = 'time' | 'node' | 'sequence';
+
+/** What `defineLayout` takes. */
+export interface LayoutOptions {
+  /** Unix milliseconds at which the time field is zero. */
+  epoch: number;
+  timeBits: number;
+  nodeBits: number;
+  sequenceBits: number;
+  /** Milliseconds that the time field counts in. Default 1. */
+  tick?: number;
+  /** From the highest bits to the lowest. Default time, node, sequence. */
+  order?: readonly [FlakeField, FlakeField, FlakeField];
+}
+
+/** What an id says. */
+export interface DecodedFlake {
+  /** Unix milliseconds at which the id's tick began. */
+  timestamp: number;
+  date: Date;
+  node: number;
+  sequence: number;
+}
+
+/** How the bits of a flake are laid out. Make one with {@link defineLayout}. */
+export class Layout {
+  readonly epoch: number;
+  readonly tick: number;
+  readonly order: readonly [FlakeField, FlakeField, FlakeField];
+  /** Bits in all: 63 or fewer fit a signed 64-bit column, 53 or fewer a JavaScript number. */
+  readonly bits: number;
+  /** Where each field begins, counted from the lowest bit, and how many bits it has. */
+  readonly fields: Readonly<Record<FlakeField, { readonly shift: number; readonly bits: number }>>;
+  /** When the time field runs out: no id can carry this time or a later one. */
+  readonly expires: Date;
+
+  /** @internal */
+  constructor({ epoch, timeBits, nodeBits, sequenceBits, tick, order }: Required<LayoutOptions>) {
+    const widths = { time: timeBits, node: nodeBits, sequence: sequenceBits };
+    const [first, second, third] = order;
+    const field = (name: FlakeField, shift: number) => ({ shift, bits: widths[name] });
+    this.epoch = epoch;
+    this.tick = tick;
+    this.order = order;
+    this.bits = timeBits + nodeBits + sequenceBits;
+    this.fields = {
+      [third]: field(third, 0),
+      [second]: field(second, widths[third]),
+      [first]: field(first, widths[third] + widths[second]),
+    } as Layout['fields'];
+    this.expires = new Date(Math.min(epoch + 2 ** timeBits * tick, 8.64e15));
+  }
+
+  /** The largest value of a field. */
+  max(field: FlakeField): number {
+    return 2 ** this.fields[field].bits - 1;
+  }
+
+  /** Which tick since the epoch a time falls into. */
+  tickOf(timestamp: number): number {
+    return Math.floor((timestamp - this.epoch) / this.tick);
+  }
+
+  /** When a tick begins. */
+  timeOf(tick: number): number {
+    return this.epoch + tick * this.tick;
+  }
+
+  /**
+   * The id of these fields.
+   *
+   * @throws InvalidOptionError when a field does not fit its bits
+   */
+  encode({ timestamp, node, sequence }: { timestamp: number; node: number; sequence: number }): bigint {
+    requireInteger(
+      'timestamp',
+      Math.floor(timestamp),
+      this.epoch,
+      this.timeOf(2 ** this.fields.time.bits) - 1,
+    );
+    requireInteger('node', node, 0, this.max('node'));
+    requireInteger('sequence', sequence, 0, this.max('sequence'));
+    return this.pack(this.tickOf(timestamp), node, sequence);
+  }
+
+  /** {@link encode} for fields that are known to fit. */
+  pack(tick: number, node: number, sequence: number): bigint {
+    const { fields } = this;
+    return (
+      (BigInt(tick) << BigInt(fields.time.shift)) |
+      (BigInt(node) << BigInt(fields.node.shift)) |
+      (BigInt(sequence) << BigInt(fields.sequence.shift))
+    );
+  }
+
+  /**
+   * The fields of an id, given as a bigint, as decimal digits or as a number that is exact. A negative id is read as the
+   * same 64 bits unsigned, as a signed column would return them.
+   *
+   * @throws InvalidIdError when it is none of these or does not fit the layout
+   */
+  decode(id: bigint | string | number): DecodedFlake {
+    const bits = toBits(id);
+    if (bits === undefined || bits >> BigInt(this.bits) !== 0n) {
+      throw new InvalidIdError(`${show(id)} is not a flake of ${this.bits} bits`);
+    }
+    const read = ({ shift, bits: width }: { shift: number; bits: number }) =>
+      Number(BigInt.asUintN(width, bits >> BigInt(shift)));
+    const timestamp = this.timeOf(read(this.fields.time));
+    const [node, sequence] = [read(this.fields.node), read(this.fields.sequence)];
+    return { timestamp, date: new Date(timestamp), node, sequence };
+  }
+
+  /** The lowest id of the tick that `at` falls into: `id >= minId(start)` finds everything made since. */
+  minId(at: Date | number): bigint {
+    return this.pack(this.#boundTick(at), 0, 0);
+  }
+
+  /** The highest id of the tick that `at` falls into. */
+  maxId(at: Date | number): bigint {
+    return this.pack(this.#boundTick(at), this.max('node'), this.max('sequence'));
+  }
+
+  #boundTick(at: Date | number): number {
+    const timestamp = Number(at);
+    if (!Number.isFinite(timestamp)) refuse('at', 'a Date or milliseconds', at);
+    if (timestamp >= this.expires.getTime()) {
+      throw new TimeExhaustedError(`this layout's time ends at ${this.expires.toISOString()}`);
+    }
+    return Math.max(this.tickOf(timestamp), 0);
+  }
+}
+
+/**
+ * A layout of your own.
+ *
+ * @throws InvalidOptionError when the fields do not fit 64 bits, or the epoch lies in the future
+ */
+export function defineLayout(options: LayoutOptions): Layout {
+  if (typeof options !== 'object' || options === null) refuse('options', 'an object', options);
+  const { epoch, timeBits, nodeBits, sequenceBits, tick = 1, order = ['time', 'node', 'sequence'] } = options;
+  requireInteger('epoch', epoch, 0, Date.now());
+  requireInteger('timeBits', timeBits, 1, 53);
+  requireInteger('nodeBits', nodeBits, 0, 32);
+  requireInteger('sequenceBits', sequenceBits, 0, 32);
+  requireInteger('tick', tick, 1, 86_400_000);
+  const sum = timeBits + nodeBits + sequenceBits;
+  if (sum > 64)
+    throw new InvalidOptionError(`timeBits, nodeBits and sequenceBits must be 64 at most, not ${sum}`);
+  if (!Array.isArray(order) || [...order].sort().join() !== 'node,sequence,time') {
+    refuse('order', 'time, node and sequence in any order', String(order));
+  }
+  return new Layout({ epoch, timeBits, nodeBits, sequenceBits, tick, order });
+}
+
+function toBits(id: unknown): bigint | undefined {
+  const value =
+    typeof id === 'bigint'
+      ? id
+      : typeof id === 'string' && /^-?\d{1,20}$/.test(id)
+        ? BigInt(id)
+        : Number.isSafeInteger(id)
+          ? BigInt(id as number)
+          : undefined;
+  if (value === undefined || value < -(1n << 63n) || value >= 1n << 64n) return undefined;
+  return BigInt.asUintN(64, value);
+}

@@ -1,0 +1,31 @@
+import type { Clock } from '../clock.js';
+import type { Leasable } from '../lease/window.js';
+import type { Layout, LayoutOptions } from './layout.js';
+
+/** The options of a `FlakeGenerator`. */
+export interface FlakeOptions {
+  /** Default `layouts.jflake`. */
+  layout?: Layout;
+  /** A fixed node id, which nobody else may use; or a lease, which sees to that. */
+  node: number | Leasable;
+  /** Default the machine's clock. */
+  clock?: Clock;
+  /**
+   * The tick's sequence is used up: `'wait'` (default) spins to the next tick; `'borrow'` stamps it early, up to
+   * `maxBackward` ahead of the clock.
+   */
+  onFull?: 'wait' | 'borrow';
+  /** The clock steps back: `'hold'` (default) keeps the last tick and goes on; `'throw'` throws a `ClockError`. */
+  onClockBack?: 'hold' | 'throw';
+  /** How far `'hold'` may hold, ms. Default 10,000. */
+  maxBackward?: number;
+}
+
+/** What `share()` gives and `attach()` takes: plain data and shared memory, to be posted to worker threads. */
+export interface SharedFlake {
+  readonly state: SharedArrayBuffer;
+  readonly layout: Required<LayoutOptions>;
+  readonly onFull: 'wait' | 'borrow';
+  readonly onClockBack: 'hold' | 'throw';
+  readonly maxBackward: number;
+}

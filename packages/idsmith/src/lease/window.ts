@@ -1,0 +1,23 @@
+/** A node id and the timestamps that may go into ids with it: `from` and later, before `until`. */
+export interface LeaseWindow {
+  readonly node: number;
+  readonly from: number;
+  readonly until: number;
+}
+
+/** A generator, as its lease sees it. */
+export interface LeaseUser {
+  /** The window was extended, or is another one by now. */
+  move(window: LeaseWindow): void;
+  /** Ends minting in one atomic step, and returns the last timestamp that went into an id, −1 if none did. */
+  close(): number;
+}
+
+/** The method by which a generator takes a lease for its own. Internal, so that nobody else does. */
+export const bindLease: unique symbol = Symbol('bindLease');
+
+/** A lease, as its generator sees it. */
+export interface Leasable {
+  /** @throws InvalidOptionError when it drives a generator already */
+  [bindLease](user: LeaseUser): LeaseWindow;
+}

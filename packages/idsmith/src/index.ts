@@ -26,7 +26,10 @@ export {
 } from './flake/layout.js';
 export { layouts } from './flake/layouts.js';
 export type { FlakeOptions, SharedFlake } from './flake/options.js';
+export { acquireLease, Lease, type LeaseEvent } from './lease/lease.js';
+export type { LeaseOptions } from './lease/options.js';
 export type { LeaseRecord, LeaseStore } from './lease/port.js';
+export type { Timer } from './lease/timer.js';
 export { LocalityGenerator } from './locality/generator.js';
 export type { Flavour } from './locality/layout.js';
 export type { LocalityMode, LocalityOptions, Reversal, SharedLocality } from './locality/options.js';

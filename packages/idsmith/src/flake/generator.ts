@@ -250,9 +250,12 @@ export class FlakeGenerator {
     return now;
   }
 
-  /** Whether a tick may be used ahead of the clock: when that is the rule, or the clock is being held anyway. */
+  /**
+   * Whether a tick may be used ahead of the clock: when that is the rule, or the clock is being held anyway, or a lease's
+   * window begins with it.
+   */
   #mayBorrow(tick: number, now: number): boolean {
-    const held = now < this.#highest;
+    const held = now < this.#highest || tick <= this.#state.firstTick;
     const ahead = this.#layout.timeOf(tick) - now;
     return (held || this.#rules.onFull === 'borrow') && ahead <= this.#rules.maxBackward;
   }

@@ -1,8 +1,8 @@
 import type { LeaseWindow } from '../lease/window.js';
 import type { FlakeState } from './state.js';
 
-/** Shared memory: the position and the end of the window (8 bytes each), the node and the window's version (4 each). */
-const BYTES = 24;
+/** Shared memory: position, end and first tick of the window (8 bytes each), node and version of the window (4 each). */
+const BYTES = 32;
 const CLOSED = -1n;
 /** Stands for a window without end. */
 const ENDLESS = 2n ** 62n;
@@ -20,6 +20,7 @@ export class SharedState implements FlakeState {
   sequence = 0;
   node = 0;
   until = 0;
+  firstTick = 0;
   closed = false;
   readonly #words: BigInt64Array;
   readonly #small: Int32Array;
@@ -28,8 +29,8 @@ export class SharedState implements FlakeState {
 
   constructor(buffer: SharedArrayBuffer, sequenceBits: number) {
     this.buffer = buffer;
-    this.#words = new BigInt64Array(buffer, 0, 2);
-    this.#small = new Int32Array(buffer, 16, 2);
+    this.#words = new BigInt64Array(buffer, 0, 3);
+    this.#small = new Int32Array(buffer, 24, 2);
     this.#sequenceBits = sequenceBits;
   }
 
@@ -37,8 +38,7 @@ export class SharedState implements FlakeState {
   static from(state: FlakeState, sequenceBits: number): SharedState {
     const shared = new SharedState(new SharedArrayBuffer(BYTES), sequenceBits);
     Atomics.store(shared.#words, 0, state.closed ? CLOSED : shared.#position(state.tick, state.sequence));
-    Atomics.store(shared.#words, 1, toWord(state.until));
-    Atomics.store(shared.#small, 0, state.node);
+    shared.#writeWindow(state.node, state.until, state.firstTick);
     shared.load();
     return shared;
   }
@@ -50,6 +50,7 @@ export class SharedState implements FlakeState {
       const until = Atomics.load(this.#words, 1);
       this.node = Atomics.load(this.#small, 0) >>> 0;
       this.until = until === ENDLESS ? Number.POSITIVE_INFINITY : Number(until);
+      this.firstTick = Number(Atomics.load(this.#words, 2));
       if (version % 2 === 0 && version === Atomics.load(this.#small, 1)) return;
     }
   }
@@ -61,20 +62,19 @@ export class SharedState implements FlakeState {
 
   move({ node, until }: LeaseWindow, firstTick: number): void {
     this.load();
-    if (node === this.node) {
-      // The same node for longer: a thread that still sees the old end only stops too early.
+    if (node === this.node && this.tick >= firstTick) {
+      // The same window for longer: a thread that still sees the old end only stops too early.
       Atomics.store(this.#words, 1, toWord(until));
       return;
     }
     Atomics.add(this.#small, 1, 1);
-    Atomics.store(this.#small, 0, node);
-    Atomics.store(this.#words, 1, toWord(until));
-    // A tick is passed over whole, so that the position is another in any case.
-    do this.#see(Atomics.load(this.#words, 0));
-    while (
-      !this.closed &&
-      !this.advance(Math.max(this.tick + 1, firstTick - 1), 2 ** this.#sequenceBits - 1)
-    );
+    let passed: number;
+    do {
+      this.#see(Atomics.load(this.#words, 0));
+      // A tick is passed over whole, so that the position is another in any case.
+      passed = Math.max(this.tick + 1, firstTick - 1);
+    } while (!this.closed && !this.advance(passed, 2 ** this.#sequenceBits - 1));
+    this.#writeWindow(node, until, passed + 1);
     Atomics.add(this.#small, 1, 1);
   }
 
@@ -83,6 +83,12 @@ export class SharedState implements FlakeState {
     if (last !== CLOSED) this.#see(last);
     this.closed = true;
     return this.tick;
+  }
+
+  #writeWindow(node: number, until: number, firstTick: number): void {
+    Atomics.store(this.#small, 0, node);
+    Atomics.store(this.#words, 1, toWord(until));
+    Atomics.store(this.#words, 2, BigInt(firstTick));
   }
 
   #see(position: bigint): void {

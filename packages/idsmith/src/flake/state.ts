@@ -8,6 +8,8 @@ export interface FlakeState {
   readonly node: number;
   /** No timestamp from here on may be used. */
   readonly until: number;
+  /** The first tick of the window. The clock may be behind it, and then is not waited for. */
+  readonly firstTick: number;
   readonly closed: boolean;
   /** Brings the fields above up to date. */
   load(): void;
@@ -25,6 +27,7 @@ export class OwnState implements FlakeState {
   sequence: number;
   node = 0;
   until = 0;
+  firstTick = 0;
   closed = false;
   readonly #full: number;
 
@@ -42,12 +45,14 @@ export class OwnState implements FlakeState {
   }
 
   move({ node, until }: LeaseWindow, firstTick: number): void {
-    if (node !== this.node || this.until === 0) {
+    // A tick that was begun before the window, or for another node, is not gone on with.
+    if (node !== this.node || this.tick < firstTick) {
       this.tick = Math.max(this.tick, firstTick - 1);
       this.sequence = this.#full;
     }
     this.node = node;
     this.until = until;
+    this.firstTick = firstTick;
   }
 
   close(): number {

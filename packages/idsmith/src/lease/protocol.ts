@@ -1,0 +1,105 @@
+// The lease protocol, as functions of records. No clock, no store, no randomness: everything comes in as an argument.
+//
+// A holder may put timestamps from `from` on and before `until` into ids. The store remembers for each node id the fence:
+// the highest `until` granted. A new holder's `from` is at least that fence, so windows of one node id never overlap and
+// no two processes ever mint the same id. Clocks only decide how soon a node id can be used again.
+
+import type { LeaseRecord } from './port.js';
+
+/** The id of the record that a namespace in a forgetful store has of its own. */
+export const NAMESPACE_ID = -1;
+
+/** A fence this little ahead, ms, is not waited for: the window then begins at it. */
+const SOON = 1000;
+
+/** A node id that nobody holds. */
+export interface Candidate {
+  readonly id: number;
+  /** What the store has of it, `undefined` if it was never used. */
+  readonly record: LeaseRecord | undefined;
+  /** Where a window of it may begin. */
+  readonly readyAt: number;
+}
+
+/** Who takes a node id, and for how long. */
+export interface Claim {
+  readonly owner: string;
+  readonly label: string;
+  readonly ttl: number;
+  readonly maxSkew: number;
+}
+
+/** Whether somebody holds the id, by the store's clock. */
+export function isHeld(record: LeaseRecord, now: number): boolean {
+  return record.owner !== null && record.expiresAt > now;
+}
+
+/**
+ * The namespace's own record for a store that can forget, to be put before anything is claimed.
+ *
+ * When the namespace is empty, the store may have just lost it, while holders from before go on minting. The last of
+ * them ends at most `maxTtl` after the loss. So no window may begin before its fence.
+ */
+export function birthRecord(now: number, maxTtl: number, maxSkew: number, owner: string): LeaseRecord {
+  return {
+    id: NAMESPACE_ID,
+    owner,
+    epoch: 0,
+    fence: now + maxTtl + maxSkew,
+    expiresAt: 0,
+    label: 'namespace',
+  };
+}
+
+/** Whether a candidate can be claimed by now. */
+export function isReady({ readyAt }: Candidate, now: number): boolean {
+  return readyAt <= now + SOON;
+}
+
+/**
+ * The ids of 0 … `size` − 1 that nobody holds, best first: those that can be claimed now, the ones used before in front,
+ * lowest first; then those that must be waited for, soonest first.
+ */
+export function candidates(records: readonly LeaseRecord[], size: number, now: number): Candidate[] {
+  const byId = new Map(records.map((record) => [record.id, record]));
+  const floor = byId.get(NAMESPACE_ID)?.fence ?? 0;
+  const free: Candidate[] = [];
+  for (let id = 0; id < size; id++) {
+    const record = byId.get(id);
+    if (record && isHeld(record, now)) continue;
+    free.push({ id, record, readyAt: Math.max(record?.fence ?? 0, floor) });
+  }
+  const rank = (candidate: Candidate) => (!isReady(candidate, now) ? 2 : candidate.record ? 0 : 1);
+  return free.sort((a, b) => rank(a) - rank(b) || (rank(a) === 2 ? a.readyAt - b.readyAt : 0) || a.id - b.id);
+}
+
+/** Where a claim's window begins: never below the fence, nor further back than a clock may be behind. */
+export function windowStart({ readyAt }: Candidate, now: number, maxSkew: number): number {
+  return Math.max(readyAt, now - maxSkew);
+}
+
+/** The record of a new holder. To be claimed only when the candidate is ready. */
+export function claimed({ id, record }: Candidate, now: number, { owner, label, ttl }: Claim): LeaseRecord {
+  const until = now + ttl;
+  return { id, owner, epoch: (record?.epoch ?? 0) + 1, fence: until, expiresAt: until, label };
+}
+
+/** The holder's record for another `ttl`. A window never becomes shorter. */
+export function renewed(record: LeaseRecord, now: number, ttl: number): LeaseRecord {
+  const until = Math.max(record.fence, now + ttl);
+  return { ...record, fence: until, expiresAt: until };
+}
+
+/**
+ * The record that its holder leaves behind: free, with the fence lowered to just above the last timestamp used. Never
+ * below where its own window began, for before that others have minted.
+ */
+export function released(record: LeaseRecord, from: number, lastUsed: number): LeaseRecord {
+  const fence = Math.min(record.fence, Math.max(from, lastUsed + 1));
+  return { ...record, owner: null, fence, expiresAt: 0 };
+}
+
+/** Whether a record is still that of the holder of `mine`, though perhaps from another of its renewals. */
+export function isMine(record: LeaseRecord | undefined, mine: LeaseRecord): record is LeaseRecord {
+  return record !== undefined && record.owner === mine.owner && record.epoch === mine.epoch;
+}

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import { InvalidOptionError } from '../errors.js';
-import { show } from '../options.js';
+import { requireInteger } from '../options.js';
 
 /** A flag of a command, as `--help` shows it. */
 interface Flag {
@@ -62,11 +61,14 @@ export function readArguments(command: Command, args: readonly string[]): Given 
 
 /** The count given with `-n`, or its default. */
 export function readCount(given: Given, fallback: number): number {
-  const text = given.text('count');
-  if (text === undefined) return fallback;
-  const count = /^\d{1,15}$/.test(text) ? Number(text) : 0;
-  if (count >= 1) return count;
-  throw new InvalidOptionError(`-n must be a whole number from 1 to 999999999999999, not ${show(text)}`);
+  return readInteger(given, 'count', 1, 999_999_999_999_999) ?? fallback;
+}
+
+/** A whole number given with a flag, `undefined` if it was not given. */
+export function readInteger(given: Given, flag: string, min: number, max: number): number | undefined {
+  const text = given.text(flag);
+  if (text === undefined) return undefined;
+  return requireInteger(`--${flag}`, /^\d{1,15}$/.test(text) ? Number(text) : text, min, max);
 }
 
 /** The help of one command. */

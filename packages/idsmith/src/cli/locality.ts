@@ -1,6 +1,7 @@
 import { LocalityGenerator } from '../locality/generator.js';
 import type { LocalityOptions } from '../locality/options.js';
 import { type Command, type Given, readCount, UsageError } from './command.js';
+import { jsonIds } from './output.js';
 
 export const localityCommand: Command = {
   name: 'locality',
@@ -17,7 +18,7 @@ export const localityCommand: Command = {
     if (given.rest.length > 0) throw new UsageError(`locality takes no ${JSON.stringify(given.rest[0])}`);
     const count = readCount(given, 1);
     const generator = new LocalityGenerator(optionsFrom(given));
-    return given.on('json') ? jsonLines(generator, count) : batches(generator, count);
+    return given.on('json') ? jsonIds(batches(generator, count), count) : batches(generator, count);
   },
 };
 
@@ -31,12 +32,4 @@ function optionsFrom(given: Given): LocalityOptions {
 
 function* batches(generator: LocalityGenerator, count: number): Iterable<string> {
   for (let left = count; left > 0; left -= 1000) yield* generator.batch(Math.min(left, 1000));
-}
-
-/** `{"ids":[…]}` over several lines, so that a large count needs no large memory. */
-function* jsonLines(generator: LocalityGenerator, count: number): Iterable<string> {
-  yield '{"ids":[';
-  let left = count;
-  for (const id of batches(generator, count)) yield JSON.stringify(id) + (--left > 0 ? ',' : '');
-  yield ']}';
 }

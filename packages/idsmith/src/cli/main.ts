@@ -2,11 +2,20 @@ import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { IdError } from '../errors.js';
 import { type Command, describe, readArguments, UsageError } from './command.js';
+import { flakeCommand } from './flake.js';
 import { inspectCommand } from './inspect.js';
+import { leasesCommand } from './leases.js';
 import { localityCommand } from './locality.js';
 import { writeLines } from './output.js';
+import { planCommand } from './plan.js';
 
-const COMMANDS: readonly Command[] = [localityCommand, inspectCommand];
+const COMMANDS: readonly Command[] = [
+  localityCommand,
+  flakeCommand,
+  inspectCommand,
+  leasesCommand,
+  planCommand,
+];
 
 process.exitCode = await main(process.argv.slice(2));
 

@@ -29,3 +29,26 @@ export async function writeLines(
   }
   await flush();
 }
+
+/** `{"ids":[…]}` over several lines, so that a large count needs no large memory. */
+export async function* jsonIds(
+  ids: Iterable<string> | AsyncIterable<string>,
+  count: number,
+): AsyncIterable<string> {
+  yield '{"ids":[';
+  let left = count;
+  for await (const id of ids) yield JSON.stringify(id) + (--left > 0 ? ',' : '');
+  yield ']}';
+}
+
+/** Columns for people. */
+export function table(header: string[], rows: string[][]): string[] {
+  const all = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  return all.map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

@@ -1,5 +1,6 @@
 import { InvalidIdError } from '../errors.js';
 import { show } from '../options.js';
+import { readFlake } from './flake.js';
 import type { Reading } from './reading.js';
 import { readUuid } from './uuid.js';
 
@@ -8,8 +9,8 @@ import { readUuid } from './uuid.js';
  *
  * @throws InvalidIdError when none fits
  */
-export function inspect(id: string): Reading[] {
-  const readings = typeof id === 'string' ? readUuid(id) : [];
+export function inspect(id: string, now = Date.now()): Reading[] {
+  const readings = typeof id === 'string' ? [...readUuid(id), ...readFlake(id, now)] : [];
   if (readings.length === 0) throw new InvalidIdError(`${show(id)} is not an id of any family`);
   return readings;
 }

@@ -1,6 +1,6 @@
 /** One thing that an id may say: a family, and the fields it then has. */
 export interface Reading {
-  readonly family: 'locality' | 'uuid';
+  readonly family: 'locality' | 'uuid' | 'flake';
   /** What the fields are, in the order people want them. */
   readonly fields: Readonly<Record<string, string | number>>;
 }

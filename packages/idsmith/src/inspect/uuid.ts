@@ -2,6 +2,7 @@ import { reverseBytes, swapNibbles } from '../encoding/bits.js';
 import { bytesToHex } from '../encoding/hex.js';
 import { LocalityUuid } from '../locality/uuid.js';
 import type { Reading } from './reading.js';
+import { timeFields } from './time.js';
 
 /** What an id says if it is a UUID. Empty if it is none. */
 export function readUuid(text: string): Reading[] {
@@ -20,8 +21,6 @@ export function readUuid(text: string): Reading[] {
 function fieldsOf(bytes: Uint8Array): Record<string, string | number> {
   const view = new DataView(bytes.buffer);
   const counter = view.getInt32(0);
-  const ms = timeIn(bytes);
-  const iso = new Date(ms).toISOString();
   return {
     counter: bytesToHex(bytes.subarray(0, 4)),
     // The text does not tell its mode: either this number was written as it is, or that one in reverse.
@@ -29,9 +28,7 @@ function fieldsOf(bytes: Uint8Array): Record<string, string | number> {
     variableCounter: reverseBytes(swapNibbles(counter)) >>> 0,
     processId: view.getUint16(4),
     macFragment: maskedMac(bytes),
-    timestamp: ms,
-    utc: `${iso.slice(0, -1).replace('T', ' ')} UTC`,
-    iso,
+    ...timeFields(timeIn(bytes)),
   };
 }
 

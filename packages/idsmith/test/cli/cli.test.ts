@@ -1,16 +1,10 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { spawn } from 'node:child_process';
 import { LocalityUuid } from 'idsmith';
 import { describe, expect, it } from 'vitest';
 import { repeated } from '../support/unique.ts';
+import { bin, idsmith } from './run.ts';
 
-const bin = fileURLToPath(new URL('../../bin/idsmith.js', import.meta.url));
 const KNOWN = '20be0ffc-314a-bd53-7a50-013a65ca76d2';
-
-function idsmith(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { encoding: 'utf8' });
-  return { status, stdout, stderr, lines: stdout.split('\n').slice(0, -1) };
-}
 
 describe('idsmith locality', () => {
   it('prints one id a line and nothing else', () => {
@@ -144,10 +138,11 @@ describe('help', () => {
   it('names every command, with an example', () => {
     const { status, stdout } = idsmith('--help');
     expect(status).toBe(0);
-    for (const word of ['locality', 'inspect', 'Example']) expect(stdout).toContain(word);
+    for (const word of ['locality', 'flake', 'inspect', 'leases', 'plan', 'Example'])
+      expect(stdout).toContain(word);
   });
 
-  it.each(['locality', 'inspect'])('of %s has an example that works', (command) => {
+  it.each(['locality', 'flake', 'inspect', 'plan'])('of %s has an example that works', (command) => {
     const { status, stdout } = idsmith(command, '--help');
     expect(status).toBe(0);
     const example = /Example: idsmith (.*)/.exec(stdout)?.[1] as string;

@@ -13,7 +13,10 @@ export function inWorker<T>(script: URL, workerData?: unknown): Promise<T> {
 /** Runs a script in a process of its own and returns its standard output. */
 export function inProcess(script: URL, args: string[] = []): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = fork(script, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+    const child = fork(script, args, {
+      execArgv: ['--disable-warning=IdsmithWarning'],
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    });
     const chunks: Buffer[] = [];
     child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
     child.once('error', reject);

@@ -1,0 +1,61 @@
+import { FlakeGenerator } from '../flake/generator.js';
+import type { Layout } from '../flake/layout.js';
+import { layouts } from '../flake/layouts.js';
+import { acquireLease } from '../lease/lease.js';
+import { requireChoice } from '../options.js';
+import { type Command, type Given, readCount, readInteger, UsageError } from './command.js';
+import { jsonIds } from './output.js';
+import { processLabel, withStore } from './store.js';
+
+const NAMES = Object.keys(layouts) as [keyof typeof layouts, ...(keyof typeof layouts)[]];
+
+export const flakeCommand: Command = {
+  name: 'flake',
+  usage: '[-n 5] [--node 3 | --store URL] [--layout jflake]',
+  summary: 'Mint flakes, one a line',
+  example: 'idsmith flake -n 3 --node 3',
+  flags: {
+    count: { type: 'string', short: 'n', value: 'N', help: 'how many, default 1' },
+    node: { type: 'string', value: 'ID', help: 'a node id that nobody else uses' },
+    store: { type: 'string', value: 'URL', help: 'lease a node id from this store instead' },
+    namespace: { type: 'string', value: 'NAME', help: 'of the lease, default the layout' },
+    layout: { type: 'string', value: 'NAME', help: `${NAMES.join(', ')}; default jflake` },
+  },
+  run(given) {
+    if (given.rest.length > 0) throw new UsageError(`flake takes no ${JSON.stringify(given.rest[0])}`);
+    const count = readCount(given, 1);
+    const name = requireChoice('--layout', given.text('layout') as keyof typeof layouts | undefined, NAMES);
+    const ids =
+      given.text('store') === undefined ? fixed(given, layouts[name], count) : leased(given, name, count);
+    return given.on('json') ? jsonIds(ids, count) : ids;
+  },
+};
+
+function fixed(given: Given, layout: Layout, count: number): AsyncIterable<string> {
+  const node = readInteger(given, 'node', 0, layout.max('node'));
+  if (node === undefined) throw new UsageError('flake needs --node or --store');
+  return batches(new FlakeGenerator({ layout, node }), count);
+}
+
+async function* leased(given: Given, name: keyof typeof layouts, count: number): AsyncIterable<string> {
+  if (given.text('node') !== undefined) throw new UsageError('flake takes --node or --store, not both');
+  const layout = layouts[name];
+  const namespace = given.text('namespace') ?? name;
+  const size = layout.max('node') + 1;
+  yield* withStore(given, async function* (store) {
+    const lease = await acquireLease(store, { namespace, size, label: processLabel() });
+    try {
+      yield* batches(new FlakeGenerator({ layout, node: lease }), count);
+    } finally {
+      await lease.release();
+    }
+  });
+}
+
+async function* batches(generator: FlakeGenerator, count: number): AsyncIterable<string> {
+  for (let left = count; left > 0; left -= 1000) {
+    for (const id of generator.batch(Math.min(left, 1000))) yield id.toString();
+    // A lease is renewed between batches.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

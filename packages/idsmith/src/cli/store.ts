@@ -1,0 +1,25 @@
+import { hostname } from 'node:os';
+import process from 'node:process';
+import type { Store } from '../stores/memory.js';
+import { openStore } from '../stores/open.js';
+import { type Given, UsageError } from './command.js';
+
+/** Opens the store that `--store` names, for as long as `use` takes. */
+export async function* withStore(
+  given: Given,
+  use: (store: Store) => AsyncIterable<string>,
+): AsyncIterable<string> {
+  const url = given.text('store');
+  if (url === undefined) throw new UsageError('--store is missing, for example --store sqlite:./ids.db');
+  const store = await openStore(url);
+  try {
+    yield* use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** What people see of this process in a list of leases. */
+export function processLabel(): string {
+  return `${hostname()} ${process.pid}`.slice(0, 255);
+}

@@ -1,0 +1,27 @@
+import type { Layout } from '../flake/layout.js';
+import { layouts } from '../flake/layouts.js';
+import type { Reading } from './reading.js';
+import { timeFields } from './time.js';
+
+/** What an id says if it is a flake: every preset that gives a plausible time, the most recent first. */
+export function readFlake(text: string, now: number): Reading[] {
+  const trimmed = text.trim();
+  if (!/^-?\d{1,20}$/.test(trimmed)) return [];
+  const age = (reading: Reading) => now - Number(reading.fields['timestamp']);
+  return Object.entries(layouts)
+    .flatMap(([name, layout]) => readAs(name, layout, trimmed, now))
+    .sort((a, b) => age(a) - age(b));
+}
+
+function readAs(name: string, layout: Layout, text: string, now: number): Reading[] {
+  try {
+    const { timestamp, node, sequence } = layout.decode(text);
+    // Nothing is made before its epoch's first month was over, or more than a day ahead.
+    const plausible = timestamp > layout.epoch + 30 * 86_400_000 && timestamp < now + 86_400_000;
+    return plausible
+      ? [{ family: 'flake', fields: { layout: name, node, sequence, ...timeFields(timestamp) } }]
+      : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,5 @@
+/** A time in the three ways that people ask for. */
+export function timeFields(timestamp: number): { timestamp: number; utc: string; iso: string } {
+  const iso = new Date(timestamp).toISOString();
+  return { timestamp, utc: `${iso.slice(0, -1).replace('T', ' ')} UTC`, iso };
+}

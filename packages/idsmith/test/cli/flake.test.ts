@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { layouts } from 'idsmith';
+import { afterAll, describe, expect, it } from 'vitest';
+import { repeated } from '../support/unique.ts';
+import { idsmith } from './run.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'idsmith-cli-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const store = `sqlite:${join(folder, 'ids.db')}`;
+
+describe('idsmith flake', () => {
+  it('prints increasing ids of a node, one a line', () => {
+    const { status, stderr, lines } = idsmith('flake', '-n', '2500', '--node', '7');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(lines).toHaveLength(2500);
+    expect(repeated(lines)).toEqual([]);
+    expect(lines.every((id, i) => i === 0 || BigInt(id) > BigInt(lines[i - 1] as string))).toBe(true);
+    expect(layouts.jflake.decode(lines[0] as string).node).toBe(7);
+  });
+
+  it('takes another layout, and gives an object with --json', () => {
+    const { ids } = JSON.parse(
+      idsmith('flake', '-n', '2', '--node', '9', '--layout', 'safe53', '--json').stdout,
+    );
+    expect(layouts.safe53.decode(ids[1])).toMatchObject({ node: 9 });
+  });
+
+  it('leases a node id from a store, and gives it back', () => {
+    const first = idsmith('flake', '--store', store).lines[0] as string;
+    const second = idsmith('flake', '--store', store).lines[0] as string;
+    expect([first, second].map((id) => layouts.jflake.decode(id).node)).toEqual([0, 0]);
+    expect(BigInt(second)).toBeGreaterThan(BigInt(first));
+    const { leases } = JSON.parse(
+      idsmith('leases', '--store', store, '--namespace', 'jflake', '--json').stdout,
+    );
+    expect(leases).toMatchObject([{ id: 0, owner: null, epoch: 2, expiresAt: 0 }]);
+  });
+
+  it.each([
+    [],
+    ['--node', '512'],
+    ['--node', '-1'],
+    ['--node', 'x'],
+    ['--node', '1', '--layout', 'nonsense'],
+    ['--node', '1', '--store', store],
+    ['--store', 'nonsense://x'],
+    ['--node', '1', 'surplus'],
+  ])('of %j exits with 2 and prints no id', (...args) => {
+    const { status, stdout, stderr } = idsmith('flake', ...args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(/^idsmith: /);
+  });
+});
+
+describe('idsmith leases', () => {
+  it('shows a table for people', () => {
+    idsmith('flake', '--store', store, '--namespace', 'shown');
+    const { status, lines } = idsmith('leases', '--store', store, '--namespace', 'shown');
+    expect(status).toBe(0);
+    expect(lines[0]).toMatch(/^node +state +holder +epoch +fence$/);
+    expect(lines[1]).toMatch(/^0 +free +1 +20\d\d-/);
+  });
+
+  it.each([[], ['--store', 'memory:'], ['--namespace', 'x']])('of %j exits with 2', (...args) => {
+    expect(idsmith('leases', ...args).status).toBe(2);
+  });
+});
+
+describe('idsmith inspect', () => {
+  it('shows every preset that gives a plausible time, best first', () => {
+    const reading = JSON.parse(idsmith('inspect', '1703865194431643648', '--json').stdout);
+    expect(reading).toMatchObject({
+      family: 'flake',
+      layout: 'jflake',
+      node: 0,
+      iso: '2026-11-15T18:31:58.637Z',
+    });
+    expect(reading.others.map(({ layout }: { layout: string }) => layout)).toContain('snowflake');
+  });
+});
+
+describe('idsmith plan', () => {
+  it('tells which layouts fit', () => {
+    const { status, stdout } = idsmith('plan', '--rate', '50000', '--nodes', '200', '--years', '30');
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^yes +jflake/m);
+    expect(stdout).toMatch(/^no +safe53 .*too few nodes/m);
+  });
+
+  it('proposes a layout of your own where none does', () => {
+    const { stdout } = idsmith('plan', '--rate', '100000', '--nodes', '60000', '--years', '30');
+    expect(stdout).toContain('defineLayout({');
+  });
+
+  it.each([[], ['--rate', '1'], ['--rate', '0', '--nodes', '1', '--years', '1']])(
+    'of %j exits with 2',
+    (...args) => {
+      expect(idsmith('plan', ...args).status).toBe(2);
+    },
+  );
+});

@@ -5,7 +5,13 @@ export function show(value: unknown): string {
   if (typeof value === 'string')
     return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
   if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`;
-  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+  if (typeof value === 'function') return 'a function';
+  return typeof value === 'object' && value !== null ? 'an object' : String(value).slice(0, 60);
+}
+
+/** Whether `value` is of that built-in type, also when it comes from another realm (a vm context, an iframe). */
+export function isA(type: 'Uint8Array' | 'SharedArrayBuffer', value: unknown): boolean {
+  return Object.prototype.toString.call(value) === `[object ${type}]`;
 }
 
 /** @throws InvalidOptionError saying what `option` must be, and that `value` is not */

@@ -20,7 +20,7 @@ export const inspectCommand: Command = {
     const [id, surplus] = given.rest;
     if (id === undefined || surplus !== undefined) throw new UsageError('inspect takes one id');
     const readings = inspect(id);
-    return given.on('json') ? [toJson(id, readings)] : readings.flatMap(toLines);
+    return given.on('json') ? [toJson(id.trim(), readings)] : readings.flatMap(toLines);
   },
 };
 

@@ -27,7 +27,7 @@ async function main([word, ...args]: string[]): Promise<number> {
     await writeLines(process.stdout, given.on('help') ? describe(command) : command.run(given));
     return 0;
   } catch (error) {
-    return report(error, command);
+    return await report(error, command);
   }
 }
 
@@ -59,12 +59,12 @@ function overview(): string[] {
 }
 
 /** One sentence on standard error. What the user typed wrong is exit code 2, what failed on the way 1. */
-function report(error: unknown, command: Command | undefined): number {
+async function report(error: unknown, command: Command | undefined): Promise<number> {
+  const expected = error instanceof UsageError || error instanceof IdError;
+  const lines = [`idsmith: ${expected ? error.message : String(error)}`];
+  if (error instanceof UsageError) lines.push(`See idsmith ${command?.name ?? ''} --help`);
+  await writeLines(process.stderr, lines);
   const typed =
-    error instanceof UsageError ||
-    (error instanceof IdError && (error.code === 'INVALID_OPTION' || error.code === 'INVALID_ID'));
-  const message = error instanceof UsageError || error instanceof IdError ? error.message : String(error);
-  process.stderr.write(`idsmith: ${message}\n`);
-  if (error instanceof UsageError) process.stderr.write(`See idsmith ${command?.name ?? ''} --help\n`);
+    error instanceof UsageError || ['INVALID_OPTION', 'INVALID_ID'].includes((error as IdError)?.code);
   return typed ? 2 : 1;
 }

@@ -6,15 +6,24 @@ import { timeFields } from './time.js';
 
 /** What an id says if it is a UUID. Empty if it is none. */
 export function readUuid(text: string): Reading[] {
-  if (!LocalityUuid.isValid(text.trim())) return [];
-  const uuid = LocalityUuid.parse(text);
+  const uuid = parse(text);
+  if (uuid === undefined) return [];
   const { version } = uuid;
-  if (version === 'b') return [{ family: 'locality', fields: { version, ...fieldsOf(uuid.toBytes()) } }];
-  const plain: Reading = { family: 'uuid', fields: { version } };
   const bytes = uuid.toBytes();
-  return version === '8' && isPlausible(timeIn(bytes))
+  if (version === 'b') return [{ family: 'locality', fields: { version, ...fieldsOf(bytes) } }];
+  const plain: Reading = { family: 'uuid', fields: { version } };
+  const standard = version === '8' && (bytes[8] as number) >> 6 === 0b10;
+  return standard && isPlausible(timeIn(bytes))
     ? [{ family: 'locality', fields: { version, flavour: 'rfc9562', ...fieldsOf(bytes) } }, plain]
     : [plain];
+}
+
+function parse(text: string): LocalityUuid | undefined {
+  try {
+    return LocalityUuid.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The fields that versions b and 8 have in common. */
@@ -32,11 +41,12 @@ function fieldsOf(bytes: Uint8Array): Record<string, string | number> {
   };
 }
 
-/** `__:__:_d:53:7a:50`: what an id does not hold is shown as underscores. */
+/** `__:__:_d:53:7a:50`: what an id does not hold is shown as underscores. Version 8 has lost two bits of a digit more. */
 function maskedMac(bytes: Uint8Array): string {
-  const [b6, ...rest] = bytes.subarray(6, 10);
+  const [first, ...rest] = bytes.subarray(6, 10);
   const known = rest.map((byte) => byte.toString(16).padStart(2, '0'));
-  return ['__', '__', `_${((b6 as number) & 15).toString(16)}`, ...known].join(':');
+  if ((first as number) >> 4 === 8) known[1] = `_${known[1]?.charAt(1)}`;
+  return ['__', '__', `_${((first as number) & 15).toString(16)}`, ...known].join(':');
 }
 
 function timeIn(bytes: Uint8Array): number {

@@ -5,12 +5,14 @@ import { show } from '../options.js';
 import type { LeaseSettings } from './options.js';
 import { type LeaseRecord, sameRecord } from './port.js';
 import {
-  birthRecord,
   type Candidate,
   candidates,
   claimed,
+  datedBirth,
   isReady,
+  isUndated,
   NAMESPACE_ID,
+  undatedBirth,
   windowStart,
 } from './protocol.js';
 import { pause, within } from './timer.js';
@@ -35,12 +37,14 @@ export async function acquire(settings: LeaseSettings, background: boolean): Pro
   let waited = 0;
   let wasEmpty = false;
   for (;;) {
-    const now = await storeTime(settings);
     const records = await list(settings);
+    // The time is read after the records were, so that it is no earlier than anything that they tell of.
+    const now = await storeTime(settings);
     wasEmpty ||= records.length === 0;
     const birth = records.find(({ id }) => id === NAMESPACE_ID);
-    if (settings.store.durable === false && birth === undefined) {
-      await swap(settings, undefined, birthRecord(now, settings.maxTtl, settings.maxSkew, owner));
+    if (settings.store.durable === false && (birth === undefined || isUndated(birth))) {
+      const next = birth ? datedBirth(birth, now, settings.maxTtl, settings.maxSkew) : undatedBirth(owner);
+      await swap(settings, birth, next);
       continue;
     }
     const free = candidates(records, settings.size, now);

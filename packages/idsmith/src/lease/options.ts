@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../clock.js';
 import { refuse, requireInteger, requireMethod, show } from '../options.js';
 import { type RandomSource, systemRandom } from '../random.js';
+import { requireNamespace } from './namespace.js';
 import type { LeaseStore } from './port.js';
 import { systemTimer, type Timer } from './timer.js';
 
@@ -47,15 +48,10 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
   }
   if (typeof options !== 'object' || options === null) refuse('options', 'an object', options);
   const { namespace, label = '', reacquire = true } = options;
-  if (
-    typeof namespace !== 'string' ||
-    namespace === '' ||
-    namespace.length > 255 ||
-    namespace.includes('\0')
-  ) {
-    refuse('namespace', 'text of 1 to 255 characters', namespace);
+  requireNamespace(namespace);
+  if (typeof label !== 'string' || label.length > 255 || label.includes('\0')) {
+    refuse('label', 'text of up to 255 characters without NUL', label);
   }
-  if (typeof label !== 'string' || label.length > 255) refuse('label', 'text of up to 255 characters', label);
   if (typeof reacquire !== 'boolean') refuse('reacquire', 'true or false', reacquire);
   const ttl = requireInteger('ttl', options.ttl ?? 30_000, 100, DAY);
   const maxTtl = store.maxTtl ?? DEFAULT_MAX_TTL;
@@ -70,7 +66,7 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
     maxSkew,
     waitFor: requireInteger(
       'waitFor',
-      options.waitFor ?? ttl + (forgetful ? maxTtl + maxSkew : 0),
+      options.waitFor ?? ttl + (forgetful ? maxTtl + 2 * maxSkew : 0),
       0,
       3 * DAY,
     ),

@@ -34,21 +34,27 @@ export function isHeld(record: LeaseRecord, now: number): boolean {
   return record.owner !== null && record.expiresAt > now;
 }
 
+/** The fence of a birth record that has no date yet. */
+const UNDATED = Number.MAX_SAFE_INTEGER;
+
 /**
  * The namespace's own record for a store that can forget, to be put before anything is claimed.
  *
  * When the namespace is empty, the store may have just lost it, while holders from before go on minting. The last of
- * them ends at most `maxTtl` after the loss. So no window may begin before its fence.
+ * them ends at most `maxTtl` after the loss, so no window may begin earlier. When the loss was, nobody knows: only that it
+ * was before this record was put. So the record is put without a date, and dated by a time read after it was seen there.
  */
-export function birthRecord(now: number, maxTtl: number, maxSkew: number, owner: string): LeaseRecord {
-  return {
-    id: NAMESPACE_ID,
-    owner,
-    epoch: 0,
-    fence: now + maxTtl + maxSkew,
-    expiresAt: 0,
-    label: 'namespace',
-  };
+export function undatedBirth(owner: string): LeaseRecord {
+  return { id: NAMESPACE_ID, owner, epoch: 0, fence: UNDATED, expiresAt: 0, label: 'namespace' };
+}
+
+export function isUndated(birth: LeaseRecord): boolean {
+  return birth.fence === UNDATED;
+}
+
+/** The birth record with its date. Twice the skew: the store's clocks before and after may differ in opposite ways. */
+export function datedBirth(birth: LeaseRecord, now: number, maxTtl: number, maxSkew: number): LeaseRecord {
+  return { ...birth, fence: now + maxTtl + 2 * maxSkew };
 }
 
 /** Whether a candidate can be claimed by now. */

@@ -1,8 +1,7 @@
 import type { Clock } from '../clock.js';
-import { refuse } from '../options.js';
 import { LocalityMinter } from './minter.js';
-import type { LocalityOptions, SharedLocality } from './options.js';
-import { LocalityUuid } from './uuid.js';
+import { type LocalityOptions, requireHandle, type SharedLocality } from './options.js';
+import { type LocalityUuid, uuidOf } from './uuid.js';
 
 /**
  * Makes locality UUIDs.
@@ -22,7 +21,7 @@ export class LocalityGenerator extends LocalityMinter {
 
   /** The next id as a value. */
   nextUuid(): LocalityUuid {
-    return LocalityUuid.parse(this.next());
+    return uuidOf(this.next());
   }
 
   /**
@@ -31,7 +30,6 @@ export class LocalityGenerator extends LocalityMinter {
    * @throws InvalidOptionError when the handle is not what `share()` gave
    */
   static attach(handle: SharedLocality, options: { clock?: Clock } = {}): LocalityGenerator {
-    if (!(handle?.ledger instanceof SharedArrayBuffer)) refuse('handle', 'what share() gave', handle);
-    return new LocalityGenerator(options, handle);
+    return new LocalityGenerator(options ?? {}, requireHandle(handle));
   }
 }

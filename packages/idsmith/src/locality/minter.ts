@@ -1,7 +1,7 @@
 import { type Clock, systemClock, wholeMs } from '../clock.js';
 import { reverseBytes, swapNibbles } from '../encoding/bits.js';
 import { TimeExhaustedError } from '../errors.js';
-import { refuse, requireInteger, requireMethod } from '../options.js';
+import { isA, refuse, requireInteger, requireMethod } from '../options.js';
 import { systemRandom } from '../random.js';
 import type { MachineNode } from '../runtime/machine.js';
 import { hyphenate, identityWords, MAX_MS } from './layout.js';
@@ -14,12 +14,12 @@ import {
   styleFrom,
 } from './options.js';
 import { sequentialSeed, windowNumber } from './seed.js';
-import { ID_LENGTH, Sheet } from './text.js';
+import { ID_LENGTH, Sheet, type Spelling } from './text.js';
 import { sharedLedger, Timeline } from './timeline.js';
 
 /** A prime, so that a counter which adds it visits all 2^32 values, and its lowest byte all 256 in turn. */
 const STEP = 198_491_317;
-/** A counter's text repeats after 2^32 ids; with Java's reversal, which drops four bits, after 2^24. */
+/** No counter's text repeats within 2^32 ids; with Java's reversal, which drops four bits, within 2^24. */
 const SPAN = { full: 2 ** 32, java: 2 ** 24 };
 /**
  * Of a shared walk each thread knows its own part only. 2^19 ids of one thread in one millisecond are more than
@@ -58,6 +58,7 @@ export class LocalityMinter {
   constructor(options: LocalityOptions, handle?: SharedLocality) {
     this.#style = styleFrom(handle ?? options);
     this.#mode = this.#style.mode;
+    this.#seededIn = handle?.seededIn ?? 0;
     this.#clock = requireMethod('clock', 'now', options.clock, systemClock);
     const random = requireMethod('random', 'fill', options.random, systemRandom);
     const { node, ledger } = handle ?? chooseNode(options, random);
@@ -67,17 +68,15 @@ export class LocalityMinter {
     this.#handle = handle;
     this.#timeline = new Timeline(ledger, handle ? JOINT_SPAN : SPAN[this.#style.reversal], handle?.stream);
 
-    const { window } = this.#style;
-    const now = this.#variable ? 0 : wholeMs(this.#clock.now());
-    this.#seededIn = windowNumber(now, window);
     this.#counter = new Int32Array(handle?.counter ?? new ArrayBuffer(4));
     if (handle) return;
+    const seed = this.#variable ? 0 : this.#seedFor(this.#read());
     if (options.counter !== undefined) {
       this.#counter[0] = requireInteger('counter', options.counter, -(2 ** 31), 2 ** 32 - 1);
     } else if (this.#variable) {
       random.fill(new Uint8Array(this.#counter.buffer as ArrayBuffer));
     } else {
-      this.#counter[0] = sequentialSeed(now, window);
+      this.#counter[0] = seed;
     }
   }
 
@@ -103,11 +102,10 @@ export class LocalityMinter {
    */
   batch(count: number): string[] {
     requireInteger('count', count, 1, MAX_BATCH);
-    this.#takeBack();
     const ids = new Array<string>(count);
     for (let done = 0; done < count; ) {
       const end = Math.min(done + SHEET, count);
-      const text = this.#print(this.#clock.now(), end - done);
+      const text = this.#print(this.#read(), end - done);
       for (let at = 0; done < end; at += ID_LENGTH) ids[done++] = text.substring(at, at + ID_LENGTH);
     }
     return ids;
@@ -119,9 +117,9 @@ export class LocalityMinter {
    * @throws InvalidOptionError when `target` is not a `Uint8Array`
    */
   fill(target: Uint8Array): number {
-    if (!(target instanceof Uint8Array)) refuse('target', 'a Uint8Array', target);
-    this.#takeBack();
-    const count = target.length >>> 4;
+    if (!isA('Uint8Array', target)) refuse('target', 'a Uint8Array', target);
+    const count = Math.floor(target.length / 16);
+    if (count === 0) return 0;
     const view = new DataView(target.buffer, target.byteOffset, count * 16);
     for (let done = 0; done < count; done += STRIDE) this.#write(view, done, Math.min(count - done, STRIDE));
     return count;
@@ -130,10 +128,10 @@ export class LocalityMinter {
   /** From now on neighbours: seed + 1, seed + 2 and so on. Changes nothing if the mode is sequential already. */
   useSequentialIds(): void {
     if (!this.#variable) return;
-    const now = wholeMs(this.#clock.now());
+    const seed = this.#seedFor(this.#read());
     this.#takeBack();
     this.#mode = 'sequential';
-    this.#seed(now);
+    this.#restart(seed);
   }
 
   /** From now on spread over all leading bytes. Goes on from the present counter. */
@@ -158,7 +156,7 @@ export class LocalityMinter {
       refuse('share()', 'called where SharedArrayBuffer is: serve the page cross-origin isolated', undefined);
     }
     this.#takeBack();
-    this.#timeline.settle();
+    this.#timeline.openToOthers();
     const ledger = sharedLedger(this.#timeline.ledger);
     const { stream } = this.#timeline;
     const counter = new SharedArrayBuffer(4);
@@ -166,16 +164,17 @@ export class LocalityMinter {
     shared.set(this.#counter);
     this.#counter = shared;
     this.#timeline = new Timeline(ledger, JOINT_SPAN, stream);
-    this.#handle = { ...this.#style, mode: this.#mode, node: this.#node, counter, ledger, stream };
+    const node = { processId: this.#node.processId, mac: this.#node.mac.slice() };
+    const walk = { counter, ledger, stream, seededIn: this.#seededIn };
+    this.#handle = { ...this.#style, mode: this.#mode, node, ...walk };
     return this.#handle;
   }
 
   /** Prints one id for a new reading of the clock; while calls keep coming within it, twice as many each time. */
   #printAhead(now: number): string {
     const goesOn = now === this.#reading && !this.#handle;
-    this.#takeBack();
     const count = goesOn ? Math.min(2 * this.#ahead, SHEET) : 1;
-    this.#text = this.#print(now, count);
+    this.#text = this.#print(checkedMs(now), count);
     this.#reading = now;
     this.#ahead = count;
     this.#at = ID_LENGTH;
@@ -191,23 +190,26 @@ export class LocalityMinter {
   }
 
   #print(now: number, count: number): string {
-    const ms = this.#stamp(now, count);
-    return this.#sheet.print(ms, this.#add(count), count, this.#step, !this.#variable, this.#java);
+    this.#takeBack();
+    const ms = this.#timeFor(now, count);
+    return this.#sheet.print(ms, this.#add(count), count, this.#step, this.#spelling);
   }
 
   /** Words are written little-endian, which is no work on the machines that there are. */
   #write(view: DataView, first: number, count: number): void {
-    const ms = this.#stamp(this.#clock.now(), count);
+    const now = this.#read();
+    this.#takeBack();
+    const ms = this.#timeFor(now, count);
     const word1 = reverseBytes(this.#words[0]);
     const word2 = reverseBytes(this.#words[1] | Math.floor(ms / 2 ** 32));
     const word3 = reverseBytes(ms | 0);
-    const variable = this.#variable;
-    const java = this.#java;
+    const forward = this.#spelling === 'forward';
+    const java = this.#spelling === 'java';
     const step = this.#step;
     let counter = this.#add(count);
     for (let at = first * 16, end = at + count * 16; at < end; at += 16) {
       counter = (counter + step) | 0;
-      const digits = variable ? swapNibbles(counter) : reverseBytes(counter);
+      const digits = forward ? reverseBytes(counter) : swapNibbles(counter);
       view.setInt32(at, java && counter < 0 ? digits | 0xf0000000 : digits, true);
       view.setInt32(at + 4, word1, true);
       view.setInt32(at + 8, word2, true);
@@ -215,19 +217,23 @@ export class LocalityMinter {
     }
   }
 
-  /** The time that the next `count` ids carry. */
-  #stamp(now: number, count: number): number {
-    const reading = wholeMs(now);
-    if (reading >= MAX_MS) throw new TimeExhaustedError(`48 bits of time have run out at ${reading}`);
-    const { reseed, window } = this.#style;
-    if (reseed && !this.#variable && windowNumber(reading, window) > this.#seededIn) this.#seed(reading);
-    return this.#timeline.stamp(reading, count);
+  #read(): number {
+    return checkedMs(this.#clock.now());
   }
 
-  #seed(ms: number): void {
+  /** The time that the next `count` ids carry. Where the window has turned, a new walk is begun first. */
+  #timeFor(now: number, count: number): number {
+    const { reseed, window } = this.#style;
+    if (reseed && !this.#variable && windowNumber(now, window) > this.#seededIn)
+      this.#restart(this.#seedFor(now));
+    return this.#timeline.stamp(now, count);
+  }
+
+  /** The seed of the window that `now` is in, which is the present one from here on. */
+  #seedFor(now: number): number {
     const { window } = this.#style;
-    this.#seededIn = windowNumber(ms, window);
-    this.#restart(sequentialSeed(ms, window));
+    this.#seededIn = windowNumber(now, window);
+    return sequentialSeed(now, window);
   }
 
   /** Begins a new walk at `counter`. A shared one is left to the others. */
@@ -247,13 +253,24 @@ export class LocalityMinter {
     return this.#mode === 'variable';
   }
 
-  get #java(): boolean {
-    return this.#variable && this.#style.reversal === 'java';
+  get #spelling(): Spelling {
+    if (!this.#variable) return 'forward';
+    return this.#style.reversal === 'java' ? 'java' : 'reverse';
   }
 
   get #step(): number {
     return this.#variable ? STEP : 1;
   }
+}
+
+/**
+ * @throws ClockError when the reading is no time
+ * @throws TimeExhaustedError when it does not fit 48 bits
+ */
+function checkedMs(now: number): number {
+  const ms = wholeMs(now);
+  if (ms <= MAX_MS) return ms;
+  throw new TimeExhaustedError(`48 bits of time end in the year 10889, not at ${ms}`);
 }
 
 /** The text of an id with those words in the middle. */

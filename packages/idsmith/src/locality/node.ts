@@ -1,9 +1,12 @@
 import { machineNode, processLedger } from '#runtime';
-import { refuse, requireInteger } from '../options.js';
+import { systemClock } from '../clock.js';
+import { isA, refuse, requireInteger } from '../options.js';
 import type { RandomSource } from '../random.js';
 import type { MachineNode } from '../runtime/machine.js';
 import type { LocalityOptions } from './options.js';
 import { privateLedger } from './timeline.js';
+
+let machine: MachineNode | undefined;
 
 /**
  * Which node to write into ids, and the ledger that keeps its generators apart.
@@ -13,18 +16,17 @@ import { privateLedger } from './timeline.js';
  * and takes a random node.
  */
 export function chooseNode(
-  options: LocalityOptions,
+  { node, clock = systemClock, counter }: LocalityOptions,
   random: RandomSource,
 ): { node: MachineNode; ledger: ArrayBufferLike } {
-  if (options.node !== undefined) return { node: requireNode(options.node, random), ledger: privateLedger() };
-  const shared = processLedger();
+  if (node === 'random') return { node: randomNode(random), ledger: privateLedger() };
+  if (node !== undefined) return { node: requireNode(node), ledger: privateLedger() };
+  const ledger = processLedger();
   machine ??= machineNode();
-  if (!machine || !shared) return { node: randomNode(random), ledger: privateLedger() };
-  const alone = options.clock !== undefined || options.counter !== undefined;
-  return { node: machine, ledger: alone ? privateLedger() : shared };
+  if (!machine || !ledger) return { node: randomNode(random), ledger: privateLedger() };
+  const usual = clock === systemClock && counter === undefined;
+  return { node: machine, ledger: usual ? ledger : privateLedger() };
 }
-
-let machine: MachineNode | undefined;
 
 /**
  * A node of 44 random bits, for machines whose process ids and MAC addresses repeat, as in containers.
@@ -37,15 +39,14 @@ function randomNode(random: RandomSource): MachineNode {
 }
 
 /**
- * The option `node` as a node.
+ * A node that was given, copied.
  *
- * @throws InvalidOptionError when it is neither `'random'` nor a process id with a MAC address of six bytes
+ * @throws InvalidOptionError when it is not a process id with a MAC address of six bytes
  */
-function requireNode(node: MachineNode | 'random', random: RandomSource): MachineNode {
-  if (node === 'random') return randomNode(random);
+export function requireNode(node: MachineNode): MachineNode {
   if (typeof node !== 'object' || node === null) refuse('node', '"random" or { processId, mac }', node);
   const { processId, mac } = node;
   requireInteger('node.processId', processId, 0, Number.MAX_SAFE_INTEGER);
-  if (!(mac instanceof Uint8Array) || mac.length !== 6) refuse('node.mac', 'a Uint8Array of 6 bytes', mac);
-  return { processId: processId % 65536, mac: mac.slice() };
+  if (!isA('Uint8Array', mac) || mac.length !== 6) refuse('node.mac', 'a Uint8Array of 6 bytes', mac);
+  return { processId: processId % 65536, mac: Uint8Array.from(mac) };
 }

@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.js';
-import { refuse, requireChoice } from '../options.js';
+import { isA, refuse, requireChoice, requireInteger } from '../options.js';
 import type { RandomSource } from '../random.js';
 import type { MachineNode } from '../runtime/machine.js';
 import type { Flavour } from './layout.js';
+import { requireNode } from './node.js';
 import type { SeedWindow } from './seed.js';
 
 /** `'variable'` spreads ids over all shards; `'sequential'` keeps them together. */
@@ -51,6 +52,8 @@ export interface SharedLocality extends LocalityStyle {
   readonly counter: SharedArrayBuffer;
   readonly ledger: SharedArrayBuffer;
   readonly stream: number;
+  /** The window that a sequential counter was seeded in. */
+  readonly seededIn: number;
 }
 
 /** @throws InvalidOptionError naming the first option that is wrong */
@@ -63,4 +66,21 @@ export function styleFrom(options: Partial<LocalityStyle>): LocalityStyle {
     flavour: requireChoice('flavour', options.flavour, ['locality', 'rfc9562']),
     reseed: requireChoice('reseed', options.reseed, [false, true]),
   };
+}
+
+/**
+ * A handle that may have come from anywhere, if it is what `share()` gave.
+ *
+ * @throws InvalidOptionError naming the first part that is wrong
+ */
+export function requireHandle(handle: SharedLocality): SharedLocality {
+  if (typeof handle !== 'object' || handle === null) refuse('handle', 'what share() gave', handle);
+  const { counter, ledger } = handle;
+  if (!isA('SharedArrayBuffer', counter) || counter.byteLength !== 4)
+    refuse('handle.counter', 'shared memory', counter);
+  if (!isA('SharedArrayBuffer', ledger) || ledger.byteLength !== 16)
+    refuse('handle.ledger', 'shared memory', ledger);
+  requireInteger('handle.stream', handle.stream, 0, 2 ** 15 - 1);
+  requireInteger('handle.seededIn', handle.seededIn, 0, Number.MAX_SAFE_INTEGER);
+  return { ...handle, ...styleFrom(handle), node: requireNode(handle.node) };
 }

@@ -19,6 +19,9 @@ for (let i = 0; i < 256; i++) {
 /** With `f` for the lower digit of a byte that Java takes for negative. */
 const SECOND_JAVA = SECOND.map((unit, i) => (i > 127 ? (SECOND[i | 15] as number) : unit));
 
+/** How a counter's eight digits are written: as they are, from the last to the first, or so as Java does. */
+export type Spelling = 'forward' | 'reverse' | 'java';
+
 /**
  * A sheet of ids in text, written side by side and turned into one string at once: that costs a fraction of
  * making them one by one, and an id cut out of it is flat, not a rope.
@@ -28,7 +31,7 @@ export class Sheet {
   readonly #units: Int32Array;
   #ms = -1;
   /** How many ids from the left show the present time. */
-  #stamped = 0;
+  #shown = 0;
 
   /** A sheet of `capacity` ids that are like `sample` but for counter and time. */
   constructor(capacity: number, sample: string) {
@@ -38,33 +41,31 @@ export class Sheet {
     this.#units = new Int32Array(this.#bytes.buffer);
   }
 
-  /**
-   * `count` ids at time `ms`, each adding `step` to `counter`. Its eight digits are written from the last to the first,
-   * or as they are if `forward`.
-   */
-  print(ms: number, counter: number, count: number, step: number, forward: boolean, java: boolean): string {
+  /** `count` ids at time `ms`, each adding `step` to `counter`. */
+  print(ms: number, counter: number, count: number, step: number, spelling: Spelling): string {
     const units = this.#units;
-    const second = java ? SECOND_JAVA : SECOND;
+    const forward = spelling === 'forward';
+    const second = spelling === 'java' ? SECOND_JAVA : SECOND;
     for (let i = 0, at = 0, value = counter; i < count; i++, at += UNITS) {
       value = (value + step) | 0;
       const digits = forward ? reverseBytes(swapNibbles(value)) : value;
       units[at] = (FIRST[digits & 255] as number) | (SECOND[(digits >>> 8) & 255] as number);
       units[at + 1] = (FIRST[(digits >>> 16) & 255] as number) | (second[digits >>> 24] as number);
     }
-    this.#stamp(ms, count);
+    this.#showTime(ms, count);
     return asciiText(this.#bytes, count * ID_LENGTH);
   }
 
   /** Makes the first `count` ids show the time `ms`. */
-  #stamp(ms: number, count: number): void {
+  #showTime(ms: number, count: number): void {
     if (ms !== this.#ms) {
       const digits = ms.toString(16).padStart(12, '0');
       for (let i = 0; i < 12; i++) this.#bytes[TIME_AT + i] = digits.charCodeAt(i);
       this.#ms = ms;
-      this.#stamped = 1;
+      this.#shown = 1;
     }
-    for (; this.#stamped < count; this.#stamped++) {
-      this.#bytes.copyWithin(this.#stamped * ID_LENGTH + TIME_AT, TIME_AT, ID_LENGTH);
+    for (; this.#shown < count; this.#shown++) {
+      this.#bytes.copyWithin(this.#shown * ID_LENGTH + TIME_AT, TIME_AT, ID_LENGTH);
     }
   }
 }

@@ -1,12 +1,10 @@
 import { hexToBytes } from '../encoding/hex.js';
 import { InvalidIdError, InvalidOptionError } from '../errors.js';
-import { show } from '../options.js';
+import { isA, show } from '../options.js';
 import { defaultMinter } from './default.js';
 import { hyphenate } from './layout.js';
 
 const TEXT = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
-/** White space and control characters at either end, as Java trims them. */
-const AROUND = /^[\0- ]+|[\0- ]+$/g;
 /** Known to this file alone: marks text that needs no check. */
 const CHECKED = Symbol('checked');
 
@@ -33,7 +31,7 @@ export class LocalityUuid {
    * @throws InvalidIdError for anything else
    */
   static parse(text: string): LocalityUuid {
-    const trimmed = typeof text === 'string' ? text.replace(AROUND, '') : text;
+    const trimmed = typeof text === 'string' ? trim(text) : text;
     if (LocalityUuid.isValid(trimmed)) return new LocalityUuid(trimmed.toLowerCase(), CHECKED);
     throw new InvalidIdError(`${show(text)} is not a UUID`);
   }
@@ -44,7 +42,7 @@ export class LocalityUuid {
    * @throws InvalidIdError for anything else
    */
   static fromBytes(bytes: Uint8Array): LocalityUuid {
-    if (!(bytes instanceof Uint8Array) || bytes.length !== 16) {
+    if (!isA('Uint8Array', bytes) || bytes.length !== 16) {
       throw new InvalidIdError(`a UUID is a Uint8Array of 16 bytes, not ${show(bytes)}`);
     }
     const view = new DataView(bytes.buffer, bytes.byteOffset);
@@ -136,7 +134,7 @@ export class LocalityUuid {
 
   /** Whether `other` is a `LocalityUuid` of the same 128 bits. */
   equals(other: unknown): boolean {
-    return other instanceof LocalityUuid && this.#text === other.#text;
+    return typeof other === 'object' && other !== null && #text in other && this.#text === other.#text;
   }
 
   /** What `console.log` shows in Node, Bun and Deno. */
@@ -147,6 +145,19 @@ export class LocalityUuid {
   get #hex(): string {
     return this.#text.replaceAll('-', '');
   }
+}
+
+/** The value of a text that is known to be one. */
+export function uuidOf(text: string): LocalityUuid {
+  return new LocalityUuid(text, CHECKED);
+}
+
+/** Without the white space and control characters around it, as Java trims. */
+function trim(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && text.charCodeAt(start) <= 32) start++;
+  while (end > start && text.charCodeAt(end - 1) <= 32) end--;
+  return text.slice(start, end);
 }
 
 function halfToHex(half: bigint): string {

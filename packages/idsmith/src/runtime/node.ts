@@ -8,8 +8,9 @@ import type { MachineNode } from './machine.js';
 const LEDGER = 'idsmith.ledger';
 
 // Worker threads inherit environment data when they start. So the ledger must exist as soon as the main
-// thread has loaded this module, or a worker started before the first id would not know of it.
-if (isMainThread && getEnvironmentData(LEDGER) === undefined) {
+// thread has loaded this module, or a worker started before the first id would not know of it. A web worker, which
+// Deno takes for a main thread, inherits none and must not make one of its own.
+if (isMainThread && !('WorkerGlobalScope' in globalThis) && getEnvironmentData(LEDGER) === undefined) {
   setEnvironmentData(LEDGER, new SharedArrayBuffer(16) as never);
 }
 
@@ -21,15 +22,15 @@ export function processLedger(): SharedArrayBuffer | undefined {
 /** This process and machine, or `undefined` where the runtime does not let us read them (Deno without `--allow-sys`). */
 export function machineNode(): MachineNode | undefined {
   try {
-    return { processId: pid, mac: firstMac() };
+    return { processId: pid, mac: firstMac(networkInterfaces()) };
   } catch {
     return undefined;
   }
 }
 
 /** The first MAC address of a real interface; zeroes if the machine has none. */
-function firstMac(): Uint8Array {
-  for (const addresses of Object.values(networkInterfaces())) {
+export function firstMac(interfaces: ReturnType<typeof networkInterfaces>): Uint8Array {
+  for (const addresses of Object.values(interfaces)) {
     for (const { internal, mac } of addresses ?? []) {
       const bytes = hexToBytes(mac.replaceAll(':', ''));
       if (!internal && bytes?.length === 6 && bytes.some((byte) => byte !== 0)) return bytes;

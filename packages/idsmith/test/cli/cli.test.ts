@@ -104,6 +104,22 @@ describe('idsmith inspect', () => {
     }
   });
 
+  it('does not take the variant of version 8 for part of the MAC address', () => {
+    const reading = JSON.parse(idsmith('inspect', '20be0ffc-314a-8d53-ba50-013a65ca76d2', '--json').stdout);
+    expect(reading).toMatchObject({
+      family: 'locality',
+      flavour: 'rfc9562',
+      macFragment: '__:__:_d:53:_a:50',
+    });
+  });
+
+  it.each(['20be0ffc-314a-8d53-0a50-013a65ca76d2', '20be0ffc-314a-8d53-ba50-f13a65ca76d2'])(
+    'does not take %s, of a foreign version 8, for one of ours',
+    (id) => {
+      expect(JSON.parse(idsmith('inspect', id, '--json').stdout).family).toBe('uuid');
+    },
+  );
+
   it('shows another UUID as just that', () => {
     const reading = JSON.parse(idsmith('inspect', 'f47ac10b-58cc-4372-a567-0e02b2c3d479', '--json').stdout);
     expect(reading).toEqual({ id: 'f47ac10b-58cc-4372-a567-0e02b2c3d479', family: 'uuid', version: '4' });

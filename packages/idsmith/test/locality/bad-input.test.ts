@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { LocalityGenerator, LocalityUuid } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
@@ -53,6 +54,27 @@ describe('what is not a UUID', () => {
     expect(() => LocalityUuid.parse('x'.repeat(1e6))).toThrow(/^"x{57}\.\.\." is not a UUID$/);
   });
 
+  it('is refused in no time, however much white space it holds', () => {
+    expect(() => LocalityUuid.parse(`x${' '.repeat(1e6)}x`)).toThrow(named('INVALID_ID'));
+  });
+
+  it('is trimmed of every character up to U+0020, and of no other', () => {
+    const around = String.fromCharCode(...Array.from({ length: 33 }, (_, code) => code));
+    expect(`${LocalityUuid.parse(around + TEXT + around)}`).toBe(TEXT);
+    for (const other of ['!', '\u007f', '\u0085', '\u2028', '\ufeff']) {
+      expect(() => LocalityUuid.parse(other + TEXT)).toThrow(named('INVALID_ID'));
+    }
+  });
+
+  it('equals nothing, whatever it pretends to be', () => {
+    const uuid = LocalityUuid.parse(TEXT);
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    for (const other of [Object.create(LocalityUuid.prototype), new Proxy(uuid, {}), proxy]) {
+      expect(uuid.equals(other)).toBe(false);
+    }
+  });
+
   it('is refused by the constructor, which takes nothing', () => {
     const construct = LocalityUuid as unknown as new (...args: unknown[]) => LocalityUuid;
     for (const args of [[TEXT], [null], [new Uint8Array(16)], [new Uint8Array(16), Symbol('owned')]]) {
@@ -99,7 +121,25 @@ describe('a wrong option', () => {
     expect(() => new LocalityGenerator(options as never)).toThrow(named('INVALID_OPTION'));
   });
 
-  it.each([null, undefined, {}, 5, { counter: new ArrayBuffer(4) }])('handle %s is refused', (handle) => {
+  const sound = () => new LocalityGenerator({ node: 'random' }).share();
+  it.each([
+    [null],
+    [undefined],
+    [5],
+    [{}],
+    [{ ...sound(), counter: undefined }],
+    [{ ...sound(), counter: new ArrayBuffer(4) }],
+    [{ ...sound(), counter: new SharedArrayBuffer(2) }],
+    [{ ...sound(), ledger: new ArrayBuffer(16) }],
+    [{ ...sound(), stream: -1 }],
+    [{ ...sound(), stream: 1.5 }],
+    [{ ...sound(), stream: 'x' }],
+    [{ ...sound(), node: undefined }],
+    [{ ...sound(), node: 'random' }],
+    [{ ...sound(), node: { processId: 1, mac: new Uint8Array(2) } }],
+    [{ ...sound(), mode: 'other' }],
+    [{ ...sound(), seededIn: Number.NaN }],
+  ])('handle %o is refused', (handle) => {
     expect(() => LocalityGenerator.attach(handle as never)).toThrow(named('INVALID_OPTION'));
   });
 });
@@ -113,6 +153,15 @@ describe('a wrong count or target', () => {
       expect(generator.next().slice(0, 8)).toBe('5bcb4db0');
     },
   );
+
+  it('bytes of another realm are as good, and detached ones hold nothing', () => {
+    const foreign = runInNewContext('new Uint8Array(16)');
+    expect(new LocalityGenerator().fill(foreign)).toBe(1);
+    expect(LocalityUuid.fromBytes(foreign).version).toBe('b');
+    const detached = new Uint8Array(16);
+    structuredClone(detached.buffer, { transfer: [detached.buffer] });
+    expect(new LocalityGenerator().fill(detached)).toBe(0);
+  });
 
   it.each([null, undefined, 16, 'x', new Array(16), new Uint16Array(16), new ArrayBuffer(16)])(
     'target %s is refused',
@@ -139,6 +188,16 @@ describe('a wrong clock', () => {
       expect(generator.next().slice(0, 8)).toBe('5bcb4db0');
     },
   );
+
+  it.each([2 ** 48, 9e15])('at %d is refused as the end of time, and changes nothing', (time) => {
+    const clock = new FakeClock(1000);
+    const generator = new LocalityGenerator({ clock, counter: 0, node: 'random' });
+    clock.time = time;
+    expect(() => generator.useSequentialIds()).toThrow(named('TIME_EXHAUSTED'));
+    expect(() => new LocalityGenerator({ clock, mode: 'sequential' })).toThrow(named('TIME_EXHAUSTED'));
+    clock.time = 1000;
+    expect(generator.next().slice(0, 8)).toBe('5bcb4db0');
+  });
 
   it('past 48 bits is refused as the end of time', () => {
     const generator = new LocalityGenerator({ clock: new FakeClock(2 ** 48), node: 'random' });

@@ -1,7 +1,7 @@
 import { LocalityGenerator, type LocalityOptions, LocalityUuid, type MachineNode } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
-import { machineNode } from '../../src/runtime/node.ts';
+import { firstMac, machineNode } from '../../src/runtime/node.ts';
 import { machineNode as webNode } from '../../src/runtime/web.ts';
 import { repeated } from '../support/unique.ts';
 import { inProcess, inWorker } from '../support/workers.ts';
@@ -49,12 +49,27 @@ describe('the identity', () => {
   });
 
   it('does not change when the bytes it was made of do', () => {
-    const mac = Uint8Array.of(1, 2, 3, 4, 5, 6);
+    const mac = Buffer.from([1, 2, 3, 4, 5, 6]);
     const generator = new LocalityGenerator({ node: { processId: 70_000, mac } });
     mac.fill(0);
-    const id = generator.nextUuid();
+    const handle = generator.share();
+    const id = LocalityGenerator.attach(handle).nextUuid();
     expect(id.processId).toBe(70_000 - 65_536);
     expect(id.macFragment).toEqual(Uint8Array.of(0, 0, 3, 4, 5, 6));
+    handle.node.mac.fill(9);
+    expect(generator.nextUuid().macFragment).toEqual(id.macFragment);
+  });
+
+  it('is the first MAC address of a real interface, and zeroes if there is none', () => {
+    const address = { address: '', netmask: '', family: 'IPv4' as const, cidr: null };
+    const own = { ...address, internal: false, mac: '02:42:ac:11:00:02' };
+    const loopback = { ...address, internal: true, mac: '01:01:01:01:01:01' };
+    const without = { ...address, internal: false, mac: '00:00:00:00:00:00' };
+    expect(firstMac({ lo: [loopback], tun0: [without], eth0: [own] })).toEqual(
+      Uint8Array.of(2, 66, 172, 17, 0, 2),
+    );
+    expect(firstMac({ lo: [loopback], tun0: [without], gone: undefined })).toEqual(new Uint8Array(6));
+    expect(firstMac({})).toEqual(new Uint8Array(6));
   });
 
   it('is random in a worker whose main thread has never loaded idsmith', async () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { LocalityGenerator, LocalityUuid } from 'idsmith';
+import { LocalityGenerator, LocalityUuid, systemClock } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
 import { idsIn, repeated } from '../support/unique.ts';
@@ -111,6 +111,47 @@ describe('sequential mode', () => {
     expect(prefix(reseeded.after)).toBe(prefix(reseeded.fresh));
   });
 
+  it('takes a new seed once when the window turns, and none when the clock goes back', () => {
+    for (const [window, length] of [
+      ['ten-minutes', 600_000],
+      ['hour', 3_600_000],
+    ] as const) {
+      const clock = new FakeClock(Date.UTC(2026, 5, 1, 12));
+      const generator = new LocalityGenerator({ mode: 'sequential', reseed: true, window, clock, node });
+      generator.next();
+      clock.advance(length - 1);
+      const last = counterOf(generator.next());
+      clock.advance(1);
+      const [first, second] = [counterOf(generator.next()), counterOf(generator.next())];
+      expect(first).not.toBe(last + 1);
+      expect(second).toBe(first + 1);
+      clock.advance(-1);
+      expect(counterOf(generator.next())).toBe(second + 1);
+    }
+  });
+
+  it('passes its mode and its window on to those who share it', () => {
+    const clock = new FakeClock(Date.UTC(2026, 5, 1, 12));
+    const generator = new LocalityGenerator({ reseed: true, clock, node });
+    generator.useSequentialIds();
+    const handle = generator.share();
+    clock.advance(600_000);
+    const attached = LocalityGenerator.attach(handle, { clock });
+    expect(prefix(attached.next())).toBe(
+      prefix(new LocalityGenerator({ mode: 'sequential', clock, node }).next()),
+    );
+  });
+
+  it('leaves a shared counter to the others when it changes its mode', () => {
+    const generator = new LocalityGenerator({ mode: 'sequential', node, counter: 10 });
+    const attached = LocalityGenerator.attach(generator.share());
+    attached.useVariableIds();
+    attached.batch(5);
+    expect(counterOf(generator.next())).toBe(11);
+    const again = LocalityGenerator.attach(attached.share());
+    expect(again.next().slice(0, 2)).not.toBe(attached.next().slice(0, 2));
+  });
+
   it('changes nothing when it is asked for twice', () => {
     const clock = new FakeClock(Date.UTC(2026, 5, 1));
     const generator = new LocalityGenerator({ clock });
@@ -171,6 +212,19 @@ describe('the timestamp', () => {
     }
   });
 
+  it("is the given clock's, whatever other generators of this process have claimed", () => {
+    new LocalityGenerator().next();
+    expect(timeOf(new LocalityGenerator({ clock: new FakeClock(5000) }).next())).toBe(5000);
+    expect(timeOf(new LocalityGenerator({ clock: new FakeClock() }).next())).toBe(0);
+  });
+
+  it('is read anew while bytes are filled', () => {
+    let reads = 0;
+    const bytes = new Uint8Array(16 * 4000);
+    new LocalityGenerator({ node, clock: { now: () => 1000 + reads++ } }).fill(bytes);
+    expect(timeOf(LocalityUuid.fromBytes(bytes.slice(-16)).toString())).toBeGreaterThan(1003);
+  });
+
   it('is read anew within a long batch', () => {
     let reads = 0;
     const clock = { now: () => 1000 + reads++ };
@@ -192,6 +246,64 @@ describe('the timestamp', () => {
 });
 
 describe('uniqueness', () => {
+  it('holds for those who join a walk that was begun anew in this millisecond', () => {
+    const clock = new FakeClock(Date.UTC(2026, 0, 1));
+    const generator = new LocalityGenerator({ node, clock });
+    generator.useSequentialIds();
+    const ids = generator.batch(3);
+    generator.useVariableIds();
+    generator.useSequentialIds();
+    const attached = LocalityGenerator.attach(generator.share(), { clock });
+    expect(repeated([...ids, ...attached.batch(3), ...generator.batch(3)])).toEqual([]);
+  });
+
+  it('holds when Java reversal has come round in one millisecond', () => {
+    const generator = new LocalityGenerator({
+      node,
+      clock: new FakeClock(5000),
+      counter: 0,
+      reversal: 'java',
+    });
+    const chunk = new Uint8Array(16 * 65_536);
+    const lastTime = () => {
+      generator.fill(chunk);
+      return Number(LocalityUuid.fromBytes(chunk.slice(-16)).timestamp);
+    };
+    const times = Array.from({ length: 257 }, lastTime);
+    expect(times.slice(0, 256).every((time) => time === 5000)).toBe(true);
+    expect(times[256]).toBe(5001);
+  });
+
+  it('holds when the clock itself asks for ids', () => {
+    const ids: string[] = [];
+    let [time, depth] = [100, 0];
+    const clock = {
+      now() {
+        if (depth++ === 0) for (let i = 0; i < 4; i++) ids.push(generator.next());
+        depth--;
+        return time;
+      },
+    };
+    const generator: LocalityGenerator = new LocalityGenerator({ node, clock });
+    ids.push(...generator.batch(8));
+    time++;
+    ids.push(generator.next(), ...generator.batch(3), generator.next());
+    expect(repeated(ids)).toEqual([]);
+  });
+
+  it('holds at the end of time, which is refused', () => {
+    const clock = new FakeClock(2 ** 48 - 1);
+    const generator = new LocalityGenerator({ node, clock });
+    expect(timeOf(generator.next())).toBe(2 ** 48 - 1);
+    generator.useSequentialIds();
+    expect(() => generator.next()).toThrow(expect.objectContaining({ code: 'TIME_EXHAUSTED' }));
+  });
+
+  it("holds among generators that were given the machine's own clock", () => {
+    const make = () => new LocalityGenerator({ mode: 'sequential', clock: systemClock });
+    expect(repeated([...make().batch(1000), ...make().batch(1000)])).toEqual([]);
+  });
+
   it('holds for 1,000,000 ids of one thread', () => {
     const generator = new LocalityGenerator();
     const ids = function* () {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { privateLedger, sharedLedger, Timeline } from '../../src/locality/timeline.ts';
 
 /** Times as they are: 41 bits, which with the stream's 15 pass what a number can hold. */
@@ -32,7 +32,7 @@ describe('a timeline', () => {
     const step = fc.record({
       reading: fc.nat(6),
       count: fc.integer({ min: 1, max: 3 }),
-      event: fc.constantFrom('restart', 'settle', ...new Array<string>(18).fill('')),
+      event: fc.constantFrom('restart', 'open', ...new Array<string>(18).fill('')),
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -44,7 +44,7 @@ describe('a timeline', () => {
           if (event === 'restart') {
             timeline.restart();
             counter = 0;
-          } else if (event === 'settle') timeline.settle();
+          } else if (event === 'open') timeline.openToOthers();
           const ms = timeline.stamp(TODAY + reading, count);
           for (let i = 0; i < count; i++) {
             const pair = `${ms} ${counter++ % span}`;
@@ -59,6 +59,43 @@ describe('a timeline', () => {
 });
 
 describe('timelines in one ledger', () => {
+  it('claim again when another was quicker', () => {
+    const ledger = privateLedger();
+    const [a, b] = [new Timeline(ledger, 100), new Timeline(ledger, 100)];
+    const real = Atomics.compareExchange;
+    const exchange = vi.spyOn(Atomics, 'compareExchange').mockImplementationOnce((...args) => {
+      exchange.mockRestore();
+      b.stamp(TODAY, 1);
+      return (real as (...all: unknown[]) => never)(...args);
+    });
+    expect(a.stamp(TODAY, 1)).toBe(TODAY + 1);
+  });
+
+  it('of one stream leave a millisecond in which one thread has made its share', () => {
+    const ledger = privateLedger();
+    const { stream } = new Timeline(ledger, 100);
+    const timeline = new Timeline(ledger, 4, stream);
+    const times = Array.from({ length: 12 }, () => timeline.stamp(TODAY, 1));
+    for (let i = 4; i < times.length; i++) expect(times[i]).toBeGreaterThan(times[i - 4] as number);
+  });
+
+  it('of one stream follow each other up, and never fall back to what they have stamped before', () => {
+    const ledger = privateLedger();
+    const { stream } = new Timeline(ledger, 100);
+    const [a, b] = [new Timeline(ledger, 100, stream), new Timeline(ledger, 100, stream)];
+    expect(a.stamp(TODAY, 1)).toBe(TODAY);
+    expect(b.stamp(TODAY + 5, 1)).toBe(TODAY + 5);
+    expect(a.stamp(TODAY, 1)).toBe(TODAY + 5);
+  });
+
+  it('are numbered no more when there are too many', () => {
+    const ledger = privateLedger();
+    const streams = new Int32Array(ledger, 8, 1);
+    streams[0] = 2 ** 31 - 1;
+    expect(new Timeline(ledger, 100).stream).toBe(0);
+    expect(streams[0]).toBe(2 ** 31 - 1);
+  });
+
   it('never stamp the same millisecond, whatever their clocks say', () => {
     const step = fc.record({ who: fc.nat(2), reading: fc.nat(30), restart: fc.nat(9) });
     fc.assert(

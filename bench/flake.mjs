@@ -1,0 +1,58 @@
+// npm run bench -- flake
+
+import { createRequire } from 'node:module';
+import { Snowflake as Sapphire } from '@sapphire/snowflake';
+import FlakeId from 'flake-idgen';
+import { acquireLease, defineLayout, FlakeGenerator, layouts, memoryStore } from 'idsmith';
+import { Snowflake as NodejsSnowflake } from 'nodejs-snowflake';
+import { SnowflakeIdv1 } from 'simple-flakeid';
+import SnowflakeId from 'snowflake-id';
+import { consumed, measure, printTable, printTargets, save, versionOf } from './harness.mjs';
+
+const ours = versionOf('idsmith');
+const peer = (name, call) => ({ name, version: versionOf(name), call, duplicatesAllowed: true });
+const fixed = new FlakeGenerator({ node: 3 });
+const leased = new FlakeGenerator({
+  node: await acquireLease(memoryStore(), { namespace: 'bench', size: 512 }),
+});
+const wide = new FlakeGenerator({
+  node: 3,
+  layout: defineLayout({ epoch: layouts.jflake.epoch, timeBits: 41, nodeBits: 2, sequenceBits: 20 }),
+});
+const target = new BigUint64Array(100_000);
+
+const sapphire = new Sapphire(new Date(layouts.jflake.epoch));
+const nodejsSnowflake = new NodejsSnowflake({ custom_epoch: layouts.jflake.epoch, instance_id: 3 });
+const flakeIdgen = new FlakeId({ id: 3 });
+const snowflakeId = new (SnowflakeId.default ?? SnowflakeId)({ mid: 3 });
+const simple = new SnowflakeIdv1({ workerId: 3, seqBitLength: 13, workerIdBitLength: 9 });
+
+const results = measure([
+  { name: 'next()', version: ours, call: () => fixed.next() },
+  { name: 'next(), leased', version: ours, call: () => leased.next() },
+  { name: 'next(), 20 sequence bits', version: ours, call: () => wide.next() },
+  { name: 'fill(), 20 sequence bits', version: ours, call: () => wide.fill(target), ids: target.length },
+  peer('@sapphire/snowflake', () => sapphire.generate()),
+  peer('nodejs-snowflake', () => nodejsSnowflake.getUniqueID()),
+  peer('flake-idgen', () => flakeIdgen.next().toString('hex')),
+  peer('snowflake-id', () => snowflakeId.generate()),
+  peer('simple-flakeid', () => simple.NextBigId()),
+]);
+
+const machine = printTable('Flakes and their peers', results, 'next()');
+const of = (name) => results.find((result) => result.name === name).nanoseconds;
+const honest = results.filter(({ duplicatesAllowed, duplicates }) => duplicatesAllowed && duplicates === 0);
+const fastest = honest.sort((a, b) => a.nanoseconds - b.nanoseconds)[0];
+const ceiling = 1e6 / 8192;
+const targets = [
+  { what: "next() against the format's ceiling of 8,192 a millisecond", ratio: ceiling / of('next()'), target: 0.97 },
+  { what: `next() against ${fastest.name}, the fastest peer without duplicates`, ratio: fastest.nanoseconds / of('next()'), target: 1.3 },
+  { what: 'fill() with 20 sequence bits against 100 million a second', ratio: 10 / of('fill(), 20 sequence bits'), target: 1 },
+  { what: 'leased against fixed', ratio: of('next()') / of('next(), leased'), target: 0.95 },
+];
+printTargets(targets);
+save('flake', {
+  ...{ machine, targets },
+  results: results.map(({ name, version, nanoseconds, duplicates }) => ({ name, version, nanoseconds, duplicates })),
+  consumed: consumed(),
+});

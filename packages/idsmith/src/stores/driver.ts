@@ -1,0 +1,70 @@
+import { InvalidOptionError, StoreError } from '../errors.js';
+import type { Store } from './memory.js';
+
+/**
+ * Loads a driver that is an optional peer dependency.
+ *
+ * @param name the package, as `npm install` calls it
+ * @throws StoreError naming the package if it is not installed, or with the `cause` if it does not load
+ *
+ * @example
+ * const pg = await loadDriver('pg', () => import('pg'));
+ */
+export async function loadDriver<T>(name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    const { code, message } = error as { code?: string; message?: string };
+    const missing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
+    // A package may be there while one of its own is not: then "install it" would be the wrong advice.
+    if (missing && (message?.includes(`'${name}'`) || message?.includes(`'${name}/`)))
+      throw new StoreError(`the package ${name} is needed and not installed: npm install ${name}`, {
+        cause: error,
+      });
+    throw new StoreError(`the package ${name} could not be loaded: ${message}`, { cause: error });
+  }
+}
+
+/** The scheme of a URL, in lower case and without its colon; empty if it has none. */
+export function schemeOf(url: string): string {
+  return /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase() ?? '';
+}
+
+/**
+ * `url` if it can be parsed and decoded. Drivers check this only when they connect, and may quote the password then.
+ *
+ * @throws InvalidOptionError which names the scheme and nothing else of the URL
+ */
+export function requireServerUrl(url: string): string {
+  try {
+    const { username, password, pathname } = new URL(url);
+    for (const part of [username, password, pathname]) decodeURIComponent(part);
+    if (/^[^:]+:\/\//.test(url)) return url;
+  } catch {
+    // The error would carry the URL, with the password in it.
+  }
+  const scheme = schemeOf(url);
+  throw new InvalidOptionError(
+    `url must look like ${scheme}://user:password@host:port/database, with special characters of the ` +
+      `password percent-encoded; this ${scheme}: URL cannot be parsed`,
+  );
+}
+
+/** The store with a `close()` that ends the client made for it, once. */
+export function ownedStore(store: Store, end: () => unknown): Store {
+  let closed: Promise<void> | undefined;
+  const close = async () => {
+    try {
+      await end();
+    } catch (error) {
+      throw new StoreError(`closing the store failed: ${(error as Error).message}`, { cause: error });
+    }
+  };
+  return {
+    ...store,
+    close() {
+      closed ??= close();
+      return closed;
+    },
+  };
+}

@@ -1,0 +1,2 @@
+export type { Store } from './memory.js';
+export { openStore } from './open.js';

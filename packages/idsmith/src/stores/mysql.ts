@@ -1,0 +1,119 @@
+import { requireNamespace } from '../lease/namespace.js';
+import { loadDriver, ownedStore, requireServerUrl } from './driver.js';
+import type { Store } from './memory.js';
+import { type DriverError, leaseRecord, onlyInteger, sqlRunner } from './sql.js';
+
+/** What the store needs of a client: a pool or connection of `mysql2/promise` has it. */
+export interface MysqlClient {
+  query(sql: string, values: unknown[]): Promise<[result: unknown, fields: unknown]>;
+}
+
+// No collation of both MySQL and MariaDB tells 'x' from 'x ': names are bytes. `swaps` makes every swap change its
+// row, because without the flag FOUND_ROWS an update that changes nothing counts as one that found nothing.
+const TABLES = [
+  `CREATE TABLE IF NOT EXISTS idsmith_leases (
+    namespace VARBINARY(1020) NOT NULL,
+    id INT NOT NULL,
+    owner VARBINARY(1020) NULL,
+    epoch BIGINT NOT NULL,
+    fence BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    label TEXT CHARACTER SET utf8mb4 NOT NULL,
+    swaps BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (namespace, id)
+  ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC`,
+];
+
+// In UTC throughout: a local time would be ambiguous in the hour when summer time ends.
+const NOW = `SELECT CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 AS CHAR)`;
+
+const LIST = `SELECT CAST(id AS CHAR) AS id, owner, CAST(epoch AS CHAR) AS epoch, CAST(fence AS CHAR) AS fence,
+    CAST(expires_at AS CHAR) AS expires_at, CAST(label AS BINARY) AS label
+  FROM idsmith_leases WHERE namespace = ?`;
+
+const INSERT = `INSERT INTO idsmith_leases (owner, epoch, fence, expires_at, label, namespace, id)
+  VALUES (?, ?, ?, ?, ?, ?, ?)`;
+
+const UPDATE = `UPDATE idsmith_leases
+  SET owner = ?, epoch = ?, fence = ?, expires_at = ?, label = ?, swaps = swaps + 1
+  WHERE namespace = ? AND id = ? AND owner <=> ? AND epoch = ? AND fence = ? AND expires_at = ?`;
+
+const ER_DUP_ENTRY = 1062;
+const ER_NO_SUCH_TABLE = 1146;
+/** ER_CHECKREAD, ER_LOCK_DEADLOCK: the statement was rolled back. A lock wait that timed out has been long enough. */
+const ROLLED_BACK: readonly unknown[] = [1020, 1213];
+
+/**
+ * A store in MySQL or MariaDB. The table `idsmith_leases` is made on first use in the connection's database.
+ *
+ * The client stays yours: `close()` does not end it. A single connection must not be inside a transaction, which could
+ * undo a swap. The settings for big numbers, character sets and time zones do not matter.
+ */
+export function mysqlStore(client: MysqlClient): Store {
+  const query = async (sql: string, values: unknown[] = []) => (await client.query(sql, values))[0];
+  const rowsOf = async (sql: string, values?: unknown[]) => (await query(sql, values)) as unknown[];
+  const run = sqlRunner({
+    name: 'mysql',
+    setUp: () => createTables(query),
+    isTransient: ({ errno }) => ROLLED_BACK.includes(errno),
+  });
+  return {
+    durable: true,
+
+    now: () => run('now', async () => onlyInteger(await rowsOf(NOW))),
+
+    async listLeases(namespace) {
+      const name = bytes(requireNamespace(namespace));
+      return run('listLeases', async () => (await rowsOf(LIST, [name])).map(leaseRecord));
+    },
+
+    async swapLease(namespace, expected, { id, owner, epoch, fence, expiresAt, label }) {
+      const name = bytes(requireNamespace(namespace));
+      const values = [bytes(owner), epoch, fence, expiresAt, bytes(label), name, id];
+      const sql = expected ? UPDATE : INSERT;
+      if (expected) values.push(bytes(expected.owner), expected.epoch, expected.fence, expected.expiresAt);
+      return run('swapLease', async () => {
+        try {
+          const { affectedRows } = (await query(sql, values)) as { affectedRows: number };
+          return affectedRows === 1;
+        } catch (error) {
+          // `INSERT IGNORE` would turn every other error into a warning, too.
+          if ((error as DriverError).errno === ER_DUP_ENTRY) return false;
+          throw error;
+        }
+      });
+    },
+
+    async close() {},
+  };
+}
+
+/** Bytes are sent as they are, whatever the connection's character set and the server's rules for quoting. */
+function bytes(text: string | null): Uint8Array | null {
+  return text === null ? null : Buffer.from(text);
+}
+
+async function createTables(query: (sql: string) => Promise<unknown>): Promise<void> {
+  for (const definition of TABLES) {
+    const name = /EXISTS (\w+)/.exec(definition)?.[1];
+    try {
+      // Asked first, because `CREATE TABLE IF NOT EXISTS` needs the right to create even where there is nothing to do.
+      await query(`SELECT 1 FROM ${name} LIMIT 0`);
+    } catch (error) {
+      if ((error as DriverError).errno !== ER_NO_SUCH_TABLE) throw error;
+      await query(definition);
+    }
+  }
+}
+
+/**
+ * The store on a pool on a `mysql:` URL, for `openStore`.
+ *
+ * @internal
+ */
+export async function openMysql(url: string): Promise<Store> {
+  const uri = requireServerUrl(url);
+  const { default: mysql } = await loadDriver('mysql2', () => import('mysql2/promise'));
+  const pool = mysql.createPool({ uri, supportBigNumbers: true, bigNumberStrings: true });
+  return ownedStore(mysqlStore(pool), () => pool.end());
+}

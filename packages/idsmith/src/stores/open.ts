@@ -1,0 +1,54 @@
+import { InvalidOptionError } from '../errors.js';
+import { refuse } from '../options.js';
+import { schemeOf } from './driver.js';
+import { memoryStore, type Store } from './memory.js';
+
+type Opener = (url: string) => Promise<Store>;
+
+const postgres: Opener = async (url) => (await import('./postgres.js')).openPostgres(url);
+const mysql: Opener = async (url) => (await import('./mysql.js')).openMysql(url);
+const redis: Opener = async (url) => (await import('./redis.js')).openRedis(url);
+
+/** What opens the URLs of each scheme. A store and its driver are loaded only when one of its URLs is opened. */
+const OPENERS = new Map<string, Opener>([
+  ['memory', async () => memoryStore()],
+  ['sqlite', async (url) => (await import('./sqlite.js')).openSqlite(url)],
+  ['postgres', postgres],
+  ['postgresql', postgres],
+  ['mysql', mysql],
+  ['mariadb', mysql],
+  ['redis', redis],
+  ['rediss', redis],
+  ['dynamodb', async (url) => (await import('./dynamodb.js')).openDynamodb(url)],
+  ['etcd', async (url) => (await import('./etcd.js')).openEtcd(url)],
+]);
+
+/**
+ * The store at a URL, with a client of its own, which `close()` ends. Servers are first talked to when the store is
+ * first used.
+ *
+ * | URL | store | package |
+ * |---|---|---|
+ * | `memory:` | in this process | |
+ * | `sqlite:./ids.db`, `sqlite::memory:` | SQLite | `libsql` where there is no `node:sqlite` |
+ * | `postgres://user:password@host:5432/database` | PostgreSQL | `pg` |
+ * | `mysql://user:password@host:3306/database` | MySQL, MariaDB | `mysql2` |
+ * | `redis://user:password@host:6379/0` | Redis | `ioredis` |
+ * | `dynamodb://region/table` | DynamoDB | `@aws-sdk/client-dynamodb` |
+ * | `etcd://host:2379,host:2379` | etcd | |
+ *
+ * @throws InvalidOptionError if the scheme is unknown or the URL malformed; it never shows the URL's password
+ * @throws StoreError if the driver is not installed, or a file cannot be opened
+ *
+ * @example
+ * const store = await openStore('sqlite:./ids.db');
+ */
+export async function openStore(url: string): Promise<Store> {
+  if (typeof url !== 'string') refuse('url', 'text', url);
+  const scheme = schemeOf(url);
+  const open = OPENERS.get(scheme);
+  if (open) return open(`${scheme}${url.slice(scheme.length)}`);
+  const known = [...OPENERS.keys()].map((name) => `${name}:`).join(', ');
+  const problem = scheme === '' ? 'it has no scheme' : `${scheme}: is unknown`;
+  throw new InvalidOptionError(`url must start with one of ${known}; ${problem}`);
+}

@@ -1,0 +1,114 @@
+import { requireNamespace } from '../lease/namespace.js';
+import { loadDriver, ownedStore, requireServerUrl } from './driver.js';
+import type { Store } from './memory.js';
+import { type DriverError, leaseRecord, onlyInteger, sqlRunner } from './sql.js';
+
+/** What the store needs of a client: a `Pool` or `Client` of `pg` has it. */
+export interface PostgresClient {
+  query(text: string, values: unknown[]): Promise<{ rows: unknown[] }>;
+}
+
+/** How long openStore's own pool waits for a connection or an answer, ms, unless the URL says otherwise. */
+const PATIENCE = 10_000;
+
+const TABLES: Record<string, string> = {
+  idsmith_leases: `CREATE TABLE IF NOT EXISTS idsmith_leases (
+    namespace text COLLATE "C" NOT NULL,
+    id integer NOT NULL,
+    owner text COLLATE "C",
+    epoch bigint NOT NULL,
+    fence bigint NOT NULL,
+    expires_at bigint NOT NULL,
+    label text NOT NULL,
+    PRIMARY KEY (namespace, id)
+  )`,
+};
+
+const NOW = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text';
+
+const LIST = `SELECT id::text, owner, epoch::text AS epoch, fence::text AS fence, expires_at::text AS expires_at, label
+  FROM idsmith_leases WHERE namespace = $1`;
+
+const INSERT = `INSERT INTO idsmith_leases (namespace, id, owner, epoch, fence, expires_at, label)
+  VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING id`;
+
+// An update that had to wait for another one looks at the condition again, on the row as that one left it.
+const UPDATE = `UPDATE idsmith_leases SET owner = $3, epoch = $4, fence = $5, expires_at = $6, label = $7
+  WHERE namespace = $1 AND id = $2
+    AND owner IS NOT DISTINCT FROM $8 AND epoch = $9 AND fence = $10 AND expires_at = $11
+  RETURNING id`;
+
+/** serialization_failure, deadlock_detected: the statement was rolled back. */
+const ROLLED_BACK: readonly unknown[] = ['40001', '40P01'];
+
+/** unique_violation, duplicate_table, duplicate_object: what the loser of a race to create a table may see. */
+const CREATED_BY_ANOTHER: readonly unknown[] = ['23505', '42P07', '42710'];
+
+/**
+ * A store in PostgreSQL. The table `idsmith_leases` is made on first use in the first schema of the search path.
+ *
+ * The client stays yours: `close()` does not end it. A `pg.Pool` needs a listener for `'error'`, or the process ends
+ * when the server does. A single `Client` must not be inside a transaction, which could undo a swap.
+ */
+export function postgresStore(client: PostgresClient): Store {
+  const rowsOf = async (text: string, values: unknown[] = []) => (await client.query(text, values)).rows;
+  const run = sqlRunner({
+    name: 'postgres',
+    setUp: () => createTables(rowsOf),
+    isTransient: ({ code }) => ROLLED_BACK.includes(code),
+  });
+  return {
+    durable: true,
+
+    now: () => run('now', async () => onlyInteger(await rowsOf(NOW))),
+
+    async listLeases(namespace) {
+      requireNamespace(namespace);
+      return run('listLeases', async () => (await rowsOf(LIST, [namespace])).map(leaseRecord));
+    },
+
+    async swapLease(namespace, expected, { id, owner, epoch, fence, expiresAt, label }) {
+      const values = [requireNamespace(namespace), id, owner, epoch, fence, expiresAt, label];
+      const conditions = expected && [expected.owner, expected.epoch, expected.fence, expected.expiresAt];
+      return run('swapLease', async () => {
+        const swapped = await (conditions
+          ? rowsOf(UPDATE, [...values, ...conditions])
+          : rowsOf(INSERT, values));
+        return swapped.length === 1;
+      });
+    },
+
+    async close() {},
+  };
+}
+
+async function createTables(rowsOf: (text: string, values?: unknown[]) => Promise<unknown[]>): Promise<void> {
+  for (const [name, definition] of Object.entries(TABLES)) {
+    // Asked first, because `CREATE TABLE IF NOT EXISTS` needs the right to create even where there is nothing to do.
+    const found = await rowsOf('SELECT 1 WHERE to_regclass($1) IS NOT NULL', [name]);
+    if (found.length > 0) continue;
+    try {
+      await rowsOf(definition);
+    } catch (error) {
+      if (!CREATED_BY_ANOTHER.includes((error as DriverError).code)) throw error;
+    }
+  }
+}
+
+/**
+ * The store on a pool on a `postgres:` URL, for `openStore`.
+ *
+ * @internal
+ */
+export async function openPostgres(url: string): Promise<Store> {
+  const connectionString = requireServerUrl(url);
+  const { default: pg } = await loadDriver('pg', () => import('pg'));
+  const pool = new pg.Pool({
+    connectionTimeoutMillis: PATIENCE,
+    query_timeout: PATIENCE,
+    connectionString,
+  });
+  // An idle connection that breaks is replaced on the next call, which fails if the server is still away.
+  pool.on('error', () => {});
+  return ownedStore(postgresStore(pool), () => pool.end());
+}

@@ -1,0 +1,103 @@
+import { IdError, StoreError } from '../errors.js';
+import type { LeaseRecord } from '../lease/port.js';
+
+/** About five seconds in all: longer than any ordinary writer holds its locks, shorter than a lease lasts. */
+const MAX_TRIES = 20;
+const LONGEST_PAUSE = 250;
+
+/** What differs between databases in {@link sqlRunner}. */
+interface SqlRunnerOptions {
+  /** The store, as messages call it. */
+  readonly name: string;
+  /** Makes the tables, if they are not there. Runs before the first operation, and again only if it failed. */
+  setUp(): Promise<void> | void;
+  /** Whether a statement that failed so certainly had no effect, and may succeed when it is repeated. */
+  isTransient(error: DriverError): boolean;
+}
+
+/** What drivers add to their errors, each in its own way. */
+export interface DriverError {
+  readonly message?: string;
+  readonly code?: unknown;
+  readonly errno?: unknown;
+  readonly errcode?: unknown;
+  readonly rawCode?: unknown;
+}
+
+/** Runs an operation of a store, named for messages. */
+type SqlRun = <T>(operation: string, statement: () => Promise<T> | T) => Promise<T>;
+
+/**
+ * Wraps the statements of a store: the first one waits for the set-up, a transient failure is repeated, and any other
+ * becomes a `StoreError`.
+ */
+export function sqlRunner({ name, setUp, isTransient }: SqlRunnerOptions): SqlRun {
+  let ready: Promise<void> | undefined;
+
+  async function persist<T>(work: () => Promise<T> | T): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await work();
+      } catch (error) {
+        if (tries === MAX_TRIES || !isTransient((error ?? {}) as DriverError)) throw error;
+        // Jitter, or those who met here would meet again.
+        const pause = Math.min(LONGEST_PAUSE, 5 * 2 ** tries) * (0.5 + Math.random() / 2);
+        await new Promise((resolve) => setTimeout(resolve, pause));
+      }
+    }
+  }
+
+  return async (operation, statement) => {
+    try {
+      ready ??= persist(setUp).catch((error) => {
+        ready = undefined;
+        throw error;
+      });
+      await ready;
+      return await persist(statement);
+    } catch (error) {
+      throw storeError(`${name} store: ${operation}`, error);
+    }
+  };
+}
+
+/** The `StoreError` for what a driver has thrown; one of our own errors stays what it is. */
+export function storeError(what: string, error: unknown): IdError {
+  if (error instanceof IdError) return error;
+  const { message, code } = (error ?? {}) as DriverError;
+  // Node leaves the message empty when every address of a host refused; drivers may quote a URL.
+  const reason = (message || String(code ?? error)).replace(/:\/\/[^\s@/]*@/g, '://***@');
+  return new StoreError(`${what} failed: ${reason}`, { cause: error });
+}
+
+/** A record of a row whose columns are in the order of the record's own fields, whatever their names and types. */
+export function leaseRecord(row: unknown): LeaseRecord {
+  const [id, owner, epoch, fence, expiresAt, label] = Object.values(row as object);
+  return {
+    id: exactInteger('id', id),
+    owner: owner === null ? null : plainText(owner),
+    epoch: exactInteger('epoch', epoch),
+    fence: exactInteger('fence', fence),
+    expiresAt: exactInteger('expires_at', expiresAt),
+    label: plainText(label),
+  };
+}
+
+/** The first column of the first row, a whole number. */
+export function onlyInteger(rows: readonly unknown[]): number {
+  return exactInteger('the answer', Object.values(rows[0] as object)[0]);
+}
+
+// Columns are selected as text, so that no driver rounds them; what a driver makes of text depends on its settings.
+function exactInteger(column: string, value: unknown): number {
+  const text = plainText(value);
+  const number = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(number)) return number;
+  throw new RangeError(`${column} is ${text}, not a whole number within ±(2^53 − 1)`);
+}
+
+function plainText(value: unknown): string {
+  return value instanceof Uint8Array
+    ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(value)
+    : String(value);
+}

@@ -1,0 +1,173 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  describeWith,
+  type ServerProcess,
+  startMariadb,
+  startPostgres,
+} from '../../../../test/services/index.ts';
+import { loadDriver } from '../../src/stores/driver.ts';
+import { openStore } from '../../src/stores/open.ts';
+
+const RECORD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
+
+const failureOf = (url: string) =>
+  openStore(url).then(
+    () => expect.fail(`${url} was opened`),
+    (error: Error) => error,
+  );
+
+/** Everything that a log could show of an error. */
+const shown = (error: unknown) => inspect(error, { depth: null, showHidden: true });
+
+describe('openStore', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'idsmith-open-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each(['memory:', 'sqlite::memory:', 'SQLITE::memory:'])('opens %s', async (url) => {
+    const store = await openStore(url);
+    expect(await store.swapLease('x', undefined, RECORD)).toBe(true);
+    expect(await store.listLeases('x')).toEqual([RECORD]);
+    await store.close();
+  });
+
+  it.each([
+    ['sqlite:', 'plain.db'],
+    ['sqlite://', 'with slashes.db'],
+  ])('opens %s and a path, and keeps what was put there', async (prefix, name) => {
+    const file = join(folder, name);
+    for (const put of [true, false]) {
+      const store = await openStore(`${prefix}${file}`);
+      expect(await store.swapLease('x', undefined, RECORD)).toBe(put);
+      await store.close();
+    }
+    expect(existsSync(file)).toBe(true);
+  });
+
+  it('closes what it opened, once', async () => {
+    const store = await openStore('sqlite::memory:');
+    await store.listLeases('x');
+    await store.close();
+    await store.close();
+    await expect(store.listLeases('x')).rejects.toThrow(StoreError);
+  });
+
+  it('says which file cannot be opened', async () => {
+    const failure = await failureOf(`sqlite:${folder}/nowhere/ids.db`);
+    expect(failure).toBeInstanceOf(StoreError);
+    expect(failure.message).toMatch(/^sqlite store: opening the file failed: /);
+  });
+
+  it.each([
+    ['mongodb://user:hunter2@host/db', /mongodb: is unknown/],
+    ['ids.db', /it has no scheme/],
+    ['', /it has no scheme/],
+    ['//user:hunter2@host', /it has no scheme/],
+    ['sqlite:', /sqlite::memory:/],
+    ['postgres:user:hunter2@host', /this postgres: URL cannot be parsed/],
+    ['postgres://user:hunter2@host:99999/db', /this postgres: URL cannot be parsed/],
+    ['postgresql://user:hunter2%zz@host/db', /this postgresql: URL cannot be parsed/],
+    ['mysql://user:hunter2@:3306/db', /this mysql: URL cannot be parsed/],
+    ['mariadb://user:hunter2@host:x/db', /this mariadb: URL cannot be parsed/],
+    ['redis:user:hunter2@host', /redis:\/\//],
+    ['REDISS://user:hunter2@host:x', /redis:\/\//],
+    ['dynamodb://user:hunter2@region', /dynamodb:\/\/region\/table/],
+    ['etcd://user:hunter2@host', /etcd:\/\/host/],
+  ])('refuses %j without showing its password', async (url, message) => {
+    const failure = await failureOf(url);
+    expect(failure).toBeInstanceOf(InvalidOptionError);
+    expect(failure.message).toMatch(message);
+    expect(shown(failure)).not.toContain('hunter2');
+  });
+
+  it('lists the schemes that it knows', async () => {
+    const { message } = await failureOf('mongodb://host');
+    expect(message).toContain(
+      'memory:, sqlite:, postgres:, postgresql:, mysql:, mariadb:, redis:, rediss:, dynamodb:, etcd:',
+    );
+  });
+
+  it('refuses what is not text', async () => {
+    await expect(openStore(42 as unknown as string)).rejects.toThrow('url must be text, not 42');
+  });
+
+  it.each(['postgres', 'mysql'])('shows no password when a %s server is not there', async (scheme) => {
+    const store = await openStore(`${scheme}://user:hunter2@127.0.0.1:1/db`);
+    const failure = await store.listLeases('x').catch((error) => error);
+    expect(failure).toBeInstanceOf(StoreError);
+    expect(failure.message).toContain('ECONNREFUSED');
+    expect(shown(failure)).not.toContain('hunter2');
+    await store.close();
+  });
+});
+
+describe('a driver', () => {
+  const missing = (name: string) =>
+    Object.assign(new Error(`Cannot find package '${name}' imported from idsmith`), {
+      code: 'ERR_MODULE_NOT_FOUND',
+    });
+
+  it('that is not installed is named, with how to install it', async () => {
+    const failure = await loadDriver('pg', () => Promise.reject(missing('pg'))).catch((error) => error);
+    expect(failure).toBeInstanceOf(StoreError);
+    expect(failure.message).toBe('the package pg is needed and not installed: npm install pg');
+    expect(failure.cause).toBeInstanceOf(Error);
+  });
+
+  it('that lacks something itself is not said to be missing', async () => {
+    const failure = loadDriver('pg', () => Promise.reject(missing('pg-pool')));
+    await expect(failure).rejects.toThrow(/^the package pg could not be loaded: .*'pg-pool'/);
+  });
+});
+
+await describeWith(['postgres', 'mariadb'], 'openStore with servers', () => {
+  let postgres: ServerProcess;
+  let mariadb: ServerProcess;
+
+  beforeAll(async () => {
+    [postgres, mariadb] = await Promise.all([startPostgres(), startMariadb()]);
+  });
+  afterAll(() => Promise.all([postgres?.stop(), mariadb?.stop()]));
+
+  const urls = () => [
+    postgres.url,
+    postgres.url.replace('postgres:', 'postgresql:'),
+    mariadb.url,
+    mariadb.url.replace('mysql:', 'mariadb:'),
+  ];
+
+  it('opens a store of each scheme, which ends its connections when it is closed', async () => {
+    for (const [i, url] of urls().entries()) {
+      const store = await openStore(url);
+      expect(await store.swapLease('x', undefined, RECORD)).toBe(i % 2 === 0);
+      await store.close();
+      await store.close();
+      await expect(store.listLeases('x')).rejects.toThrow(StoreError);
+    }
+  });
+
+  it('works again after the servers were restarted', async () => {
+    const stores = await Promise.all([openStore(postgres.url), openStore(mariadb.url)]);
+    await Promise.all(stores.map((store) => store.now!()));
+    await Promise.all([postgres.restart(), mariadb.restart()]);
+    for (const store of stores) {
+      expect(await store.listLeases('unused')).toEqual([]);
+      await store.close();
+    }
+  });
+
+  it('shows no password when it is the wrong one', async () => {
+    const store = await openStore(mariadb.url.replace('root@', 'root:hunter2@'));
+    const failure = await store.listLeases('x').catch((error) => error);
+    expect(failure.message).toMatch(/^mysql store: listLeases failed: Access denied/);
+    expect(shown(failure)).not.toContain('hunter2');
+    await store.close();
+  });
+});

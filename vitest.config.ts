@@ -17,8 +17,6 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // A new namespace in every test would say so every time.
-    execArgv: ['--disable-warning=IdsmithWarning'],
     // Two cores: more workers than that only make the service suites starve each other.
     maxWorkers: 2,
   },

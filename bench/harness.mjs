@@ -7,10 +7,11 @@ const ROUNDS = 41;
 const ROUND_MS = 25;
 
 /**
- * A contender makes ids. `call()` returns text, an array of texts, or a number of ids written as bytes; `ids` is how
- * many of them one call makes.
+ * A contender makes ids. `call()` returns text, a bigint, an array of texts, or a number of ids written into memory; `ids`
+ * is how many of them one call makes. One that may repeat ids is not disqualified for it; its repeats are counted.
  *
- * @typedef {{ name: string, version: string, call: () => unknown, ids?: number, check?: (id: string) => boolean }} Contender
+ * @typedef {{ name: string, version: string, call: () => unknown, ids?: number, mayRepeat?: boolean,
+ *   check?: (id: unknown) => boolean }} Contender
  */
 
 /** The version of an installed package. */
@@ -36,21 +37,31 @@ export function measure(contenders) {
 }
 
 /** An id that is not one, or comes twice, disqualifies before anything is timed. */
-function checkOutput({ name, call, ids = 1, check = () => true }) {
+function checkOutput({ name, call, ids = 1, check = () => true, mayRepeat = false }) {
   if (typeof call() === 'number') return;
   const seen = new Set();
   let count = 0;
   while (count < 200_000) {
     const made = call();
     for (const id of Array.isArray(made) ? made : [made]) {
-      if (typeof id !== 'string' || !check(id)) throw new Error(`${name} made ${id}`);
+      if (!['string', 'bigint'].includes(typeof id) || !check(id)) throw new Error(`${name} made ${id}`);
       seen.add(id);
       count++;
     }
     if (Array.isArray(made) && made.length !== ids)
       throw new Error(`${name} made ${made.length} ids, not ${ids}`);
   }
-  if (seen.size !== count) throw new Error(`${name} made ${count - seen.size} ids twice`);
+  if (!mayRepeat && seen.size !== count) throw new Error(`${name} made ${count - seen.size} ids twice`);
+}
+
+/** How many of `count` 64-bit ids come more than once. */
+export function countRepeats(count, call) {
+  const ids = new BigUint64Array(count);
+  for (let i = 0; i < count; i++) ids[i] = BigInt(call());
+  ids.sort();
+  let repeats = 0;
+  for (let i = 1; i < count; i++) if (ids[i] === ids[i - 1]) repeats++;
+  return repeats;
 }
 
 /**
@@ -62,11 +73,12 @@ function loopFor({ call, name }) {
     string: 'sum ^= made.charCodeAt(made.length - 1);',
     object: 'for (let k = 0; k < made.length; k++) sum ^= made[k].charCodeAt(made[k].length - 1);',
     number: 'sum ^= made;',
+    bigint: 'if (made < last) sum++; last = made;',
   }[typeof call()];
   return new Function(
     'call',
     'calls',
-    `let sum = 0; for (let i = 0; i < calls; i++) { const made = call(); ${read} } return sum; // ${name}`,
+    `let sum = 0; let last = 0n; for (let i = 0; i < calls; i++) { const made = call(); ${read} } return sum; // ${name}`,
   );
 }
 

@@ -16,7 +16,13 @@ const node = (version) => ({
 });
 const runtimes = [
   ...['22', '24', '26'].map(node),
-  { name: 'bun', package: `@oven/bun-${platform}-${bunArch}`, version: 'latest', program: 'bin/bun', args: [] },
+  {
+    name: 'bun',
+    package: `@oven/bun-${platform}-${bunArch}`,
+    version: 'latest',
+    program: 'bin/bun',
+    args: [],
+  },
   {
     name: 'deno',
     package: `@deno/${platform}-${arch}${denoLibc}`,
@@ -27,12 +33,21 @@ const runtimes = [
 let failed = 0;
 for (const runtime of runtimes) {
   const folder = mkdtempSync(join(tmpdir(), 'idsmith-runtime-'));
-  run('npm', ['install', '--silent', '--no-save', '--prefix', folder, `${runtime.package}@${runtime.version}`]);
+  run('npm', [
+    'install',
+    '--silent',
+    '--no-save',
+    '--prefix',
+    folder,
+    `${runtime.package}@${runtime.version}`,
+  ]);
   const program = join(folder, 'node_modules', runtime.package, runtime.program);
   const { status, stdout, stderr } = run(program, [...runtime.args, 'test/smoke.mjs']);
   const ok = status === 0 && stdout.trim() === 'ok';
   if (!ok) failed++;
-  console.log(`${ok ? 'ok  ' : 'FAIL'} ${runtime.name} (${run(program, ['--version']).stdout?.split('\n')[0]})`);
+  console.log(
+    `${ok ? 'ok  ' : 'FAIL'} ${runtime.name} (${run(program, ['--version']).stdout?.split('\n')[0]})`,
+  );
   if (!ok) console.log(`${stdout}${stderr}`);
   rmSync(folder, { recursive: true, force: true });
 }

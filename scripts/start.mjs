@@ -8,6 +8,7 @@ const bin = fileURLToPath(new URL('../packages/idsmith/bin/idsmith.js', import.m
 const shown = [
   ['Locality UUIDs, spread over all shards', 'locality', '-n', '3'],
   ['Locality UUIDs, kept together', 'locality', '-n', '3', '--sequential'],
+  ['Flakes of node 3', 'flake', '-n', '3', '--node', '3'],
   ['What such an id says', 'inspect', '20be0ffc-314a-bd53-7a50-013a65ca76d2'],
 ];
 

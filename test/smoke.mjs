@@ -2,7 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { Worker } from 'node:worker_threads';
-import { IdError, LocalityGenerator, LocalityUuid } from 'idsmith';
+import {
+  acquireLease,
+  FlakeGenerator,
+  IdError,
+  LocalityGenerator,
+  LocalityUuid,
+  layouts,
+  memoryStore,
+} from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 
 const node = { processId: 31359, mac: Uint8Array.of(0, 0, 13, 83, 122, 80) };
@@ -47,4 +55,25 @@ for (const part of parts) {
 }
 assert.equal(seen.size, 80_000);
 
+// Deno takes its web workers for main threads.
+if ('Deno' in globalThis) {
+  const url = new URL('web-worker.mjs', import.meta.url);
+  const inWebWorker = () =>
+    new Promise((resolve) => {
+      const worker = new globalThis.Worker(url, { type: 'module' });
+      worker.onmessage = ({ data }) => resolve(data);
+    });
+  const texts = (await Promise.all([inWebWorker(), inWebWorker()])).flat();
+  texts.push(...new LocalityGenerator({ mode: 'sequential' }).batch(20_000));
+  assert.equal(new Set(texts).size, 60_000);
+}
+
+const flakes = new FlakeGenerator({
+  node: await acquireLease(memoryStore(), { namespace: 'smoke', size: 4 }),
+});
+const first = flakes.next();
+assert.ok(flakes.batch(10_000).every((id) => id > first));
+assert.equal(layouts.jflake.decode(first).node, 0);
+
 console.log('ok');
+process.exit(0);

@@ -7,10 +7,13 @@ import { timeFields } from './time.js';
 export function readFlake(text: string, now: number): Reading[] {
   const trimmed = text.trim();
   if (!/^-?\d{1,20}$/.test(trimmed)) return [];
-  const age = (reading: Reading) => now - Number(reading.fields['timestamp']);
   return Object.entries(layouts)
     .flatMap(([name, layout]) => readAs(name, layout, trimmed, now))
-    .sort((a, b) => age(a) - age(b));
+    .sort((a, b) => timestampOf(b) - timestampOf(a));
+}
+
+function timestampOf({ fields: { timestamp } }: Reading): number {
+  return Number(timestamp);
 }
 
 function readAs(name: string, layout: Layout, text: string, now: number): Reading[] {

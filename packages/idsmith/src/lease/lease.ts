@@ -1,7 +1,5 @@
-import { warn } from '#runtime';
 import { wholeMs } from '../clock.js';
 import { InvalidOptionError } from '../errors.js';
-import { show } from '../options.js';
 import { type Acquired, acquire, list, randomFraction, storeTime, swap } from './acquire.js';
 import { type LeaseOptions, type LeaseSettings, leaseSettings } from './options.js';
 import type { LeaseRecord, LeaseStore } from './port.js';
@@ -9,7 +7,13 @@ import { isMine, released, renewed } from './protocol.js';
 import { bindLease, type Leasable, type LeaseUser, type LeaseWindow } from './window.js';
 
 /** What happens to a lease. */
-export type LeaseEvent = 'renewed' | 'renewal-failed' | 'fenced' | 'reacquired' | 'released';
+export type LeaseEvent =
+  | 'empty-namespace'
+  | 'renewed'
+  | 'renewal-failed'
+  | 'fenced'
+  | 'reacquired'
+  | 'released';
 
 /**
  * A node id and the window of time in which it may be used. Get one with {@link acquireLease}, give it to one generator,
@@ -29,12 +33,14 @@ export class Lease implements Leasable {
   #release: Promise<void> | undefined;
 
   /** @internal */
-  constructor(settings: LeaseSettings, { record, from }: Acquired) {
+  constructor(settings: LeaseSettings, { record, from, wasEmpty }: Acquired) {
     this.namespace = settings.namespace;
     this.#settings = settings;
     this.#record = record;
     this.#from = from;
     this.#schedule(settings.ttl / 3);
+    // A little later, so that a listener attached to the new lease hears it.
+    if (wasEmpty) settings.timer.after(0, () => this.#emit('empty-namespace'), true);
   }
 
   /** The node id. Another one after a lost lease was replaced. */
@@ -133,12 +139,13 @@ export class Lease implements Leasable {
   /** Takes another node id in the place of the one that was lost. Until then the old window may be used to its end. */
   async #replace(): Promise<void> {
     try {
-      const { record, from } = await acquire(this.#settings, true);
+      const { record, from, wasEmpty } = await acquire(this.#settings, true);
       if (this.#release) {
         await swap(this.#settings, record, released(record, from, -1));
         return;
       }
       this.#from = from;
+      if (wasEmpty) this.#emit('empty-namespace');
       this.#adopt(record, 'reacquired');
     } catch (error) {
       this.#retry(error);
@@ -189,17 +196,5 @@ export class Lease implements Leasable {
  */
 export async function acquireLease(store: LeaseStore, options: LeaseOptions): Promise<Lease> {
   const settings = leaseSettings(store, options);
-  const acquired = await acquire(settings, false);
-  if (acquired.wasEmpty) warnOnce(store, settings.namespace);
-  return new Lease(settings, acquired);
-}
-
-const warned = new WeakMap<LeaseStore, Set<string>>();
-
-/** A store that came back empty should be noticed; a namespace that is new says so once. */
-function warnOnce(store: LeaseStore, namespace: string): void {
-  const known = warned.get(store) ?? new Set();
-  if (!known.has(namespace))
-    warn(`the namespace ${show(namespace)} had no leases: it is new, or lost`, 'EMPTY_NAMESPACE');
-  warned.set(store, known.add(namespace));
+  return new Lease(settings, await acquire(settings, false));
 }

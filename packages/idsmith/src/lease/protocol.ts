@@ -30,7 +30,7 @@ export interface Claim {
 }
 
 /** Whether somebody holds the id, by the store's clock. */
-export function isHeld(record: LeaseRecord, now: number): boolean {
+function isHeld(record: LeaseRecord, now: number): boolean {
   return record.owner !== null && record.expiresAt > now;
 }
 

@@ -128,6 +128,17 @@ describe('acquiring', () => {
   });
 });
 
+describe('an empty namespace', () => {
+  it('is told to who listens to the new lease, and only then', async () => {
+    const { time, lease } = setUp();
+    const told: string[] = [];
+    (await lease()).on('empty-namespace', () => told.push('first'));
+    (await lease()).on('empty-namespace', () => told.push('second'));
+    await time.advance(1);
+    expect(told).toEqual(['first']);
+  });
+});
+
 describe('renewal', () => {
   it('comes at about a third of the ttl and moves the end of the window on', async () => {
     const { time, lease } = setUp();

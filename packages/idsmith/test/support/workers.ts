@@ -14,7 +14,6 @@ export function inWorker<T>(script: URL, workerData?: unknown): Promise<T> {
 export function inProcess(script: URL, args: string[] = []): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = fork(script, args, {
-      execArgv: ['--disable-warning=IdsmithWarning'],
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
     const chunks: Buffer[] = [];

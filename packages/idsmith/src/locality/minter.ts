@@ -1,11 +1,12 @@
 import { type Clock, systemClock, wholeMs } from '../clock.js';
 import { reverseBytes, swapNibbles } from '../encoding/bits.js';
-import { TimeExhaustedError } from '../errors.js';
+import { LeaseFencedError, TimeExhaustedError } from '../errors.js';
+import { bindLease, type LeaseUser, type LeaseWindow } from '../lease/window.js';
 import { isA, refuse, requireInteger, requireMethod } from '../options.js';
 import { systemRandom } from '../random.js';
 import type { MachineNode } from '../runtime/machine.js';
 import { hyphenate, identityWords, MAX_MS } from './layout.js';
-import { chooseNode } from './node.js';
+import { chooseNode, isLease, leasedNode } from './node.js';
 import {
   type LocalityMode,
   type LocalityOptions,
@@ -37,9 +38,11 @@ const MAX_BATCH = 2 ** 24;
 export class LocalityMinter {
   readonly #clock: Clock;
   readonly #style: LocalityStyle;
-  readonly #node: MachineNode;
-  readonly #words: readonly [number, number];
-  readonly #sheet: Sheet;
+  #node: MachineNode;
+  #words: readonly [number, number];
+  #sheet: Sheet;
+  /** The end of a lease's window. */
+  #until = Number.POSITIVE_INFINITY;
   #mode: LocalityMode;
   /** The last counter used, in private memory or in memory shared with other threads. */
   #counter: Int32Array;
@@ -70,6 +73,7 @@ export class LocalityMinter {
 
     this.#counter = new Int32Array(handle?.counter ?? new ArrayBuffer(4));
     if (handle) return;
+    if (isLease(options.node)) this.#enter(options.node[bindLease](this.#leaseUser()));
     const seed = this.#variable ? 0 : this.#seedFor(this.#read());
     if (options.counter !== undefined) {
       this.#counter[0] = requireInteger('counter', options.counter, -(2 ** 31), 2 ** 32 - 1);
@@ -152,6 +156,8 @@ export class LocalityMinter {
    */
   share(): SharedLocality {
     if (this.#handle) return this.#handle;
+    if (this.#until < Number.POSITIVE_INFINITY)
+      refuse('share()', 'called on a generator without a lease', undefined);
     if (typeof SharedArrayBuffer === 'undefined') {
       refuse('share()', 'called where SharedArrayBuffer is: serve the page cross-origin isolated', undefined);
     }
@@ -226,7 +232,40 @@ export class LocalityMinter {
     const { reseed, window } = this.#style;
     if (reseed && !this.#variable && windowNumber(now, window) > this.#seededIn)
       this.#restart(this.#seedFor(now));
-    return this.#timeline.stamp(now, count);
+    const ms = this.#timeline.stamp(now, count);
+    if (ms < this.#until) return ms;
+    throw new LeaseFencedError(
+      `the lease of node ${this.#node.processId} ended at ${this.#until}, or was released`,
+    );
+  }
+
+  /** This generator, as its lease sees it. */
+  #leaseUser(): LeaseUser {
+    return {
+      move: (window) => this.#enter(window),
+      close: () => {
+        const last = this.#until === 0 ? -1 : Math.min(this.#timeline.highest, this.#until - 1);
+        this.#forget();
+        this.#until = 0;
+        return last;
+      },
+    };
+  }
+
+  /** Goes on in another window, or in the same one for longer. */
+  #enter({ node, from, until }: LeaseWindow): void {
+    this.#forget();
+    this.#node = leasedNode(node);
+    this.#words = identityWords(this.#node, this.#style.flavour);
+    this.#sheet = new Sheet(SHEET, sample(this.#words));
+    this.#timeline.startAt(from);
+    this.#until = until;
+  }
+
+  /** Texts that were printed ahead are no longer good. */
+  #forget(): void {
+    this.#takeBack();
+    this.#reading = -1;
   }
 
   /** The seed of the window that `now` is in, which is the present one from here on. */

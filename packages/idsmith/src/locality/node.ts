@@ -1,5 +1,6 @@
 import { machineNode, processLedger } from '#runtime';
 import { systemClock } from '../clock.js';
+import { bindLease, type Leasable } from '../lease/window.js';
 import { isA, refuse, requireInteger } from '../options.js';
 import type { RandomSource } from '../random.js';
 import type { MachineNode } from '../runtime/machine.js';
@@ -20,6 +21,7 @@ export function chooseNode(
   random: RandomSource,
 ): { node: MachineNode; ledger: ArrayBufferLike } {
   if (node === 'random') return { node: randomNode(random), ledger: privateLedger() };
+  if (isLease(node)) return { node: leasedNode(0), ledger: privateLedger() };
   if (node !== undefined) return { node: requireNode(node), ledger: privateLedger() };
   const ledger = processLedger();
   machine ??= machineNode();
@@ -36,6 +38,20 @@ function randomNode(random: RandomSource): MachineNode {
   const bytes = new Uint8Array(8);
   random.fill(bytes);
   return { processId: ((bytes[0] as number) << 8) | (bytes[1] as number), mac: bytes.slice(2) };
+}
+
+/** Whether the option `node` is a lease. */
+export function isLease(node: LocalityOptions['node']): node is Leasable {
+  return typeof (node as Leasable | undefined)?.[bindLease] === 'function';
+}
+
+/** A leased node id in the 44 bits of identity: the lowest 16 as the process id, the rest from the end of the MAC address. */
+export function leasedNode(id: number): MachineNode {
+  const high = Math.floor(id / 65536);
+  return {
+    processId: id % 65536,
+    mac: Uint8Array.of(0, 0, (high >>> 24) & 15, high >>> 16, high >>> 8, high),
+  };
 }
 
 /**

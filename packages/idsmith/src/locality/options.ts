@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.js';
+import type { Leasable } from '../lease/window.js';
 import { isA, refuse, requireChoice, requireInteger } from '../options.js';
 import type { RandomSource } from '../random.js';
 import type { MachineNode } from '../runtime/machine.js';
@@ -21,8 +22,11 @@ export interface LocalityOptions {
    * counter from 2^31 up.
    */
   reversal?: Reversal;
-  /** Default: this process and machine. `'random'`: 44 random bits, for containers. */
-  node?: { processId: number; mac: Uint8Array } | 'random';
+  /**
+   * Default: this process and machine. `'random'`: 44 random bits, for containers. A lease: its node id, with its window,
+   * for containers where odds are not enough.
+   */
+  node?: { processId: number; mac: Uint8Array } | 'random' | Leasable;
   /** Start value, signed or unsigned 32 bits. Default random, or the seed in sequential mode. */
   counter?: number;
   /** What the sequential seed is taken from. Default `'ten-minutes'`. */

@@ -61,6 +61,19 @@ export class Timeline {
     this.#left = 0;
   }
 
+  /** The highest millisecond that was claimed, −1 if none was. */
+  get highest(): number {
+    const newest = Atomics.load(this.#claim, 0);
+    return newest === 0n ? -1 : Number(newest >> STREAM_BITS);
+  }
+
+  /** Sees to it that nothing before `ms` is stamped. For a stream that is alone in its ledger. */
+  startAt(ms: number): void {
+    if (this.highest >= ms) return;
+    Atomics.store(this.#claim, 0, BigInt(Math.max(ms - 1, 0)) << STREAM_BITS);
+    this.restart();
+  }
+
   /** Claims a millisecond above all stamped so far, for those who join the stream from here on. */
   openToOthers(): void {
     this.restart();

@@ -62,18 +62,23 @@ export function isReady({ readyAt }: Candidate, now: number): boolean {
   return readyAt <= now + SOON;
 }
 
+/** How many never-used ids are looked at: enough for many who start at once, and few of a large range. */
+const FRESH = 256;
+
 /**
- * The ids of 0 … `size` − 1 that nobody holds, best first: those that can be claimed now, the ones used before in front,
- * lowest first; then those that must be waited for, soonest first.
+ * Ids of 0 … `size` − 1 that nobody holds, best first: those that can be claimed now, the ones used before in front,
+ * lowest first; then those that must be waited for, soonest first. Empty only when all are held.
  */
 export function candidates(records: readonly LeaseRecord[], size: number, now: number): Candidate[] {
-  const byId = new Map(records.map((record) => [record.id, record]));
-  const floor = byId.get(NAMESPACE_ID)?.fence ?? 0;
-  const free: Candidate[] = [];
-  for (let id = 0; id < size; id++) {
-    const record = byId.get(id);
-    if (record && isHeld(record, now)) continue;
-    free.push({ id, record, readyAt: Math.max(record?.fence ?? 0, floor) });
+  const known = new Set(records.map(({ id }) => id));
+  const floor = records.find(({ id }) => id === NAMESPACE_ID)?.fence ?? 0;
+  const free: Candidate[] = records
+    .filter((record) => record.id >= 0 && record.id < size && !isHeld(record, now))
+    .map((record) => ({ id: record.id, record, readyAt: Math.max(record.fence, floor) }));
+  for (let id = 0, fresh = 0; id < size && fresh < FRESH; id++) {
+    if (known.has(id)) continue;
+    free.push({ id, record: undefined, readyAt: floor });
+    fresh++;
   }
   const rank = (candidate: Candidate) => (!isReady(candidate, now) ? 2 : candidate.record ? 0 : 1);
   return free.sort((a, b) => rank(a) - rank(b) || (rank(a) === 2 ? a.readyAt - b.readyAt : 0) || a.id - b.id);

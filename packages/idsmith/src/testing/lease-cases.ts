@@ -1,3 +1,5 @@
+import { LeasesExhaustedError } from '../errors.js';
+import { acquireLease } from '../lease/lease.js';
 import type { LeaseRecord, LeaseStore } from '../lease/port.js';
 
 /** One behaviour that a store must have: hand it to the test framework of your choice. */
@@ -7,7 +9,8 @@ export interface ConformanceCase {
 }
 
 /**
- * What every lease store must do. The cases use namespaces of their own, so that they may run on one store, in any order
+ * What every lease store must do. On a store that can forget, one case waits for `maxTtl` and four seconds: set it low.
+ * The cases use namespaces of their own, so that they may run on one store, in any order
  * and at the same time.
  *
  * @param open gives the store under test; called once a case, and may give the same store each time
@@ -160,6 +163,18 @@ const CASES: [name: string, check: Check][] = [
       await store.swapLease(namespace, undefined, HELD);
       const swaps = racers(32).map((owner) => store.swapLease(namespace, HELD, { ...HELD, owner, epoch: 2 }));
       await onlyOneWins(store, namespace, swaps);
+    },
+  ],
+  [
+    'of 64 who acquire 64 node ids at once each gets its own, and the 65th none',
+    async (store, namespace) => {
+      const ttl = Math.min(30_000, store.maxTtl ?? 30_000);
+      const take = () => acquireLease(store, { namespace, size: 64, ttl, maxSkew: 2000 });
+      const leases = await Promise.all(racers(64).map(take));
+      equal(new Set(leases.map(({ id }) => id)).size, 64);
+      const refusal = await take().catch((error: unknown) => error);
+      equal(refusal instanceof LeasesExhaustedError, true);
+      await Promise.all(leases.map((lease) => lease.release()));
     },
   ],
   [

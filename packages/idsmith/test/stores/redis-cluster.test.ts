@@ -27,7 +27,7 @@ const clients: Record<string, (cluster: RedisCluster) => Promise<Opened>> = {
       { redisOptions: { autoResendUnfulfilledCommands: false } },
     );
     client.on('error', () => {});
-    return { store: redisStore(client), end: () => client.disconnect() };
+    return { store: redisStore(client, { maxTtl: 2000 }), end: () => client.disconnect() };
   },
   async redis({ nodes }) {
     const client = createCluster({
@@ -36,7 +36,7 @@ const clients: Record<string, (cluster: RedisCluster) => Promise<Opened>> = {
     });
     client.on('error', () => {});
     await client.connect();
-    return { store: redisStore(client), end: () => client.destroy() };
+    return { store: redisStore(client, { maxTtl: 2000 }), end: () => client.destroy() };
   },
 };
 

@@ -37,7 +37,7 @@ for (const [name, open] of Object.entries(clients)) {
 
     beforeAll(async () => {
       server = await startRedis({ persistence: 'aof' });
-      opened = await open(server.url, { timeout: 2000 });
+      opened = await open(server.url, { timeout: 2000, maxTtl: 2000 });
     });
 
     afterAll(async () => {

@@ -1,4 +1,3 @@
-import { wholeMs } from '../clock.js';
 import { InvalidOptionError } from '../errors.js';
 import { type Acquired, acquire, list, randomFraction, storeTime, swap } from './acquire.js';
 import { type LeaseOptions, type LeaseSettings, leaseSettings } from './options.js';
@@ -66,7 +65,7 @@ export class Lease implements Leasable {
   /** `'fenced'` from `until` on, until it is renewed or replaced. */
   get state(): 'active' | 'fenced' | 'released' {
     if (this.#release) return 'released';
-    return wholeMs(this.#settings.clock.now()) < this.until ? 'active' : 'fenced';
+    return this.#settings.clock.now() < this.until ? 'active' : 'fenced';
   }
 
   /** Calls `fn` whenever that happens; with the error, for `'renewal-failed'`. */
@@ -129,7 +128,8 @@ export class Lease implements Leasable {
       // Not what we think: either we have renewed it and never heard, or somebody else has it.
       const current = await this.#current();
       if (isMine(current, this.#record)) return this.#adopt(current, 'renewed');
-      this.#sayFenced();
+      // What it has left may be used; then it is over.
+      this.#settings.timer.after(this.until - this.#settings.clock.now(), () => this.#sayFenced(), true);
       if (this.#settings.reacquire) void this.#replace();
     } catch (error) {
       this.#retry(error);
@@ -178,8 +178,17 @@ export class Lease implements Leasable {
     this.#emit('fenced');
   }
 
+  /** A listener that throws is its owner's affair, and does not keep the lease from being renewed. */
   #emit(event: LeaseEvent, detail?: unknown): void {
-    for (const fn of this.#listeners.get(event) ?? []) fn(detail);
+    for (const fn of this.#listeners.get(event) ?? []) {
+      try {
+        fn(detail);
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
   }
 
   get #window(): LeaseWindow {

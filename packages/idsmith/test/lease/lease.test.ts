@@ -186,6 +186,20 @@ describe('renewal', () => {
     expect(failures[0]).toEqual(named('CLOCK'));
   });
 
+  it('goes on though the clock was out of order for a while', async () => {
+    const { time, lease } = setUp();
+    const clock = time.clock();
+    const held = await lease({ clock });
+    const seen = eventsOf(held);
+    clock.offset = Number.NaN;
+    await time.advance(TTL / 2);
+    expect(held.state).toBe('fenced');
+    clock.offset = 0;
+    await time.advance(TTL / 2);
+    expect(seen).toContain('renewal-failed');
+    expect(seen.at(-1)).toBe('renewed');
+  });
+
   it('learns of its own success when the answer was lost', async () => {
     const { time, store, inner, lease } = setUp();
     let lose = false;
@@ -272,6 +286,7 @@ describe('a lease that somebody else took over', () => {
   it('stays lost when that is what was asked for', async () => {
     const { time, store, lease } = setUp();
     const held = await lease({ reacquire: false });
+    const seen = eventsOf(held);
     const generator = new FlakeGenerator({ node: held, clock: time.clock() });
     const [record] = await store.listLeases('test');
     await store.swapLease('test', record, { ...(record as LeaseRecord), owner: 'thief', epoch: 2 });
@@ -280,6 +295,7 @@ describe('a lease that somebody else took over', () => {
     await time.advance(10 * TTL);
     expect(() => generator.next()).toThrow(named('LEASE_FENCED'));
     expect(held.state).toBe('fenced');
+    expect(seen).toEqual(['fenced']);
   });
 
   it('does not use ticks below its new window when it gets the same node id back', async () => {

@@ -37,7 +37,7 @@ export class FlakeGenerator {
   /** The state if it is this thread's own: then the next id of a tick needs no look at anything else. */
   #own: OwnState | undefined;
   #handle: SharedFlake | undefined;
-  /** The highest reading of the clock, and the last one that led to `#state.tick`. */
+  /** The highest reading of the clock, and the one for which `next()` may go on in the present tick. */
   #highest = 0;
   #reading = -1;
 
@@ -199,7 +199,6 @@ export class FlakeGenerator {
     if (typeof node[bindLease] !== 'function') refuse('node', 'a node id or a lease', node);
     const move = (window: { node: number; from: number; until: number }) => {
       const { epoch, tick } = this.#layout;
-      this.#reading = -1;
       this.#state.move(window, Math.ceil((window.from - epoch) / tick));
     };
     const close = () => {
@@ -230,8 +229,7 @@ export class FlakeGenerator {
       this.#checkWindow(tick);
       const count = Math.min(want, this.#maxSequence - sequence + 1);
       if (!state.advance(tick, sequence + count - 1)) continue;
-      // Only where the clock led to this tick may `next()` take its word for it again.
-      this.#reading = this.#isLow && clockTick === tick ? now : -1;
+      this.#reading = this.#isLow ? now : -1;
       return { tick, node: state.node, sequence, count };
     }
   }

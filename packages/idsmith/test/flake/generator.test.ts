@@ -71,6 +71,14 @@ describe('a full tick', () => {
     expect(ids.every((id) => tiny.decode(id).timestamp <= clock.now())).toBe(true);
   });
 
+  it('is waited out however slowly the clock moves, as long as it does', () => {
+    let reads = 0;
+    const clock = { now: () => NOW + Math.floor(reads++ / 2_000_000) };
+    const slow = defineLayout({ epoch: 0, timeBits: 42, nodeBits: 4, sequenceBits: 1, tick: 10 });
+    const generator = new FlakeGenerator({ layout: slow, node: 0, clock });
+    expect(increasing(generator.batch(3))).toBe(true);
+  });
+
   it('is waited out in real time', () => {
     const generator = new FlakeGenerator({ layout: tiny, node: 0 });
     const ids = generator.batch(200);

@@ -339,6 +339,22 @@ describe('release', () => {
     expect((await store.listLeases('test'))[0]?.fence).toBe(held.from);
   });
 
+  it('finds the record that a renewal has moved on without telling', async () => {
+    const { time, store, inner, lease } = setUp();
+    let lose = false;
+    store.swapLease = async (...args) => {
+      const done = await inner.swapLease(...args);
+      if (lose) throw new StoreError('cut off');
+      return done;
+    };
+    const held = await lease();
+    lose = true;
+    await time.advance(TTL / 2);
+    lose = false;
+    await held.release();
+    expect((await store.listLeases('test'))[0]).toMatchObject({ owner: null, fence: held.from });
+  });
+
   it('ends minting in threads too', async () => {
     const { time, lease } = setUp();
     const held = await lease();
@@ -356,6 +372,26 @@ describe('release', () => {
     state.down = true;
     await expect(held.release()).rejects.toThrow(named('STORE'));
     expect(() => generator.next()).toThrow(named('LEASE_FENCED'));
+  });
+});
+
+describe('a window that begins within a tick', () => {
+  it('is used from the next tick on', async () => {
+    const { time, store } = setUp();
+    const fence = layouts.sonyflake.timeOf(layouts.sonyflake.tickOf(time.now)) + 3;
+    await store.swapLease('ticks', undefined, {
+      id: 0,
+      owner: null,
+      epoch: 1,
+      fence,
+      expiresAt: 0,
+      label: '',
+    });
+    const clock = time.clock(fence - time.now);
+    const held = await acquireLease(store, { namespace: 'ticks', size: 1, timer: time, clock, maxSkew: 10 });
+    expect(held.from).toBe(fence);
+    const generator = new FlakeGenerator({ node: held, clock, layout: layouts.sonyflake });
+    expect(layouts.sonyflake.decode(generator.next()).timestamp).toBe(fence + 7);
   });
 });
 

@@ -43,7 +43,10 @@ export class LocalityMinter {
   #sheet: Sheet;
   /** The end of a lease's window. */
   #until = Number.POSITIVE_INFINITY;
-  #mode: LocalityMode;
+  #mode: LocalityMode = 'variable';
+  /** What the mode adds for each id, and how it writes the sum. */
+  #step = STEP;
+  #spelling: Spelling = 'reverse';
   /** The last counter used, in private memory or in memory shared with other threads. */
   #counter: Int32Array;
   #timeline: Timeline;
@@ -60,7 +63,7 @@ export class LocalityMinter {
 
   constructor(options: LocalityOptions, handle?: SharedLocality) {
     this.#style = styleFrom(handle ?? options);
-    this.#mode = this.#style.mode;
+    this.#setMode(this.#style.mode);
     this.#seededIn = handle?.seededIn ?? 0;
     this.#clock = requireMethod('clock', 'now', options.clock, systemClock);
     const random = requireMethod('random', 'fill', options.random, systemRandom);
@@ -74,10 +77,10 @@ export class LocalityMinter {
     this.#counter = new Int32Array(handle?.counter ?? new ArrayBuffer(4));
     if (handle) return;
     if (isLease(options.node)) this.#enter(options.node[bindLease](this.#leaseUser()));
-    const seed = this.#variable ? 0 : this.#seedFor(this.#read());
+    const seed = this.#mode === 'variable' ? 0 : this.#seedFor(this.#read());
     if (options.counter !== undefined) {
       this.#counter[0] = requireInteger('counter', options.counter, -(2 ** 31), 2 ** 32 - 1);
-    } else if (this.#variable) {
+    } else if (this.#mode === 'variable') {
       random.fill(new Uint8Array(this.#counter.buffer as ArrayBuffer));
     } else {
       this.#counter[0] = seed;
@@ -131,18 +134,18 @@ export class LocalityMinter {
 
   /** From now on neighbours: seed + 1, seed + 2 and so on. Changes nothing if the mode is sequential already. */
   useSequentialIds(): void {
-    if (!this.#variable) return;
+    if (this.#mode === 'sequential') return;
     const seed = this.#seedFor(this.#read());
     this.#takeBack();
-    this.#mode = 'sequential';
+    this.#setMode('sequential');
     this.#restart(seed);
   }
 
   /** From now on spread over all leading bytes. Goes on from the present counter. */
   useVariableIds(): void {
-    if (this.#variable) return;
+    if (this.#mode === 'variable') return;
     this.#takeBack();
-    this.#mode = 'variable';
+    this.#setMode('variable');
     this.#restart(this.#add(0));
   }
 
@@ -230,7 +233,7 @@ export class LocalityMinter {
   /** The time that the next `count` ids carry. Where the window has turned, a new walk is begun first. */
   #timeFor(now: number, count: number): number {
     const { reseed, window } = this.#style;
-    if (reseed && !this.#variable && windowNumber(now, window) > this.#seededIn)
+    if (reseed && this.#mode === 'sequential' && windowNumber(now, window) > this.#seededIn)
       this.#restart(this.#seedFor(now));
     const ms = this.#timeline.stamp(now, count);
     if (ms < this.#until) return ms;
@@ -288,17 +291,11 @@ export class LocalityMinter {
     return Atomics.add(this.#counter, 0, ids * this.#step);
   }
 
-  get #variable(): boolean {
-    return this.#mode === 'variable';
-  }
-
-  get #spelling(): Spelling {
-    if (!this.#variable) return 'forward';
-    return this.#style.reversal === 'java' ? 'java' : 'reverse';
-  }
-
-  get #step(): number {
-    return this.#variable ? STEP : 1;
+  #setMode(mode: LocalityMode): void {
+    const variable = mode === 'variable';
+    this.#mode = mode;
+    this.#step = variable ? STEP : 1;
+    this.#spelling = !variable ? 'forward' : this.#style.reversal === 'java' ? 'java' : 'reverse';
   }
 }
 

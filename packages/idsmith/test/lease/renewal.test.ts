@@ -1,0 +1,179 @@
+import { FlakeGenerator, type LeaseRecord, layouts, StoreError } from 'idsmith';
+import { describe, expect, it } from 'vitest';
+import { eventsOf, named, setUp, TTL } from './set-up.ts';
+
+describe('renewal', () => {
+  it('comes at about a third of the ttl and moves the end of the window on', async () => {
+    const { time, lease } = setUp();
+    const held = await lease();
+    const seen = eventsOf(held);
+    const { until } = held;
+    await time.advance(TTL / 5);
+    expect(seen).toEqual([]);
+    await time.advance(TTL / 5);
+    expect(seen).toEqual(['renewed']);
+    expect(held.until).toBeGreaterThan(until);
+    await time.advance(20 * TTL);
+    expect(held).toMatchObject({ state: 'active', id: 0, epoch: 1 });
+  });
+
+  it('does not come for all who started together at the same moment', async () => {
+    const { time, lease } = setUp();
+    const times: number[] = [];
+    for (let i = 0; i < 3; i++) (await lease()).on('renewed', () => times.push(time.now));
+    await time.advance(TTL / 2);
+    expect(new Set(times).size).toBe(3);
+  });
+
+  it('goes on when the store was down for a while', async () => {
+    const { time, state, lease } = setUp();
+    const held = await lease();
+    const seen = eventsOf(held);
+    state.down = true;
+    await time.advance(TTL / 2);
+    expect(held.state).toBe('active');
+    state.down = false;
+    await time.advance(TTL / 3);
+    expect(seen).toContain('renewal-failed');
+    expect(seen.at(-1)).toBe('renewed');
+  });
+
+  it('is refused while the clock differs too much from the store', async () => {
+    const { time, lease } = setUp();
+    const clock = time.clock();
+    const held = await lease({ clock });
+    const failures: unknown[] = [];
+    held.on('renewal-failed', (error) => failures.push(error));
+    clock.offset = -20_000;
+    await time.advance(TTL);
+    expect(failures[0]).toEqual(named('CLOCK'));
+  });
+
+  it('goes on though the clock was out of order for a while', async () => {
+    const { time, lease } = setUp();
+    const clock = time.clock();
+    const held = await lease({ clock });
+    const seen = eventsOf(held);
+    clock.offset = Number.NaN;
+    await time.advance(TTL / 2);
+    expect(held.state).toBe('fenced');
+    clock.offset = 0;
+    await time.advance(TTL / 2);
+    expect(seen).toContain('renewal-failed');
+    expect(seen.at(-1)).toBe('renewed');
+  });
+
+  it('learns of its own success when the answer was lost', async () => {
+    const { time, store, inner, lease } = setUp();
+    let lose = false;
+    store.swapLease = async (...args) => {
+      const done = await inner.swapLease(...args);
+      if (lose) throw new StoreError('cut off');
+      return done;
+    };
+    const held = await lease();
+    const seen = eventsOf(held);
+    lose = true;
+    await time.advance(TTL / 2);
+    expect(seen).toContain('renewal-failed');
+    lose = false;
+    await time.advance(TTL / 3);
+    expect(seen.at(-1)).toBe('renewed');
+    expect((await store.listLeases('test'))[0]).toMatchObject({ epoch: 1, fence: held.until });
+  });
+
+  it('gives up on a store that never answers, and tries again', async () => {
+    const { time, store, lease } = setUp();
+    const held = await lease();
+    const failures: unknown[] = [];
+    held.on('renewal-failed', (error) => failures.push(error));
+    store.now = () => new Promise(() => {});
+    await time.advance(2 * TTL);
+    expect(failures.length).toBeGreaterThan(1);
+    expect(failures[0]).toEqual(named('STORE'));
+    expect(held.state).toBe('fenced');
+  });
+});
+
+describe('a holder that lost its store', () => {
+  it('mints until the end of its window, then throws, then recovers by itself', async () => {
+    const { time, state, lease } = setUp();
+    const held = await lease();
+    const seen = eventsOf(held);
+    const generator = new FlakeGenerator({ node: held, clock: time.clock() });
+    generator.next();
+    state.down = true;
+    await time.advance(held.until - time.now - 1);
+    expect(layouts.jflake.decode(generator.next()).timestamp).toBe(held.until - 1);
+    await time.advance(1);
+    expect(() => generator.next()).toThrow(named('LEASE_FENCED'));
+    await time.advance(TTL);
+    expect(() => generator.batch(5)).toThrow(named('LEASE_FENCED'));
+    expect(seen.filter((event) => event === 'fenced')).toHaveLength(1);
+    expect(held.state).toBe('fenced');
+    state.down = false;
+    await time.advance(TTL);
+    expect(held.state).toBe('active');
+    expect(layouts.jflake.decode(generator.next()).node).toBe(0);
+  });
+
+  it('never mints past its end, though it slept through it', async () => {
+    const { time, lease } = setUp();
+    // A process that is stopped fires no timer; it still has its generator.
+    const asleep = { after: () => () => {} };
+    const held = await lease({ timer: asleep });
+    const generator = new FlakeGenerator({ node: held, clock: time.clock() });
+    generator.next();
+    await time.advance(10 * TTL);
+    expect(() => generator.next()).toThrow(named('LEASE_FENCED'));
+  });
+});
+
+describe('a lease that somebody else took over', () => {
+  it('is replaced in the background, and ids go on increasing with the new node id', async () => {
+    const { time, store, lease } = setUp();
+    const held = await lease();
+    const seen = eventsOf(held);
+    const generator = new FlakeGenerator({ node: held, clock: time.clock() });
+    const before = generator.next();
+    const [record] = await store.listLeases('test');
+    await store.swapLease('test', record, { ...(record as LeaseRecord), owner: 'thief', epoch: 2 });
+    await time.advance(TTL / 2);
+    expect(seen).toEqual(['reacquired']);
+    expect(held).toMatchObject({ id: 1, epoch: 1, state: 'active' });
+    const after = generator.next();
+    expect(after).toBeGreaterThan(before);
+    expect(layouts.jflake.decode(after).node).toBe(1);
+  });
+
+  it('stays lost when that is what was asked for', async () => {
+    const { time, store, lease } = setUp();
+    const held = await lease({ reacquire: false });
+    const seen = eventsOf(held);
+    const generator = new FlakeGenerator({ node: held, clock: time.clock() });
+    const [record] = await store.listLeases('test');
+    await store.swapLease('test', record, { ...(record as LeaseRecord), owner: 'thief', epoch: 2 });
+    await time.advance(TTL / 2);
+    expect(() => generator.next()).not.toThrow();
+    await time.advance(10 * TTL);
+    expect(() => generator.next()).toThrow(named('LEASE_FENCED'));
+    expect(held.state).toBe('fenced');
+    expect(seen).toEqual(['fenced']);
+  });
+
+  it('does not use ticks below its new window when it gets the same node id back', async () => {
+    const { time, store, lease } = setUp();
+    const clock = time.clock();
+    const held = await lease({ size: 1, clock });
+    const generator = new FlakeGenerator({ node: held, clock });
+    generator.next();
+    const [record] = await store.listLeases('test');
+    // Another holder has used the node id, and left it.
+    const left = { ...(record as LeaseRecord), owner: null, epoch: 2, fence: time.now + TTL, expiresAt: 0 };
+    await store.swapLease('test', record, left);
+    await time.advance(3 * TTL);
+    expect(held).toMatchObject({ id: 0, epoch: 3 });
+    clock.offset = held.from - 3000 - time.now;
+    expect(layouts.jflake.decode(generator.next()).timestamp).toBeGreaterThanOrEqual(held.from);
+  });
+});

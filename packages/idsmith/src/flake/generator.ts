@@ -37,7 +37,7 @@ export class FlakeGenerator {
   /** The state if it is this thread's own: then the next id of a tick needs no look at anything else. */
   #own: OwnState | undefined;
   #handle: SharedFlake | undefined;
-  /** The highest reading of the clock, and the one for which `next()` may go on in the present tick. */
+  /** The highest reading of the clock that led to an id, and the one for which `next()` may go on in the present tick. */
   #highest = 0;
   #reading = -1;
 
@@ -229,6 +229,8 @@ export class FlakeGenerator {
       this.#checkWindow(tick);
       const count = Math.min(want, this.#maxSequence - sequence + 1);
       if (!state.advance(tick, sequence + count - 1)) continue;
+      // A reading that led to no id is forgotten: one far ahead, outside the window, would else count as a clock gone back.
+      this.#highest = Math.max(this.#highest, now);
       this.#reading = this.#isLow ? now : -1;
       return { tick, node: state.node, sequence, count };
     }
@@ -240,9 +242,7 @@ export class FlakeGenerator {
     if (now < this.#layout.epoch)
       throw new ClockError(`the clock gives ${now}, before the epoch of the layout`);
     const back = this.#highest - now;
-    if (back <= 0) {
-      this.#highest = now;
-    } else if (this.#rules.onClockBack === 'throw' || back > this.#rules.maxBackward) {
+    if (back > 0 && (this.#rules.onClockBack === 'throw' || back > this.#rules.maxBackward)) {
       throw new ClockError(`the clock went back by ${back} ms, to ${now}`);
     }
     return now;

@@ -17,6 +17,9 @@ import {
 } from './protocol.js';
 import { pause, within } from './timer.js';
 
+/** How long the date of a namespace may take to its store, ms, if the store refuses dates that have become too old. */
+const ON_THE_WAY = 1000;
+
 /** A node id that is now ours. */
 export interface Acquired {
   readonly record: LeaseRecord;
@@ -43,7 +46,9 @@ export async function acquire(settings: LeaseSettings, background: boolean): Pro
     wasEmpty ||= records.length === 0;
     const birth = records.find(({ id }) => id === NAMESPACE_ID);
     if (settings.store.durable === false && (birth === undefined || isUndated(birth))) {
-      const next = birth ? datedBirth(birth, now, settings.maxTtl, settings.maxSkew) : undatedBirth(owner);
+      const next = birth
+        ? datedBirth(birth, now, settings.maxTtl + ON_THE_WAY, settings.maxSkew)
+        : undatedBirth(randomName(settings));
       await swap(settings, birth, next);
       continue;
     }

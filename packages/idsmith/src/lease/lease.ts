@@ -128,6 +128,7 @@ export class Lease implements Leasable {
       // Not what we think: either we have renewed it and never heard, or somebody else has it.
       const current = await this.#current();
       if (isMine(current, this.#record)) return this.#adopt(current, 'renewed');
+      if (this.#release) return;
       // What it has left may be used; then it is over.
       this.#settings.timer.after(this.until - this.#settings.clock.now(), () => this.#sayFenced(), true);
       if (this.#settings.reacquire) void this.#replace();

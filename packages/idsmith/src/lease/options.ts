@@ -56,6 +56,7 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
   const ttl = requireInteger('ttl', options.ttl ?? 30_000, 100, DAY);
   const maxTtl = store.maxTtl ?? DEFAULT_MAX_TTL;
   const forgetful = store.durable === false;
+  if (forgetful && store.now === undefined) refuse('store', 'one with a clock, if it can forget', store);
   const maxSkew = requireInteger('maxSkew', options.maxSkew ?? 10_000, 0, DAY);
   if (forgetful && ttl > maxTtl) {
     refuse('ttl', `${show(maxTtl)} at most on a store that can forget`, ttl);

@@ -18,7 +18,10 @@ export interface LeaseRecord {
 export interface LeaseStore {
   /**
    * Whether it keeps what it has acknowledged, whatever crashes. One that says `false` may come back empty, but not
-   * with an older state. Left out means `true`.
+   * with an older state, and it needs a clock. Left out means `true`.
+   *
+   * One that can forget should also refuse the namespace's own record (id −1) unless its fence is at least `maxTtl` ahead
+   * of the store's clock, or `Number.MAX_SAFE_INTEGER`: then not even a request from before the loss can date it.
    */
   readonly durable?: boolean;
   /** The longest ttl it allows, ms. Only a store that can forget needs one; default 60,000 there. */

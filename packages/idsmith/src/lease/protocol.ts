@@ -42,7 +42,8 @@ const UNDATED = Number.MAX_SAFE_INTEGER;
  *
  * When the namespace is empty, the store may have just lost it, while holders from before go on minting. The last of
  * them ends at most `maxTtl` after the loss, so no window may begin earlier. When the loss was, nobody knows: only that it
- * was before this record was put. So the record is put without a date, and dated by a time read after it was seen there.
+ * was before this record was put. So the record is put without a date, and dated by a time read after it was seen there. Its
+ * owner is a name that was never used, so that a date meant for another such record does not fit it.
  */
 export function undatedBirth(owner: string): LeaseRecord {
   return { id: NAMESPACE_ID, owner, epoch: 0, fence: UNDATED, expiresAt: 0, label: 'namespace' };
@@ -90,8 +91,13 @@ export function windowStart({ readyAt }: Candidate, now: number, maxSkew: number
 }
 
 /** The record of a new holder. To be claimed only when the candidate is ready. */
-export function claimed({ id, record }: Candidate, now: number, { owner, label, ttl }: Claim): LeaseRecord {
-  const until = now + ttl;
+export function claimed(
+  { id, record, readyAt }: Candidate,
+  now: number,
+  { owner, label, ttl }: Claim,
+): LeaseRecord {
+  // The fence is never lowered by a claim, though the window be shorter than what is left to the old one.
+  const until = Math.max(readyAt, now + ttl);
   return { id, owner, epoch: (record?.epoch ?? 0) + 1, fence: until, expiresAt: until, label };
 }
 

@@ -2,6 +2,7 @@ import { bytesToHex } from '../encoding/hex.js';
 import { InvalidOptionError } from '../errors.js';
 import { requireNamespace } from '../lease/namespace.js';
 import type { LeaseRecord } from '../lease/port.js';
+import { NAMESPACE_ID } from '../lease/protocol.js';
 import { refuse, requireChoice, requireInteger } from '../options.js';
 import { loadDriver, ownedStore } from './driver.js';
 import type { Store } from './memory.js';
@@ -61,6 +62,8 @@ if expected == '' then
 elseif not current or string.sub(current, 1, #expected) ~= expected then
   return 0
 end
+local time = redis.call('TIME')
+if tonumber(ARGV[5]) < time[1] * 1000 + math.floor(time[2] / 1000) then return 0 end
 if forgotten then redis.call('DEL', KEYS[1]) end
 redis.call('HSET', KEYS[1], 'server', server, id, next)
 return 1`;
@@ -105,7 +108,10 @@ export function redisStore(client: IoredisClient | NodeRedisClient, options: Red
     async swapLease(namespace, expected, next) {
       const before = expected === undefined ? '' : stateOf(expected);
       const after = stateOf(next) + next.label;
-      const args = [memory, String(next.id), before, after];
+      // The date of a namespace that was meant for one since lost comes too late: see LeaseStore.durable.
+      const notAfter =
+        next.id === NAMESPACE_ID && maxTtl !== undefined ? next.fence - maxTtl : Number.MAX_SAFE_INTEGER;
+      const args = [memory, String(next.id), before, after, String(notAfter)];
       return Number(await evaluate('swapping a lease', SWAP, keyOf(namespace), ...args)) === 1;
     },
 

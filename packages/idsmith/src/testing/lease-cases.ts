@@ -68,7 +68,7 @@ const CASES: [name: string, check: Check][] = [
   [
     "the namespace's own record, with id −1, is one like any other",
     async (store, namespace) => {
-      const record = { ...HELD, id: -1 };
+      const record = { ...HELD, id: -1, fence: Number.MAX_SAFE_INTEGER };
       equal(await store.swapLease(namespace, undefined, record), true);
       equal(await store.listLeases(namespace), [record]);
     },

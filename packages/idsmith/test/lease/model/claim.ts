@@ -1,0 +1,88 @@
+// The steps of an acquisition between having listed the records and holding one.
+
+import type { LeaseRecord } from '../../../src/lease/port.ts';
+import { type Candidate, isUndated, NAMESPACE_ID } from '../../../src/lease/protocol.ts';
+import type { Rules } from './rules.ts';
+import type { Acquiring, Process, Put, SwapTask, Task, World } from './state.ts';
+
+/** The records were listed, and then the time was read: gives the namespace its record, claims a node id, or waits. */
+export function choose(
+  process: Process,
+  { owner, records = [] }: Acquiring,
+  now: number,
+  world: World,
+  rules: Rules,
+  put: Put,
+  names: number,
+): void {
+  const birth = records.find(({ id }) => id === NAMESPACE_ID);
+  if (!world.durable && rules.needsBirth && (!birth || isUndated(birth))) {
+    const next = birth
+      ? rules.datedBirth(birth, now, world.maxTtl, world.maxSkew)
+      : rules.undatedBirth(rules.namesBirthsAnew ? nameOf(names) : owner);
+    const task: Task = { kind: 'swap', why: 'birth', expected: birth, next, acquiring: { owner } };
+    const what = birth ? `dates the namespace at ${now}` : 'finds no namespace';
+    put(what, { ...process, task }, { names: names + 1 });
+    return;
+  }
+  const ready = rules.candidates(records, world.nodes, now).filter((each) => rules.isReady(each, now));
+  if (ready.length > 0) claim(process, ready, 0, { owner, now, birth }, world, rules, put);
+  else put('finds none that is ready', acquireAgain(process, owner));
+}
+
+function claim(
+  process: Process,
+  ready: readonly Candidate[],
+  pick: number,
+  { owner, now = 0, birth }: Acquiring,
+  { ttl, maxSkew }: World,
+  rules: Rules,
+  put: Put,
+): void {
+  const candidate = ready[pick]!;
+  const next = rules.claimed(candidate, now, { owner, label: '', ttl, maxSkew });
+  const from = rules.windowStart(candidate, now, maxSkew);
+  const left = ready.filter((other) => other !== candidate);
+  const acquiring = { owner, now, birth, left, from };
+  const task: Task = { kind: 'swap', why: 'claim', expected: candidate.record, next, acquiring };
+  put(`claims ${next.id}, ${from} to ${next.fence}`, { ...process, task });
+}
+
+export function claimAnswered(process: Process, task: SwapTask, world: World, rules: Rules, put: Put): void {
+  const { answer, acquiring, next } = task as Required<SwapTask>;
+  const { owner, birth, left = [], from = 0 } = acquiring;
+  if (answer && birth && rules.verifiesClaims) {
+    const again: Task = { kind: 'verify', acquiring: { owner, birth, from }, claim: next };
+    put('hears yes', { ...process, task: again });
+  } else if (answer) put('hears yes', holding(process, next, from, rules));
+  else if (left.length === 0) put('hears no', acquireAgain(process, owner));
+  else for (const pick of left.keys()) claim(process, left, pick, acquiring, world, rules, put);
+}
+
+/** A claim on a forgetful store counts if the namespace is still the one that was listed. */
+export function verify(
+  process: Process,
+  { acquiring, claim }: Task & { kind: 'verify' },
+  records: readonly LeaseRecord[],
+  rules: Rules,
+  put: Put,
+): void {
+  const birth = records.find(({ id }) => id === NAMESPACE_ID);
+  if (rules.sameRecord(birth, acquiring.birth)) {
+    put('finds the namespace the same', holding(process, claim, acquiring.from!, rules));
+  } else put('finds another namespace', acquireAgain(process, acquiring.owner));
+}
+
+function holding(process: Process, record: LeaseRecord, from: number, rules: Rules): Process {
+  const start = process.held && !rules.takesNewStart ? process.held.from : from;
+  return { ...process, task: undefined, held: { record, from: start } };
+}
+
+/** No two owners are ever called the same. */
+export function nameOf(count: number): string {
+  return `o${count}`;
+}
+
+export function acquireAgain(process: Process, owner: string): Process {
+  return { ...process, task: { kind: 'acquire', acquiring: { owner } } };
+}

@@ -1,0 +1,74 @@
+import { encode } from './encode.ts';
+import type { Rules } from './rules.ts';
+import { type State, usable, type World } from './state.ts';
+import { steps } from './steps.ts';
+
+/** What a search has found. */
+export interface Findings {
+  /** Distinct states, those at the last depth included. */
+  readonly states: number;
+  /** The shortest way to two holders of one timestamp, if there is any. */
+  readonly trace?: readonly string[];
+}
+
+/** Looks at every state within `depth` steps of the start, nearest first, until one breaks the invariant. */
+export function explore(start: State, world: World, rules: Rules, depth: number): Findings {
+  const seen = new Set([encode(start)]);
+  /** How each state was first reached: from which one, and by which of its steps. */
+  const parents = [-1];
+  const choices = [0];
+  let level: [index: number, state: State][] = [[0, start]];
+  for (let done = 0; done < depth && level.length > 0; done++) {
+    const next: typeof level = [];
+    for (const [parent, state] of level) {
+      for (const [choice, [, after]] of steps(state, world, rules).entries()) {
+        const key = encode(after);
+        if (seen.has(key)) continue;
+        seen.add(key);
+        const index = parents.push(parent) - 1;
+        choices.push(choice);
+        if (isBroken(after)) {
+          return { states: seen.size, trace: retrace(index) };
+        }
+        next.push([index, after]);
+      }
+    }
+    level = next;
+  }
+  return { states: seen.size };
+
+  function retrace(end: number): string[] {
+    const path: number[] = [];
+    for (let i = end; i > 0; i = parents[i]!) path.unshift(choices[i]!);
+    let state = start;
+    return path.map((choice) => {
+      const [what, next] = steps(state, world, rules)[choice]!;
+      state = next;
+      return what;
+    });
+  }
+}
+
+/** The state after these steps; each is named by the words that it begins with. */
+export function follow(start: State, world: World, rules: Rules, story: readonly string[]): State {
+  return story.reduce((state, words) => {
+    const step = steps(state, world, rules).find(([what]) => what.startsWith(words));
+    if (!step) throw new Error(`nothing begins with "${words}" here`);
+    return step[1];
+  }, start);
+}
+
+/**
+ * Whether two could put the same timestamp with the same node id into ids: the windows of two holders overlap, or one
+ * reaches over a timestamp that was used by another.
+ */
+function isBroken({ processes, used }: State): boolean {
+  const windows = processes.map(usable).filter(({ node, from, until }) => node >= 0 && from < until);
+  for (const [i, a] of windows.entries()) {
+    for (let stamp = a.from; stamp < a.until; stamp++) if (used[a.node]! & (1 << stamp)) return true;
+    for (const b of windows.slice(i + 1)) {
+      if (a.node === b.node && a.from < b.until && b.from < a.until) return true;
+    }
+  }
+  return false;
+}

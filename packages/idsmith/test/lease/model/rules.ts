@@ -1,0 +1,61 @@
+import { type LeaseRecord, sameRecord } from '../../../src/lease/port.ts';
+import * as protocol from '../../../src/lease/protocol.ts';
+
+/** Milliseconds in one unit of the model's time. */
+const UNIT = 1000;
+
+/** The protocol's functions, and what else the library and its stores hold to. Sabotage replaces one of them. */
+export const RULES = {
+  candidates: candidatesIn(UNIT),
+  isReady: isReadyIn(UNIT),
+  windowStart: protocol.windowStart,
+  claimed: protocol.claimed,
+  renewed: protocol.renewed,
+  released: protocol.released,
+  isMine: protocol.isMine as (...records: Parameters<typeof protocol.isMine>) => boolean,
+  undatedBirth: protocol.undatedBirth,
+  datedBirth: protocol.datedBirth,
+  /** By what a store recognises the record to be replaced. */
+  sameRecord,
+  /** On a forgetful store nothing is claimed before the namespace has a record of its own. */
+  needsBirth: true,
+  /** Each record of a namespace has an owner's name of its own, so that a date meant for another does not fit it. */
+  namesBirthsAnew: true,
+  /** A forgetful store may go further: take no such record unless its fence lies `maxTtl` ahead of the store's clock. */
+  refusesLateBirth: false,
+  /** On a forgetful store a claim counts only if the namespace is still the one that was listed. */
+  verifiesClaims: true,
+  /** A longer window is used only when the store has said yes. */
+  awaitsRenewal: true,
+  /** When a renewal was refused, the record is looked at before its window is used. */
+  looksAfterRefusal: true,
+  /** Minting ends before the last timestamp used is told to the store. */
+  closesFirst: true,
+  /** A lost lease is replaced with its window's start, not only its node id and end. */
+  takesNewStart: true,
+  /** No timestamp from `until` on goes into an id. */
+  stopsAtUntil: true,
+};
+
+export type Rules = typeof RULES;
+
+// What the protocol knows in milliseconds is asked in these.
+
+function candidatesIn(unit: number): typeof protocol.candidates {
+  return (records, size, now) => {
+    const scaled = records.map((record) => ({
+      ...record,
+      fence: record.fence * unit,
+      expiresAt: record.expiresAt * unit,
+    }));
+    const original = (id: number): LeaseRecord | undefined => records.find((record) => record.id === id);
+    return protocol
+      .candidates(scaled, size, now * unit)
+      .map(({ id, readyAt }) => ({ id, record: original(id), readyAt: readyAt / unit }));
+  };
+}
+
+function isReadyIn(unit: number): typeof protocol.isReady {
+  return (candidate, now) =>
+    protocol.isReady({ ...candidate, readyAt: candidate.readyAt * unit }, now * unit);
+}

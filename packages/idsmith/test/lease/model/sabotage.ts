@@ -1,0 +1,178 @@
+import { sameRecord } from '../../../src/lease/port.ts';
+import { claimed, datedBirth, released, renewed, windowStart } from '../../../src/lease/protocol.ts';
+import { RULES, type Rules } from './rules.ts';
+import type { World } from './state.ts';
+import { CLOCKLESS, DURABLE, FORGETFUL, FOUNDED, HELD, LOST, type Story, TAKEN_OVER } from './worlds.ts';
+
+/** The protocol with one thing wrong, and a world small enough that the harm is soon found. */
+export interface Sabotage {
+  readonly name: string;
+  readonly rules: Partial<Rules>;
+  readonly world: World;
+  readonly story?: Story;
+}
+
+const ONE_NODE = { nodes: 1, processes: 2 };
+const QUIET = { renews: false, releases: false, faults: 0 };
+
+/** Each of these must lead to two holders of one timestamp. */
+export const SABOTAGES: readonly Sabotage[] = [
+  {
+    name: 'the fence of a released node id counts for nothing',
+    rules: {
+      candidates: (...args) =>
+        RULES.candidates(...args).map((each) =>
+          each.record?.owner === null ? { ...each, readyAt: 0 } : each,
+        ),
+    },
+    world: { ...DURABLE, ...ONE_NODE, ...QUIET, releases: true },
+  },
+  {
+    name: 'the fence of an expired lease counts for nothing',
+    rules: {
+      candidates: (...args) =>
+        RULES.candidates(...args).map((each) => (each.record?.owner ? { ...each, readyAt: 0 } : each)),
+    },
+    world: { ...DURABLE, ...ONE_NODE, ...QUIET },
+  },
+  {
+    name: 'a window begins as far back as clocks may be behind, fence or no fence',
+    rules: { windowStart: (_, now, maxSkew) => now - maxSkew },
+    world: { ...DURABLE, ...ONE_NODE, ...QUIET },
+  },
+  {
+    name: 'a claim replaces whatever is there',
+    rules: { sameRecord: () => true },
+    world: { ...DURABLE, ...ONE_NODE, ...QUIET },
+  },
+  {
+    name: 'a swap compares neither owner nor epoch',
+    rules: {
+      sameRecord: (a, b) =>
+        sameRecord(a && { ...a, owner: null, epoch: 0 }, b && { ...b, owner: null, epoch: 0 }),
+    },
+    world: { ...DURABLE, ...ONE_NODE, renews: false, mints: false, faults: 1, end: 1 },
+  },
+  {
+    name: 'a swap compares neither fence nor expiry',
+    rules: {
+      sameRecord: (a, b) =>
+        sameRecord(a && { ...a, fence: 0, expiresAt: 0 }, b && { ...b, fence: 0, expiresAt: 0 }),
+    },
+    world: { ...DURABLE, ...ONE_NODE, releases: false, faults: 1 },
+  },
+  {
+    name: 'a longer window is used before the store has said yes',
+    rules: { awaitsRenewal: false },
+    world: { ...DURABLE, ...ONE_NODE, releases: false, faults: 0 },
+  },
+  {
+    name: 'a renewal that was refused counts all the same',
+    rules: { looksAfterRefusal: false },
+    world: { ...DURABLE, ...ONE_NODE, releases: false, faults: 0 },
+  },
+  {
+    name: 'whoever has the node id now, its record is taken for the own',
+    rules: { isMine: () => true },
+    world: { ...DURABLE, ...ONE_NODE, releases: false, faults: 0 },
+  },
+  {
+    name: 'on a forgetful store a record is known as the own by its epoch alone',
+    rules: { isMine: (record, mine) => record?.epoch === mine.epoch },
+    world: { ...FORGETFUL, ...ONE_NODE, releases: false, mints: false, faults: 1 },
+    story: LOST,
+  },
+  {
+    name: 'a renewal may make a window shorter',
+    rules: {
+      renewed: (record, now, ttl) => ({
+        ...renewed(record, now, ttl),
+        fence: now + ttl,
+        expiresAt: now + ttl,
+      }),
+    },
+    world: { ...CLOCKLESS, ...ONE_NODE, releases: false, faults: 0 },
+  },
+  {
+    name: 'a release leaves its fence where the window began',
+    rules: { released: (record, from) => released(record, from, -1) },
+    world: { ...DURABLE, ...ONE_NODE, ...QUIET, releases: true },
+  },
+  {
+    name: 'a release leaves its fence below where the window began',
+    rules: { released: (record, _, lastUsed) => released(record, 0, lastUsed) },
+    world: { ...DURABLE, ...ONE_NODE, ...QUIET, releases: true },
+  },
+  {
+    name: 'a release goes to the store before minting has ended',
+    rules: { closesFirst: false },
+    world: { ...DURABLE, ...ONE_NODE, ...QUIET, releases: true },
+  },
+  {
+    name: "a replaced lease goes on from the lost one's start",
+    rules: { takesNewStart: false },
+    world: { ...DURABLE, ...ONE_NODE, mints: false, faults: 0 },
+    story: TAKEN_OVER,
+  },
+  {
+    name: 'a claim lowers a fence that lies further ahead than its own window',
+    rules: {
+      isReady: () => true,
+      claimed: (candidate, now, claim) => claimed({ ...candidate, readyAt: 0 }, now, claim),
+    },
+    world: { ...CLOCKLESS, nodes: 1, renews: false, faults: 0, end: 2 },
+  },
+  {
+    name: 'a holder does not stop at the end of its window',
+    rules: { stopsAtUntil: false },
+    world: { ...DURABLE, ...ONE_NODE, ...QUIET },
+  },
+  {
+    name: 'a forgetful store gets no record of the namespace',
+    rules: { needsBirth: false },
+    world: { ...FORGETFUL, ...ONE_NODE, ...QUIET, faults: 1 },
+  },
+  {
+    name: 'a namespace that may have been lost is used at once',
+    rules: { datedBirth: (birth, now) => datedBirth(birth, now, 0, 0) },
+    world: { ...FORGETFUL, ...ONE_NODE, ...QUIET, mints: false, faults: 1 },
+    story: HELD,
+  },
+  {
+    name: 'a claim on a forgetful store is not verified',
+    rules: { verifiesClaims: false },
+    world: { ...FORGETFUL, ...ONE_NODE, ...QUIET, mints: false, faults: 1 },
+    story: FOUNDED,
+  },
+];
+
+/** Changes that do no harm, for another rule already prevents it. */
+export const HARMLESS: readonly Sabotage[] = [
+  {
+    name: 'a node id is claimed however far ahead its fence lies: the window begins there all the same',
+    rules: { isReady: () => true },
+    world: { ...CLOCKLESS, nodes: 1, renews: false, faults: 0, end: 2 },
+  },
+  {
+    name: 'a window begins now',
+    rules: { windowStart: (candidate, now) => Math.max(windowStart(candidate, now, 0), now) },
+    world: { ...DURABLE, ...ONE_NODE },
+  },
+  {
+    name: 'a swap does not compare the epoch: no two owners are called the same',
+    rules: { sameRecord: (a, b) => sameRecord(a && { ...a, epoch: 0 }, b && { ...b, epoch: 0 }) },
+    world: { ...DURABLE, ...ONE_NODE },
+  },
+  {
+    name: 'a swap does not compare the owner: each has an epoch of its own',
+    rules: { sameRecord: (a, b) => sameRecord(a && { ...a, owner: null }, b && { ...b, owner: null }) },
+    world: { ...DURABLE, ...ONE_NODE },
+  },
+  {
+    name: 'an id counts as held for less long than it is: its fence still lies ahead',
+    rules: {
+      candidates: (records, size, now) => RULES.candidates(records, size, now + 1),
+    },
+    world: { ...DURABLE, ...ONE_NODE },
+  },
+];

@@ -1,0 +1,110 @@
+// What the model remembers of the world. States are never changed: each step makes a new one.
+
+import type { LeaseRecord } from '../../../src/lease/port.ts';
+import type { Candidate } from '../../../src/lease/protocol.ts';
+
+/** How large a world to look at. Time is in small whole numbers. */
+export interface World {
+  readonly processes: number;
+  readonly nodes: number;
+  /** Whether the store keeps what it has acknowledged. If not, it may lose everything at any moment. */
+  readonly durable: boolean;
+  /** Whether the store has a clock; if not, each process goes by its own. */
+  readonly storeClock: boolean;
+  readonly ttl: number;
+  readonly maxTtl: number;
+  readonly maxSkew: number;
+  /** By how much a process's clock may be off, at any moment, either way. */
+  readonly clockError: number;
+  /** Where time ends. */
+  readonly end: number;
+  /** What holders do, beside holding. */
+  readonly mints: boolean;
+  readonly renews: boolean;
+  readonly releases: boolean;
+  /** How often something may fail: a crash, a message that is lost, late or repeated, a store that forgets. */
+  readonly faults: number;
+}
+
+/** A request to swap a record, on its way to the store. */
+export interface Swap {
+  readonly expected: LeaseRecord | undefined;
+  readonly next: LeaseRecord;
+}
+
+/** What an acquisition remembers between its requests. */
+export interface Acquiring {
+  readonly owner: string;
+  /** What was listed. */
+  readonly records?: readonly LeaseRecord[];
+  readonly now?: number;
+  readonly birth?: LeaseRecord | undefined;
+  readonly left?: readonly Candidate[];
+  readonly from?: number;
+}
+
+/** What a process waits for, or has to do next. */
+export type Task =
+  | { readonly kind: 'acquire'; readonly acquiring: Acquiring }
+  | { readonly kind: 'verify'; readonly acquiring: Acquiring; readonly claim: LeaseRecord }
+  | { readonly kind: 'look'; readonly why: 'renew' | 'release' }
+  | SwapTask;
+
+export type SwapTask = Swap & {
+  readonly kind: 'swap';
+  readonly why: 'birth' | 'claim' | 'renew' | 'release' | 'release-again';
+  /** What the store answered, if the request has been executed. */
+  readonly answer?: boolean;
+  readonly acquiring?: Acquiring;
+};
+
+export interface Process {
+  readonly task?: Task | undefined;
+  /** The lease, as the process knows it. */
+  readonly held?: { readonly record: LeaseRecord; readonly from: number } | undefined;
+  /** Whether `release()` was called, and whether minting has ended. */
+  readonly releasing: boolean;
+  readonly closed: boolean;
+  /** The last timestamp that its generator used; ids increase, whatever the node id. */
+  readonly lastUsed: number;
+}
+
+export interface State {
+  /** The store's time. */
+  readonly time: number;
+  /** The namespace's own record first, then those of the node ids. */
+  readonly records: readonly (LeaseRecord | undefined)[];
+  readonly processes: readonly Process[];
+  /** Requests that nobody waits for any more: late ones, and the repetitions of others. */
+  readonly strays: readonly Swap[];
+  /** For each node id the timestamps that were used, as bits. */
+  readonly used: readonly number[];
+  /** How many faults are left. */
+  readonly faults: number;
+  /** For the next owner's name. */
+  readonly names: number;
+}
+
+/** Names a step of one process: what it does, what it is afterwards, and what else is then different. */
+export type Put = (what: string, next: Process, rest?: Partial<State>) => void;
+
+export const IDLE: Process = { releasing: false, closed: false, lastUsed: -1 };
+
+/** A store with nothing in it, and processes that have not started. */
+export function initialState({ processes, nodes, maxSkew, faults }: World): State {
+  return {
+    time: maxSkew,
+    records: Array<undefined>(nodes + 1).fill(undefined),
+    processes: Array<Process>(processes).fill(IDLE),
+    strays: [],
+    used: Array<number>(nodes).fill(0),
+    faults,
+    names: 0,
+  };
+}
+
+/** What a process may still mint: timestamps of `node`, from `from` on and before `until`. */
+export function usable({ held, closed, lastUsed }: Process): { node: number; from: number; until: number } {
+  if (!held || closed) return { node: -1, from: 0, until: 0 };
+  return { node: held.record.id, from: Math.max(held.from, lastUsed + 1), until: held.record.fence };
+}

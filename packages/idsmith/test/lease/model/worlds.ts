@@ -1,0 +1,44 @@
+import type { World } from './state.ts';
+
+/** Three processes, two node ids, a store that keeps everything and has a clock. The longest ttl is the worst case. */
+export const DURABLE: World = {
+  ...{ processes: 3, nodes: 2, durable: true, storeClock: true },
+  ...{ ttl: 2, maxTtl: 2, maxSkew: 1, clockError: 1, end: 16 },
+  ...{ mints: true, renews: true, releases: true, faults: 2 },
+};
+
+/** Everybody goes by their own clock. */
+export const CLOCKLESS: World = { ...DURABLE, storeClock: false };
+
+/** The store may lose everything at any moment. */
+export const FORGETFUL: World = { ...DURABLE, durable: false, faults: 3 };
+
+// Beginnings, as what happens in them. Searching from them finds what would take too many steps from nothing.
+
+export type Story = readonly string[];
+
+const acquires = (p: string) => [`${p} lists`, `${p} claims`, `${p} has`, `${p} hears yes`];
+const verifies = (p: string) => [`${p} finds the namespace the same`];
+const founds = (p: string) => [`${p} lists`, `${p} finds no`, `${p} has`, `${p} hears`];
+const dates = (p: string) => [`${p} lists`, `${p} dates`, `${p} has`, `${p} hears`];
+
+/** Nothing has happened yet. */
+export const NEW: Story = [];
+
+/** A lease has run out, though its holder does not know, and another process has the node id. */
+export const TAKEN_OVER: Story = [...acquires('P0'), '2 passes', ...acquires('P1')];
+
+/** A forgetful store has a namespace from which ids can be claimed by now. */
+export const FOUNDED: Story = [...founds('P0'), ...dates('P0'), '2 passes', '1 passes'];
+
+/** One process has a node id there. */
+export const HELD: Story = [...FOUNDED, ...acquires('P0'), ...verifies('P0')];
+
+/** Then the store has lost everything, and another process has founded the namespace anew. */
+export const LOST: Story = [...HELD, 'the store loses', ...founds('P1'), ...dates('P1'), '2 passes'];
+
+/** A process asks that the namespace be dated, but its request is slow; another does so too, and takes a node id. */
+export const DATED_TWICE: Story = [
+  ...[...founds('P0'), 'P0 lists', 'P0 dates'],
+  ...[...dates('P1'), '2 passes', '1 passes', ...acquires('P1'), ...verifies('P1')],
+];

@@ -1,0 +1,71 @@
+import { defineLayout, type Layout } from 'idsmith';
+import type { Weather } from './network.ts';
+import type { SeededRandom } from './random.ts';
+import type { StoreTraits } from './store.ts';
+import type { WorkerPlan } from './worker.ts';
+
+/** When simulated time begins. */
+export const START = Date.UTC(2026, 0, 1);
+const EPOCH = Date.UTC(2024, 0, 1);
+
+/** Everything about a run that is settled before it starts. */
+export interface Plan {
+  readonly processes: number;
+  readonly store: StoreTraits;
+  readonly weather: Weather;
+  readonly worker: Omit<WorkerPlan, 'tamper'>;
+  readonly ttl: number;
+  readonly maxSkew: number;
+  /** How long faults happen, and how long afterwards service may take to resume, ms. */
+  readonly duration: number;
+  readonly recovery: number;
+}
+
+export function makePlan(random: SeededRandom): Plan {
+  const ttl = random.between(100, 5000);
+  const maxSkew = random.between(0, Math.floor(ttl / 4));
+  const durable = random.chance(0.6);
+  // Only a store with a clock can forget and still be safe.
+  const store = { durable, hasClock: !durable || random.chance(0.6), maxTtl: ttl + random.between(0, ttl) };
+  const nodes = random.between(2, 4);
+  return {
+    ...{ store, ttl, maxSkew, processes: random.between(3, 6), weather: makeWeather(random, ttl) },
+    worker: {
+      lease: { namespace: 'simulated', size: nodes, ttl, maxSkew, reacquire: random.chance(0.7) },
+      flake: {
+        layout: makeLayout(random),
+        onFull: random.chance(0.75) ? 'borrow' : 'wait',
+        onClockBack: random.chance(0.9) ? 'hold' : 'throw',
+        maxBackward: random.between(1, 10) * ttl,
+      },
+      shared: random.chance(0.25),
+    },
+    duration: random.between(5, 12) * ttl,
+    // Clocks may have been up to four ttls ahead, and fences with them; then some tries, each of which may take a ttl.
+    recovery: 12 * ttl + 2 * store.maxTtl + 4 * maxSkew + 20_000,
+  };
+}
+
+/** Few ids in a tick, so that ticks fill. */
+function makeLayout(random: SeededRandom): Layout {
+  return defineLayout({
+    ...{ epoch: EPOCH, timeBits: 41, nodeBits: 2, sequenceBits: random.between(0, 4) },
+    tick: random.pick([1, 1, 1, 10]),
+    order: random.pick([
+      ['time', 'node', 'sequence'],
+      ['time', 'sequence', 'node'],
+    ]),
+  });
+}
+
+/** From a good network to one on which hardly anything arrives. */
+function makeWeather(random: SeededRandom, ttl: number): Weather {
+  const badness = random.pick([0, 0.3, 1]);
+  return {
+    loss: (badness * random.between(0, 20)) / 100,
+    repeat: (badness * random.between(0, 20)) / 100,
+    late: (badness * random.between(0, 10)) / 100,
+    delay: random.between(1, Math.floor(ttl / 8)),
+    lateness: random.between(1, 4) * ttl,
+  };
+}

@@ -1,0 +1,105 @@
+import type { LeaseRecord } from 'idsmith';
+import { sameRecord } from '../../../src/lease/port.ts';
+import { bindLease, type LeaseUser, type LeaseWindow } from '../../../src/lease/window.ts';
+import type { Sabotage } from './simulation.ts';
+import { SimulatedStore } from './store.ts';
+
+/** Comes between a lease and its generator, and changes what one tells the other. */
+function between(change: {
+  window?: (window: LeaseWindow) => LeaseWindow;
+  close?: (user: LeaseUser, lastUsed: number) => number;
+}): Sabotage {
+  const window = change.window ?? ((same) => same);
+  const close = change.close ?? ((user) => user.close());
+  return {
+    tamper: (lease, layout, lastId) => ({
+      [bindLease](user) {
+        const lastUsed = () => (lastId() < 0n ? -1 : layout.decode(lastId()).timestamp);
+        const changed = {
+          move: (next: LeaseWindow) => user.move(window(next)),
+          close: () => close(user, lastUsed()),
+        };
+        return window(lease[bindLease](changed));
+      },
+    }),
+  };
+}
+
+function store(Store: typeof SimulatedStore): Sabotage {
+  return { Store };
+}
+
+/** What is wrong, by what it is: each must be found out within a few seeds. */
+export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
+  'a generator goes on past the end of its window': between({
+    window: (window) => ({ ...window, until: window.until + 2000 }),
+  }),
+  'a generator begins before its window': between({
+    window: (window) => ({ ...window, from: window.from - 2000 }),
+  }),
+  'a generator is not closed on release': between({ close: (_, lastUsed) => lastUsed }),
+  'a release tells less than was used': between({ close: (user) => Math.min(user.close(), -1) }),
+  'a store swaps whatever is there': store(
+    class extends SimulatedStore {
+      protected override isAsExpected(): boolean {
+        return true;
+      }
+    },
+  ),
+  'a store does not compare fence and expiry': store(
+    class extends SimulatedStore {
+      protected override isAsExpected(current?: LeaseRecord, expected?: LeaseRecord): boolean {
+        const plain = (record?: LeaseRecord) => record && { ...record, fence: 0, expiresAt: 0 };
+        return sameRecord(plain(current), plain(expected));
+      }
+    },
+  ),
+  'a store compares with what it had one swap ago': store(
+    class extends SimulatedStore {
+      #before = new Map<number, LeaseRecord>();
+
+      override swap(expected: LeaseRecord | undefined, next: LeaseRecord): boolean {
+        const before = this.#before;
+        this.#before = new Map(this.records);
+        if (!this.isAsExpected(before.get(next.id), expected)) return false;
+        this.records.set(next.id, next);
+        return true;
+      }
+    },
+  ),
+  'a store says yes to a renewal and does not keep it': store(
+    class extends SimulatedStore {
+      override swap(expected: LeaseRecord | undefined, next: LeaseRecord): boolean {
+        const isRenewal = next.id >= 0 && next.owner !== null && expected?.owner === next.owner;
+        return isRenewal
+          ? this.isAsExpected(this.records.get(next.id), expected)
+          : super.swap(expected, next);
+      }
+    },
+  ),
+  'a store does not keep the fence of what is released': store(
+    class extends SimulatedStore {
+      override swap(expected: LeaseRecord | undefined, next: LeaseRecord): boolean {
+        return super.swap(expected, next.owner === null ? { ...next, fence: 0 } : next);
+      }
+    },
+  ),
+  'a store that can forget says that it cannot': store(
+    class extends SimulatedStore {
+      override restart(): void {
+        this.records.clear();
+      }
+    },
+  ),
+  'a store comes back as it was some time ago': store(
+    class extends SimulatedStore {
+      #earlier = new Map<number, LeaseRecord>();
+
+      override restart(): void {
+        const now = new Map(this.records);
+        this.records = this.#earlier;
+        this.#earlier = now;
+      }
+    },
+  ),
+};

@@ -1,0 +1,116 @@
+// One of the processes that a chaos run torments. It takes a lease, mints a few hundred ids a second and appends each to
+// its file before it goes on, through whatever happens, until SIGTERM. What happens is told as JSON lines on its output.
+
+import { openSync, readFileSync, writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { acquireLease, defineLayout, FlakeGenerator } from 'idsmith';
+import { openStore } from 'idsmith/stores';
+import { redisStore } from 'idsmith/stores/redis';
+import { Cluster } from 'ioredis';
+
+const { store: target, lease: options, layout, idsFile, clockFile } = JSON.parse(process.argv[2]);
+
+/** Between two handfuls of ids, ms: more often than the layout's tick changes, so that overlapping windows would show. */
+const STEP = 15;
+/** A generator whose clock went back too far does not recover before its clock does: after this, ms, take a new one. */
+const CLOCK_PATIENCE = 500;
+
+let offset = Number(readFileSync(clockFile, 'utf8'));
+setInterval(() => {
+  offset = Number(readFileSync(clockFile, 'utf8'));
+}, 50).unref();
+const clock = { now: () => Date.now() + offset };
+
+const file = openSync(idsFile, 'a');
+const tell = (event, detail) => console.log(JSON.stringify({ at: Date.now(), offset, event, ...detail }));
+const why = (error) => ({ code: error?.code, message: error?.message });
+
+let isEnding = false;
+process.once('SIGTERM', () => {
+  isEnding = true;
+});
+
+function openCluster({ nodes, natMap, maxTtl }) {
+  const client = new Cluster(nodes, {
+    natMap,
+    // As openStore has them for a single server.
+    redisOptions: {
+      connectTimeout: 5000,
+      maxRetriesPerRequest: 1,
+      autoResendUnfulfilledCommands: false,
+      socketTimeout: 2000,
+    },
+  });
+  client.on('error', () => {});
+  return { ...redisStore(client, { maxTtl }), close: async () => client.disconnect() };
+}
+
+/** A lease, sooner or later; nothing once the process is to end. */
+async function acquire(store) {
+  while (!isEnding) {
+    try {
+      return await acquireLease(store, { ...options, clock });
+    } catch (error) {
+      if (!['LEASES_EXHAUSTED', 'STORE', 'CLOCK'].includes(error?.code)) throw error;
+      tell('refused', why(error));
+      await sleep(100 + 200 * Math.random());
+    }
+  }
+}
+
+/** Mints a handful in every way that there is, and writes down what was handed out even if the rest fails. */
+function mintSome(generator) {
+  const ids = [];
+  try {
+    ids.push(generator.next());
+    ids.push(...generator.batch(4));
+    ids.push(generator.next());
+  } finally {
+    if (ids.length > 0) writeSync(file, new Uint8Array(BigUint64Array.from(ids).buffer));
+  }
+}
+
+/** Mints until the process is to end or the generator is of no more use. */
+async function mint(generator) {
+  let wrongSince = Number.POSITIVE_INFINITY;
+  while (!isEnding) {
+    try {
+      mintSome(generator);
+      wrongSince = Number.POSITIVE_INFINITY;
+    } catch (error) {
+      if (error?.code === 'CLOCK') wrongSince = Math.min(wrongSince, performance.now());
+      else if (error?.code !== 'LEASE_FENCED') throw error;
+      if (performance.now() - wrongSince > CLOCK_PATIENCE) return tell('clock-wrong', why(error));
+    }
+    await sleep(STEP);
+  }
+}
+
+async function work(store) {
+  const lease = await acquire(store);
+  if (!lease) return;
+  const { id, epoch, from, until } = lease;
+  tell('acquired', { id, epoch, from, until });
+  for (const event of ['fenced', 'renewal-failed', 'reacquired']) {
+    lease.on(event, (error) =>
+      tell(
+        event,
+        error ? why(error) : { id: lease.id, epoch: lease.epoch, from: lease.from, until: lease.until },
+      ),
+    );
+  }
+  // A zero stands between the ids of two generators.
+  writeSync(file, new Uint8Array(8));
+  await mint(new FlakeGenerator({ node: lease, layout: defineLayout(layout), clock }));
+  await lease.release().then(
+    () => tell('released', { until: lease.until }),
+    (error) => tell('release-failed', why(error)),
+  );
+}
+
+const store = target.url ? await openStore(target.url) : openCluster(target.cluster);
+while (!isEnding) await work(store);
+// Closing may wait for connections on which nothing will ever come.
+await Promise.race([store.close().catch((error) => tell('close-failed', why(error))), sleep(2000)]);
+tell('ended');
+process.exit(0);

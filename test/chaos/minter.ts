@@ -1,0 +1,142 @@
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { makeFolder, removeFolder, spawnGuarded } from '../services/guard.ts';
+import { LAYOUT } from './layout.ts';
+
+const SCRIPT = fileURLToPath(new URL('./minter.mjs', import.meta.url));
+/** A process that has not ended this long, ms, after it was told to, never will. */
+const END_MS = 15_000;
+
+/** What a minter opens: a URL, or a Redis Cluster, for which there is none. */
+export type Target =
+  | { readonly url: string }
+  | { readonly cluster: { nodes: object[]; natMap: Record<string, object>; maxTtl: number } };
+
+/** What minters take their leases with. */
+export interface LeaseTerms {
+  readonly namespace: string;
+  readonly size: number;
+  readonly ttl: number;
+  readonly maxSkew: number;
+}
+
+/** One line of what a minter tells. */
+export interface MinterEvent {
+  readonly at: number;
+  readonly event: string;
+  readonly code?: string;
+}
+
+/** A process that mints, as those see it who torment it. */
+export class Minter {
+  readonly name: string;
+  /** How far its clock is off when no fault makes it worse, ms. */
+  readonly offset: number;
+  readonly #folder: string;
+  readonly #home: string;
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<string>;
+  #isWanted = true;
+  #isPaused = false;
+
+  constructor(folder: string, name: string, target: Target, terms: LeaseTerms, offset: number) {
+    this.name = name;
+    this.offset = offset;
+    this.#folder = folder;
+    this.#home = makeFolder('minter');
+    writeFileSync(this.#idsFile, '');
+    this.jumpClock(0);
+    const lease = { ...terms, label: name };
+    const task = { store: target, lease, layout: LAYOUT, idsFile: this.#idsFile, clockFile: this.#clockFile };
+    this.#child = spawnGuarded({
+      dir: this.#home,
+      command: process.execPath,
+      args: ['--disable-warning=IdsmithWarning', SCRIPT, JSON.stringify(task)],
+      // For dynalite, which takes any.
+      env: { AWS_ACCESS_KEY_ID: 'chaos', AWS_SECRET_ACCESS_KEY: 'chaos', AWS_EC2_METADATA_DISABLED: 'true' },
+      stopSignal: 'SIGTERM',
+      logFile: this.#logFile,
+    });
+    this.#exited = new Promise((resolve) => {
+      this.#child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
+    });
+  }
+
+  /** Whether it is there, going and wanted. */
+  get isUp(): boolean {
+    return this.#isWanted && !this.#isPaused;
+  }
+
+  /** Whether it has written ids within the last `ms`. */
+  hasMinted(ms: number): boolean {
+    return this.isUp && Date.now() - statSync(this.#idsFile).mtimeMs < ms;
+  }
+
+  /** How it ended, if it did without having been told to. */
+  get accident(): string | undefined {
+    const { exitCode, signalCode } = this.#child;
+    const hasEnded = exitCode !== null || signalCode !== null;
+    return this.#isWanted && hasEnded ? `${this.name} ended by itself: ${signalCode ?? exitCode}` : undefined;
+  }
+
+  /** Has its clock jump by `ms` from where it was at first. */
+  jumpClock(ms: number): void {
+    // Renamed into place, so that it is never read half written.
+    writeFileSync(`${this.#clockFile}.new`, String(this.offset + ms));
+    renameSync(`${this.#clockFile}.new`, this.#clockFile);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#child.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#child.kill('SIGCONT');
+    this.#isPaused = false;
+  }
+
+  async kill(): Promise<void> {
+    this.#isWanted = false;
+    this.#child.kill('SIGKILL');
+    await this.#exited;
+    await removeFolder(this.#home);
+  }
+
+  /** Has it release its lease and end; says what was wrong about that, if anything was. */
+  async end(): Promise<string | undefined> {
+    this.#isWanted = false;
+    this.resume();
+    this.#child.kill('SIGTERM');
+    const late = new Promise<string>((resolve) => setTimeout(resolve, END_MS, 'late').unref());
+    const outcome = await Promise.race([this.#exited, late]);
+    await this.kill();
+    return outcome === 'exit code 0' ? undefined : `${this.name} did not end well on SIGTERM: ${outcome}`;
+  }
+
+  /** All that it has handed out, in order; a zero before those of each new generator. */
+  ids(): BigUint64Array {
+    const { buffer, byteOffset, byteLength } = readFileSync(this.#idsFile);
+    // It may have been killed within a write.
+    return new BigUint64Array(buffer.slice(byteOffset, byteOffset + byteLength - (byteLength % 8)));
+  }
+
+  events(): MinterEvent[] {
+    const lines = readFileSync(this.#logFile, 'utf8').split('\n');
+    return lines.filter((line) => line.startsWith('{') && line.endsWith('}')).map((line) => JSON.parse(line));
+  }
+
+  get #idsFile(): string {
+    return join(this.#folder, `${this.name}.ids`);
+  }
+
+  get #clockFile(): string {
+    return join(this.#folder, `${this.name}.clock`);
+  }
+
+  get #logFile(): string {
+    return join(this.#folder, `${this.name}.log`);
+  }
+}

@@ -1,0 +1,140 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServiceName } from '../services/binaries.ts';
+import { makeFolder } from '../services/guard.ts';
+import { startMariadb } from '../services/mariadb.ts';
+import { withFreePorts } from '../services/ports.ts';
+import { startPostgres } from '../services/postgres.ts';
+import { ServerProcess } from '../services/process.ts';
+import { startRedis } from '../services/redis.ts';
+import { startEtcdCluster, startRedisClusterStore } from './clusters.ts';
+import type { Target } from './minter.ts';
+import { FaultyProxy } from './proxy.ts';
+import { NODE_IDS, TTL } from './settings.ts';
+
+/** A store under torment. */
+export interface ChaosStore {
+  /** What minters open: the way through the proxies. */
+  readonly target: Target;
+  readonly proxies: readonly FaultyProxy[];
+  /** What can befall the store itself. Each fault is over when its promise is. */
+  readonly faults: Readonly<Record<string, () => Promise<void>>>;
+  stop(): Promise<void>;
+}
+
+/** How to torment a store. */
+export interface ChaosSetup {
+  readonly services: readonly ServiceName[];
+  /** Whether it has a clock, and so can tell a wrong one. */
+  readonly hasClock: boolean;
+  /** What it takes a clock to be wrong, ms. */
+  readonly maxSkew: number;
+  /** How many processes must mint again when all faults are over. */
+  readonly minting: number;
+  start(folder: string): Promise<ChaosStore>;
+}
+
+const common = { hasClock: true, maxSkew: 200, minting: NODE_IDS, services: [] };
+
+/** The stores by the names that `npm run chaos` takes. */
+export const STORES = {
+  sqlite: { ...common, start: startSqlite },
+  postgres: {
+    ...common,
+    services: ['postgres'],
+    start: async () => behindProxy(await startPostgres()),
+  },
+  mariadb: { ...common, services: ['mariadb'], start: async () => behindProxy(await startMariadb()) },
+  redis: { ...common, services: ['redis'], start: startForgetfulRedis },
+  'redis-durable': {
+    ...common,
+    services: ['redis'],
+    start: async () => behindProxy(await startRedis({ persistence: 'aof' }), (url) => `${url}?durable=true`),
+  },
+  'redis-cluster': { ...common, services: ['redis'], start: () => startRedisClusterStore() },
+  // It has no clock, so those that are ahead take node ids into the future, where nobody else can use them.
+  dynamodb: { ...common, hasClock: false, minting: 3, start: startDynamodb },
+  // Its clock has whole seconds.
+  etcd: { ...common, maxSkew: 1000, services: ['etcd'], start: startEtcdCluster },
+} satisfies Record<string, ChaosSetup>;
+
+export type StoreName = keyof typeof STORES;
+
+/** A server behind a proxy, to be restarted and crashed. */
+async function behindProxy(
+  server: ServerProcess,
+  urlOf: (proxied: string) => string = (proxied) => proxied,
+): Promise<ChaosStore> {
+  const proxy = await FaultyProxy.to(server.port);
+  return {
+    target: { url: urlOf(server.url.replace(`:${server.port}`, `:${proxy.port}`)) },
+    proxies: [proxy],
+    faults: {
+      'store restarted': () => server.restart(),
+      'store crashed': async () => {
+        await server.kill();
+        await server.start();
+      },
+      'store paused': async () => {
+        server.pause();
+        await sleep(TTL / 2);
+        server.resume();
+      },
+    },
+    async stop() {
+      await proxy.close();
+      await server.stop();
+    },
+  };
+}
+
+async function startForgetfulRedis(): Promise<ChaosStore> {
+  const server = await startRedis({ persistence: 'aof' });
+  const store = await behindProxy(server, (url) => `${url}?maxTtl=${TTL}`);
+  return {
+    ...store,
+    faults: { ...store.faults, 'store restarted empty': () => server.restart({ empty: true }) },
+  };
+}
+
+/** DynamoDB's stand-in, with its data in a folder so that it can be restarted. It has no clock to ask for. */
+async function startDynamodb(): Promise<ChaosStore> {
+  const program = createRequire(import.meta.url).resolve('dynalite/cli.js');
+  const server = await withFreePorts(1, async (ports) => {
+    const dir = makeFolder('dynalite');
+    const url = `http://127.0.0.1:${ports[0]}`;
+    const options = { host: '127.0.0.1', port: ports[0], path: join(dir, 'data'), createTableMs: 100 };
+    const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
+    const dynalite = new ServerProcess({
+      name: 'dynalite',
+      ...{ dir, ports, url },
+      run: [process.execPath, program, ...args],
+      // Any answer will do, and to this question it is an error.
+      answers: async () => (await fetch(url, { signal: AbortSignal.timeout(1000) })).status > 0,
+    });
+    await dynalite.start();
+    return dynalite;
+  });
+  return behindProxy(server, (url) => `dynamodb://eu-west-1/chaos?endpoint=${url}`);
+}
+
+/** One file for all processes. There is no server to crash: what befalls it is a writer that takes its time. */
+async function startSqlite(folder: string): Promise<ChaosStore> {
+  const { default: Database } = await import('libsql');
+  const file = join(folder, 'store.db');
+  return {
+    target: { url: `sqlite:${file}` },
+    proxies: [],
+    faults: {
+      'file locked': async () => {
+        const db = new Database(file);
+        db.exec('PRAGMA busy_timeout = 5000');
+        db.exec('BEGIN IMMEDIATE');
+        await sleep(TTL);
+        db.close();
+      },
+    },
+    async stop() {},
+  };
+}

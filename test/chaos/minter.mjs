@@ -29,6 +29,7 @@ let isEnding = false;
 process.once('SIGTERM', () => {
   isEnding = true;
 });
+tell('started');
 
 function openCluster({ nodes, natMap, maxTtl }) {
   const client = new Cluster(nodes, {

@@ -113,6 +113,9 @@ export class Minter {
     const late = new Promise<string>((resolve) => setTimeout(resolve, END_MS, 'late').unref());
     const outcome = await Promise.race([this.#exited, late]);
     await this.kill();
+    // Until then it had no lease, and no way to hear the signal.
+    const hadBegun = this.events().some(({ event }) => event === 'started');
+    if (outcome === 'SIGTERM' && !hadBegun) return undefined;
     return outcome === 'exit code 0' ? undefined : `${this.name} did not end well on SIGTERM: ${outcome}`;
   }
 

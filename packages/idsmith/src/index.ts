@@ -37,4 +37,21 @@ export type { SeedWindow } from './locality/seed.js';
 export { LocalityUuid } from './locality/uuid.js';
 export { type RandomSource, systemRandom } from './random.js';
 export type { MachineNode } from './runtime/machine.js';
+export type { NativeSequenceOptions } from './sequence/native/block.js';
+export { mariadbSequence } from './sequence/native/mariadb.js';
+export { type OracleConnection, type OraclePool, oracleSequence } from './sequence/native/oracle.js';
+export { postgresSequence } from './sequence/native/postgres.js';
+export type {
+  Block,
+  BlockSource,
+  SequenceChanges,
+  SequenceDefinition,
+  SequenceInfo,
+  SequenceOptions,
+  SequenceStore,
+} from './sequence/port.js';
+export type { Prefetch } from './sequence/prefetch.js';
+export type { Sequence } from './sequence/sequence.js';
+export { type SequenceStores, Sequences, type SequenceUse } from './sequence/sequences.js';
+export { type GaplessTransaction, gapless } from './stores/gapless.js';
 export { memoryStore, type Store } from './stores/memory.js';

@@ -48,7 +48,7 @@ export function readArguments(command: Command, args: readonly string[]): Given 
     ]),
   );
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const { values, positionals } = parseArgs({ args: withSigns(args), options, allowPositionals: true });
     return {
       text: (flag) => (typeof values[flag] === 'string' ? values[flag] : undefined),
       on: (flag) => values[flag] === true,
@@ -57,6 +57,18 @@ export function readArguments(command: Command, args: readonly string[]): Given 
   } catch (cause) {
     throw new UsageError((cause as Error).message, { cause });
   }
+}
+
+/** `--step -1` as `--step=-1`: what begins with a dash would otherwise be a flag. */
+function withSigns(args: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const arg of args) {
+    const before = joined.at(-1);
+    if (/^-\d/.test(arg) && before !== undefined && /^--[a-z-]+$/.test(before))
+      joined[joined.length - 1] = `${before}=${arg}`;
+    else joined.push(arg);
+  }
+  return joined;
 }
 
 /** The count given with `-n`, or its default. */

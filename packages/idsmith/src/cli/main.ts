@@ -8,10 +8,12 @@ import { leasesCommand } from './leases.js';
 import { localityCommand } from './locality.js';
 import { writeLines } from './output.js';
 import { planCommand } from './plan.js';
+import { seqCommand } from './seq.js';
 
 const COMMANDS: readonly Command[] = [
   localityCommand,
   flakeCommand,
+  seqCommand,
   inspectCommand,
   leasesCommand,
   planCommand,

@@ -1,10 +1,25 @@
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
+/** Every text of two digits, at the place of its value: `00` to `zz`. */
+const PAIRS: readonly string[] = Array.from(
+  { length: 62 * 62 },
+  (_, value) => ALPHABET.charAt(Math.floor(value / 62)) + ALPHABET.charAt(value % 62),
+);
+
+/** 62^4: what is above and what is below it are both whole numbers of 32 bits. */
+const FOUR_DIGITS = 62 ** 4;
+
+/** The value of each character code below 128, or −1. */
+const VALUES = Int8Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(String.fromCharCode(code)));
+
 /** The value of a base-62 digit's character code, or −1. */
 export function base62Digit(code: number): number {
-  if (code >= 48 && code <= 57) return code - 48; // 0-9
-  if (code >= 65 && code <= 90) return code - 55; // A-Z
-  return code >= 97 && code <= 122 ? code - 61 : -1; // a-z
+  return VALUES[code] ?? -1;
+}
+
+/** Two digits for a whole number from 0 to 3843; `undefined` for any other number. */
+export function base62Pair(value: number): string | undefined {
+  return PAIRS[value];
 }
 
 /**
@@ -14,13 +29,29 @@ export function base62Digit(code: number): number {
  */
 export function toBase62(value: number, width = 1): string | undefined {
   if (!Number.isSafeInteger(value) || value < 0) return undefined;
+  let high = Math.floor(value / FOUR_DIGITS);
+  let low = value - high * FOUR_DIGITS;
+  // The quotient of a number just below a multiple may have been rounded up to it.
+  if (low < 0) {
+    high--;
+    low += FOUR_DIGITS;
+  }
+  const text = high === 0 ? significant(low) : significant(high) + pairs(low);
+  return text.length < width ? text.padStart(width, '0') : text;
+}
+
+/** Four digits for a number below 62^4. */
+function pairs(value: number): string {
+  const high = Math.floor(value / 3844);
+  return (PAIRS[high] as string) + (PAIRS[value - high * 3844] as string);
+}
+
+/** The digits of a number below 2^31, with no zero in front. */
+function significant(value: number): string {
   let text = '';
   let rest = value;
-  do {
-    text = ALPHABET.charAt(rest % 62) + text;
-    rest = Math.floor(rest / 62);
-  } while (rest > 0);
-  return text.padStart(width, '0');
+  for (; rest >= 3844; rest = Math.floor(rest / 3844)) text = (PAIRS[rest % 3844] as string) + text;
+  return (rest < 62 ? ALPHABET.charAt(rest) : (PAIRS[rest] as string)) + text;
 }
 
 /** The number that base-62 text stands for; `undefined` if it is empty, holds another character or passes 2^53 − 1. */

@@ -1,16 +1,21 @@
-import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { InvalidOptionError } from '../errors.js';
 import { requireNamespace } from '../lease/namespace.js';
 import { type LeaseRecord, sameRecord } from '../lease/port.js';
 import { refuse, requireInteger } from '../options.js';
-import { loadDriver, ownedStore } from './driver.js';
+import { sequenceStore } from '../sequence/rows.js';
+import { ownedStore } from './driver.js';
 import type { Store } from './memory.js';
-import { storeError } from './sql.js';
+import { dynamodbRows, SEQUENCE_ATTRIBUTES } from './sequences/dynamodb.js';
+import {
+  conditionally,
+  type DynamodbClient,
+  type Item,
+  loadSdk,
+  openTable,
+  scan,
+} from './transport/dynamodb.js';
 
-/** What is needed of a `DynamoDBClient` of the package `@aws-sdk/client-dynamodb`. */
-export interface DynamodbClient {
-  send(command: never, options?: { abortSignal?: AbortSignal }): Promise<unknown>;
-}
+export type { DynamodbClient };
 
 /** Where a DynamoDB store keeps its records. */
 export interface DynamodbStoreOptions {
@@ -22,13 +27,13 @@ export interface DynamodbStoreOptions {
   readonly timeout?: number;
 }
 
-type Item = Record<string, AttributeValue>;
-
-const ATTRIBUTES = ['namespace', 'node', 'owner', 'epoch', 'fence', 'expiresAt', 'label'];
+const LEASE_ATTRIBUTES = ['namespace', 'node', 'owner', 'epoch', 'fence', 'expiresAt', 'label'];
+const ATTRIBUTES = [...LEASE_ATTRIBUTES, ...SEQUENCE_ATTRIBUTES];
 
 /**
- * A store in a DynamoDB table: one item for each record, every read strongly consistent. Listing a namespace scans the
- * whole table, which leases do when they are acquired and not when they are renewed.
+ * A store in a DynamoDB table: one item for each record and each sequence, every read strongly consistent. Listing a
+ * namespace scans the whole table, which leases do when they are acquired and not when they are renewed; listing sequences
+ * does, too.
  *
  * @param client a `DynamoDBClient`, which stays the caller's to configure and to close
  * @throws InvalidOptionError when it is none, or an option is not as it must be
@@ -38,50 +43,37 @@ const ATTRIBUTES = ['namespace', 'node', 'owner', 'epoch', 'fence', 'expiresAt',
  */
 export function dynamodbStore(client: DynamodbClient, options: DynamodbStoreOptions): Store {
   const { table, hashKey, timeout } = requireOptions(client, options);
-  const request = requester(client, table, hashKey, timeout);
+  const items = openTable(client, table, hashKey, timeout);
+  const { request } = items;
   return {
+    ...sequenceStore(dynamodbRows(items)),
     durable: true,
 
     async listLeases(namespace) {
-      requireNamespace(namespace);
-      return request('listing leases', async (sdk, send) => {
-        const records: LeaseRecord[] = [];
-        let from: Item | undefined;
-        do {
-          const page = await send(
-            new sdk.ScanCommand({
-              TableName: table,
-              ConsistentRead: true,
-              FilterExpression: '#namespace = :namespace',
-              ExpressionAttributeNames: { '#namespace': 'namespace' },
-              ExpressionAttributeValues: { ':namespace': { S: namespace } },
-              ExclusiveStartKey: from,
-            }),
-          );
-          for (const item of page.Items ?? []) records.push(decode(item));
-          from = page.LastEvaluatedKey;
-        } while (from !== undefined);
-        return records;
-      });
+      const filter = {
+        TableName: table,
+        FilterExpression: '#namespace = :namespace',
+        ExpressionAttributeNames: { '#namespace': 'namespace' },
+        ExpressionAttributeValues: { ':namespace': { S: requireNamespace(namespace) } },
+      };
+      return request('listing leases', async (sdk, send) => (await scan(sdk, send, filter)).map(decode));
     },
 
     async swapLease(namespace, expected, next) {
       // The last # ends the namespace, whatever is in it.
       const Key: Item = { [hashKey]: { S: `lease#${requireNamespace(namespace)}#${next.id}` } };
       const Item = { ...Key, namespace: { S: namespace }, label: { S: next.label }, ...stateOf(next) };
-      return request('swapping a lease', async (sdk, send) => {
-        try {
-          await send(new sdk.PutItemCommand({ TableName: table, Item, ...unchanged(expected, hashKey) }));
-          return true;
-        } catch (error) {
-          if (nameOf(error) !== 'ConditionalCheckFailedException') throw error;
-          // The client repeats a request that got no answer: then what is in the way may be the first of the two.
-          const { attempts = 1 } = (error as { $metadata?: { attempts?: number } }).$metadata ?? {};
-          if (attempts === 1) return false;
-          const found = await send(new sdk.GetItemCommand({ TableName: table, Key, ConsistentRead: true }));
-          return sameRecord(found.Item && decode(found.Item), next);
-        }
-      });
+      const command = { TableName: table, Item, ...unchanged(expected, hashKey) };
+      return request('swapping a lease', async (sdk, send) =>
+        conditionally(
+          send(new sdk.PutItemCommand(command)).then(() => true),
+          async (repeated) => {
+            if (!repeated) return false;
+            const found = await send(new sdk.GetItemCommand({ TableName: table, Key, ConsistentRead: true }));
+            return sameRecord(found.Item && decode(found.Item), next);
+          },
+        ),
+      );
     },
 
     async close() {},
@@ -141,51 +133,6 @@ function unchanged(expected: LeaseRecord | undefined, hashKey: string) {
     ExpressionAttributeValues: Object.fromEntries(state.map(([name, value]) => [`:${name}`, value])),
   };
 }
-
-type Sdk = typeof import('@aws-sdk/client-dynamodb');
-type Work<T> = (sdk: Sdk, send: DynamoDBClient['send']) => Promise<T>;
-
-/** Runs the requests of an operation; makes the table and runs them once more when there was none. */
-function requester(client: DynamodbClient, table: string, hashKey: string, timeout: number) {
-  const send = ((command: never) =>
-    client.send(command, { abortSignal: AbortSignal.timeout(timeout) })) as DynamoDBClient['send'];
-  let making: Promise<void> | undefined;
-  return async <T>(operation: string, work: Work<T>): Promise<T> => {
-    const sdk = await loadSdk();
-    try {
-      return await work(sdk, send).catch(async (error: unknown) => {
-        if (nameOf(error) !== 'ResourceNotFoundException') throw error;
-        making ??= makeTable(sdk, client, table, hashKey).finally(() => {
-          making = undefined;
-        });
-        await making;
-        return work(sdk, send);
-      });
-    } catch (error) {
-      throw storeError(`dynamodb store: ${operation} of table ${table}`, error);
-    }
-  };
-}
-
-async function makeTable(sdk: Sdk, client: DynamodbClient, table: string, hashKey: string): Promise<void> {
-  const dynamodb = client as DynamoDBClient;
-  const creation = new sdk.CreateTableCommand({
-    TableName: table,
-    BillingMode: 'PAY_PER_REQUEST',
-    KeySchema: [{ AttributeName: hashKey, KeyType: 'HASH' }],
-    AttributeDefinitions: [{ AttributeName: hashKey, AttributeType: 'S' }],
-  });
-  await dynamodb.send(creation).catch((error: unknown) => {
-    // Another process was faster.
-    if (nameOf(error) !== 'ResourceInUseException') throw error;
-  });
-  const patience = { client: dynamodb, maxWaitTime: 120, minDelay: 1, maxDelay: 5 };
-  await sdk.waitUntilTableExists(patience, { TableName: table });
-}
-
-const nameOf = (error: unknown) => (error instanceof Error ? error.name : undefined);
-
-const loadSdk = () => loadDriver('@aws-sdk/client-dynamodb', () => import('@aws-sdk/client-dynamodb'));
 
 /**
  * The store of a URL like `dynamodb://eu-west-1/table?endpoint=http://localhost:8000&hashKey=id`, with a client of its

@@ -1,7 +1,10 @@
 import { type LeaseRecord, type LeaseStore, sameRecord } from '../lease/port.js';
+import type { SequenceStore } from '../sequence/port.js';
+import { sequenceStore } from '../sequence/rows.js';
+import { memoryRows } from './sequences/memory.js';
 
-/** What every store is: leases (and sequences), and something to close. */
-export interface Store extends LeaseStore {
+/** What every store is: leases and sequences, and something to close. */
+export interface Store extends LeaseStore, SequenceStore {
   close(): Promise<void>;
 }
 
@@ -17,6 +20,7 @@ export function memoryStore(): Store {
     return records;
   };
   return {
+    ...sequenceStore(memoryRows()),
     durable: true,
 
     async listLeases(namespace) {

@@ -1,12 +1,27 @@
 import { requireNamespace } from '../lease/namespace.js';
+import { sequenceStore } from '../sequence/rows.js';
 import { loadDriver, ownedStore, requireServerUrl } from './driver.js';
 import type { Store } from './memory.js';
-import { type DriverError, leaseRecord, onlyInteger, sqlRunner } from './sql.js';
+import { mysqlRows, setUpMysqlTable } from './sequences/mysql.js';
+import {
+  type DriverError,
+  inTime,
+  leaseRecord,
+  onlyInteger,
+  requireTimeout,
+  type SqlStoreOptions,
+  sqlRunner,
+} from './sql.js';
 
 /** What the store needs of a client: a pool or connection of `mysql2/promise` has it. */
 export interface MysqlClient {
   query(sql: string, values: unknown[]): Promise<[result: unknown, fields: unknown]>;
+  /** Of a pool, so that a connection which does not answer can be taken out of it. */
+  getConnection?(): Promise<MysqlClient & { release(): void; destroy(): void }>;
 }
+
+/** How a MySQL store behaves. */
+export type MysqlStoreOptions = SqlStoreOptions;
 
 // No collation of both MySQL and MariaDB tells 'x' from 'x ': names are bytes. `swaps` makes every swap change its
 // row, because without the flag FOUND_ROWS an update that changes nothing counts as one that found nothing.
@@ -44,20 +59,27 @@ const ER_NO_SUCH_TABLE = 1146;
 const ROLLED_BACK: readonly unknown[] = [1020, 1213];
 
 /**
- * A store in MySQL or MariaDB. The table `idsmith_leases` is made on first use in the connection's database.
+ * A store in MySQL or MariaDB. The tables `idsmith_leases` and `id_sequences` are made when leases or sequences are first
+ * used, in the connection's database. An `id_sequences` that another program has made gets the columns it lacks.
  *
  * The client stays yours: `close()` does not end it. A single connection must not be inside a transaction, which could
- * undo a swap. The settings for big numbers, character sets and time zones do not matter.
+ * undo what was acknowledged. The settings for big numbers, character sets and time zones do not matter.
+ *
+ * @throws InvalidOptionError if `timeout` is not a number of ms
  */
-export function mysqlStore(client: MysqlClient): Store {
-  const query = async (sql: string, values: unknown[] = []) => (await client.query(sql, values))[0];
+export function mysqlStore(client: MysqlClient, options: MysqlStoreOptions = {}): Store {
+  const query = queryInTime(client, requireTimeout(options));
   const rowsOf = async (sql: string, values?: unknown[]) => (await query(sql, values)) as unknown[];
-  const run = sqlRunner({
-    name: 'mysql',
-    setUp: () => createTables(query),
-    isTransient: ({ errno }) => ROLLED_BACK.includes(errno),
-  });
+  const runner = (setUp: () => Promise<void>) =>
+    sqlRunner({ name: 'mysql', setUp, isTransient: ({ errno }) => ROLLED_BACK.includes(errno) });
+  const run = runner(() => createTables(query));
   return {
+    ...sequenceStore(
+      mysqlRows(
+        runner(() => setUpMysqlTable(query)),
+        query,
+      ),
+    ),
     durable: true,
 
     now: () => run('now', async () => onlyInteger(await rowsOf(NOW))),
@@ -85,6 +107,29 @@ export function mysqlStore(client: MysqlClient): Store {
     },
 
     async close() {},
+  };
+}
+
+type Query = (sql: string, values?: unknown[]) => Promise<unknown>;
+
+function queryInTime(client: MysqlClient, timeout: number): Query {
+  return (sql, values = []) => {
+    let connection: Awaited<ReturnType<NonNullable<MysqlClient['getConnection']>>> | undefined;
+    let isLate = false;
+    const ask = async () => {
+      connection = await client.getConnection?.();
+      try {
+        // Whoever asked is gone.
+        if (isLate) return undefined;
+        return (await (connection ?? client).query(sql, values))[0];
+      } finally {
+        connection?.release();
+      }
+    };
+    return inTime(timeout, ask(), () => {
+      isLate = true;
+      connection?.destroy();
+    });
   };
 }
 

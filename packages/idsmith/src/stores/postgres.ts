@@ -1,12 +1,27 @@
 import { requireNamespace } from '../lease/namespace.js';
+import { sequenceStore } from '../sequence/rows.js';
 import { loadDriver, ownedStore, requireServerUrl } from './driver.js';
 import type { Store } from './memory.js';
-import { type DriverError, leaseRecord, onlyInteger, sqlRunner } from './sql.js';
+import { postgresRows, setUpPostgresTable } from './sequences/postgres.js';
+import {
+  type DriverError,
+  inTime,
+  leaseRecord,
+  onlyInteger,
+  requireTimeout,
+  type SqlStoreOptions,
+  sqlRunner,
+} from './sql.js';
 
 /** What the store needs of a client: a `Pool` or `Client` of `pg` has it. */
 export interface PostgresClient {
   query(text: string, values: unknown[]): Promise<{ rows: unknown[] }>;
+  /** A pool of `pg` is known by this. */
+  readonly totalCount?: number;
 }
+
+/** How a PostgreSQL store behaves. */
+export type PostgresStoreOptions = SqlStoreOptions;
 
 /** How long openStore's own pool waits for a connection or an answer, ms, unless the URL says otherwise. */
 const PATIENCE = 10_000;
@@ -45,19 +60,27 @@ const ROLLED_BACK: readonly unknown[] = ['40001', '40P01'];
 const CREATED_BY_ANOTHER: readonly unknown[] = ['23505', '42P07', '42710'];
 
 /**
- * A store in PostgreSQL. The table `idsmith_leases` is made on first use in the first schema of the search path.
+ * A store in PostgreSQL. The tables `idsmith_leases` and `id_sequences` are made when leases or sequences are first used,
+ * in the first schema of the search path. An `id_sequences` that another program has made gets the columns it lacks.
  *
  * The client stays yours: `close()` does not end it. A `pg.Pool` needs a listener for `'error'`, or the process ends
- * when the server does. A single `Client` must not be inside a transaction, which could undo a swap.
+ * when the server does. A single `Client` must not be inside a transaction, which could undo what was acknowledged.
+ *
+ * @throws InvalidOptionError if `timeout` is not a number of ms
  */
-export function postgresStore(client: PostgresClient): Store {
-  const rowsOf = async (text: string, values: unknown[] = []) => (await client.query(text, values)).rows;
-  const run = sqlRunner({
-    name: 'postgres',
-    setUp: () => createTables(rowsOf),
-    isTransient: ({ code }) => ROLLED_BACK.includes(code),
-  });
+export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): Store {
+  const query = queryInTime(client, requireTimeout(options));
+  const rowsOf = async (text: string, values: unknown[] = []) => (await query(text, values)).rows;
+  const runner = (setUp: () => Promise<void>) =>
+    sqlRunner({ name: 'postgres', setUp, isTransient: ({ code }) => ROLLED_BACK.includes(code) });
+  const run = runner(() => createTables(rowsOf));
   return {
+    ...sequenceStore(
+      postgresRows(
+        runner(() => setUpPostgresTable(rowsOf)),
+        rowsOf,
+      ),
+    ),
     durable: true,
 
     now: () => run('now', async () => onlyInteger(await rowsOf(NOW))),
@@ -80,6 +103,19 @@ export function postgresStore(client: PostgresClient): Store {
 
     async close() {},
   };
+}
+
+function queryInTime(client: PostgresClient, timeout: number): PostgresClient['query'] {
+  // Told of the limit, a pool closes the connection that has passed it, and makes another when it needs one.
+  const ask = (text: string, values: unknown[]) =>
+    client.totalCount === undefined
+      ? client.query(text, values)
+      : (client as unknown as PgPool).query({ text, values, query_timeout: timeout });
+  return (text, values) => inTime(timeout, ask(text, values));
+}
+
+interface PgPool {
+  query(query: { text: string; values: unknown[]; query_timeout: number }): Promise<{ rows: unknown[] }>;
 }
 
 async function createTables(rowsOf: (text: string, values?: unknown[]) => Promise<unknown[]>): Promise<void> {
@@ -110,5 +146,6 @@ export async function openPostgres(url: string): Promise<Store> {
   });
   // An idle connection that breaks is replaced on the next call, which fails if the server is still away.
   pool.on('error', () => {});
-  return ownedStore(postgresStore(pool), () => pool.end());
+  const timeout = Number(new URL(url).searchParams.get('query_timeout')) || PATIENCE;
+  return ownedStore(postgresStore(pool, { timeout }), () => pool.end());
 }

@@ -1,24 +1,15 @@
-import { bytesToHex } from '../encoding/hex.js';
 import { InvalidOptionError } from '../errors.js';
 import { requireNamespace } from '../lease/namespace.js';
 import type { LeaseRecord } from '../lease/port.js';
 import { NAMESPACE_ID } from '../lease/protocol.js';
 import { refuse, requireChoice, requireInteger } from '../options.js';
+import { sequenceStore } from '../sequence/rows.js';
 import { loadDriver, ownedStore } from './driver.js';
 import type { Store } from './memory.js';
-import { storeError } from './sql.js';
+import { redisRows } from './sequences/redis.js';
+import { evaluator, type IoredisClient, type NodeRedisClient, ON_MASTER } from './transport/redis.js';
 
-/** What is needed of a client of the package `ioredis`, a `Redis` or a `Cluster`. */
-export interface IoredisClient {
-  eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
-  evalsha(sha: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
-}
-
-/** What is needed of a client of the package `redis`, made by `createClient` or `createCluster`. */
-export interface NodeRedisClient {
-  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
-  evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
-}
+export type { IoredisClient, NodeRedisClient };
 
 /** How a Redis store behaves. */
 export interface RedisStoreOptions {
@@ -36,17 +27,8 @@ export interface RedisStoreOptions {
 // The longest that a timer can be set to.
 const MAX_MS = 2 ** 31 - 1;
 
-// A restart may have lost the last writes, and so may the replica that a failover promotes. Redis takes a new
-// replication id on both occasions and never an old one again; the run id would be the same when a master, demoted
-// and synchronised with the older data of its successor, is promoted a second time. Replicas share their master's
-// replication id, hence the look at the role.
-const PROLOGUE = `
-local info = redis.call('INFO', 'replication')
-local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
-if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY leases need the master, and this is a replica')
-end
+// What another server has kept, or this one before a restart, may be older than what was acknowledged: it is dropped.
+const PROLOGUE = `${ON_MASTER}
 local forgotten = ARGV[1] == 'forgetful' and redis.call('HGET', KEYS[1], 'server') ~= server
 `;
 
@@ -71,7 +53,8 @@ return 1`;
 const TIME = `return redis.call('TIME')`;
 
 /**
- * A store in Redis 5 or later, a single server or a Cluster. A namespace is one hash, `idsmith:lease:{namespace}`.
+ * A store in Redis 5 or later, a single server or a Cluster. A namespace is one hash, `idsmith:lease:{namespace}`, and a
+ * sequence another, `idsmith:sequence:{name}`; their names are in the set `idsmith:sequences`.
  *
  * @param client a client of `ioredis` or of `redis`, which stays the caller's to configure and to close
  * @throws InvalidOptionError when it is neither, or an option is out of range
@@ -87,6 +70,7 @@ export function redisStore(client: IoredisClient | NodeRedisClient, options: Red
   if (maxTtl !== undefined) requireInteger('maxTtl', maxTtl, 1, MAX_MS);
   const memory = durable ? 'durable' : 'forgetful';
   return {
+    ...sequenceStore(redisRows(evaluate, durable)),
     durable,
     ...(maxTtl !== undefined && { maxTtl }),
 
@@ -130,59 +114,6 @@ function decode(value: string): LeaseRecord {
   const end = value.indexOf('\n');
   const [id, owner, epoch, fence, expiresAt] = JSON.parse(value.slice(0, end));
   return { id, owner, epoch, fence, expiresAt, label: value.slice(end + 1) };
-}
-
-type Evaluate = (operation: string, script: string, key: string, ...args: string[]) => Promise<unknown>;
-
-function evaluator(client: IoredisClient | NodeRedisClient, timeout: number): Evaluate {
-  const send = sender(client);
-  const run = async (script: string, key: string, args: string[]) => {
-    try {
-      return await send('sha', await sha1(script), key, args);
-    } catch (error) {
-      // Nothing was run: the server has started, or its scripts were flushed, since it last saw this one.
-      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-      return send('text', script, key, args);
-    }
-  };
-  return async (operation, script, key, ...args) => {
-    try {
-      return await within(timeout, run(script, key, args));
-    } catch (error) {
-      throw storeError(`redis store: ${operation}`, error);
-    }
-  };
-}
-
-type Send = (kind: 'sha' | 'text', script: string, key: string, args: string[]) => Promise<unknown>;
-
-function sender(client: IoredisClient | NodeRedisClient): Send {
-  const has = (method: string) =>
-    typeof (client as unknown as Record<string, unknown>)?.[method] === 'function';
-  if (has('evalSha')) {
-    const redis = client as NodeRedisClient;
-    return async (kind, script, key, args) =>
-      redis[kind === 'sha' ? 'evalSha' : 'eval'](script, { keys: [key], arguments: args });
-  }
-  if (has('evalsha')) {
-    const redis = client as IoredisClient;
-    return async (kind, script, key, args) =>
-      redis[kind === 'sha' ? 'evalsha' : 'eval'](script, 1, key, ...args);
-  }
-  return refuse('client', 'a client of the package ioredis or redis', client);
-}
-
-async function sha1(text: string): Promise<string> {
-  return bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-1', new TextEncoder().encode(text))));
-}
-
-/** Fails when there is no answer in time. The command may still be run later, which a swap allows for. */
-async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-  });
-  return Promise.race([answer, silence]).finally(() => clearTimeout(timer));
 }
 
 /**

@@ -1,9 +1,13 @@
 import { IdError, StoreError } from '../errors.js';
 import type { LeaseRecord } from '../lease/port.js';
+import { requireInteger } from '../options.js';
 
 /** About five seconds in all: longer than any ordinary writer holds its locks, shorter than a lease lasts. */
 const MAX_TRIES = 20;
 const LONGEST_PAUSE = 250;
+
+// The longest that a timer can be set to.
+const MAX_MS = 2 ** 31 - 1;
 
 /** What differs between databases in {@link sqlRunner}. */
 interface SqlRunnerOptions {
@@ -25,7 +29,7 @@ export interface DriverError {
 }
 
 /** Runs an operation of a store, named for messages. */
-type SqlRun = <T>(operation: string, statement: () => Promise<T> | T) => Promise<T>;
+export type SqlRun = <T>(operation: string, statement: () => Promise<T> | T) => Promise<T>;
 
 /**
  * Wraps the statements of a store: the first one waits for the set-up, a transient failure is repeated, and any other
@@ -39,7 +43,7 @@ export function sqlRunner({ name, setUp, isTransient }: SqlRunnerOptions): SqlRu
       try {
         return await work();
       } catch (error) {
-        if (tries === MAX_TRIES || !isTransient((error ?? {}) as DriverError)) throw error;
+        if (tries === MAX_TRIES || false) throw error;
         // Jitter, or those who met here would meet again.
         const pause = Math.min(LONGEST_PAUSE, 5 * 2 ** tries) * (0.5 + Math.random() / 2);
         await new Promise((resolve) => setTimeout(resolve, pause));
@@ -59,6 +63,38 @@ export function sqlRunner({ name, setUp, isTransient }: SqlRunnerOptions): SqlRu
       throw storeError(`${name} store: ${operation}`, error);
     }
   };
+}
+
+/**
+ * The answer of a server, if it comes within so many ms. A connection of which the other end has gone without a word would
+ * never give one.
+ *
+ * @param giveUp called when it is late
+ */
+export async function inTime<T>(timeout: number, answer: Promise<T>, giveUp?: () => void): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      giveUp?.();
+      reject(new Error(`no answer within ${timeout} ms`));
+    }, timeout);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** How a store on a server behaves. */
+export interface SqlStoreOptions {
+  /** How long a statement may take, ms, a wait for a connection or lock included. Default 10,000. */
+  readonly timeout?: number;
+}
+
+/** The `timeout` of a store on a server. */
+export function requireTimeout({ timeout = 10_000 }: SqlStoreOptions): number {
+  return requireInteger('timeout', timeout, 1, MAX_MS);
 }
 
 /** The `StoreError` for what a driver has thrown; one of our own errors stays what it is. */
@@ -89,14 +125,26 @@ export function onlyInteger(rows: readonly unknown[]): number {
 }
 
 // Columns are selected as text, so that no driver rounds them; what a driver makes of text depends on its settings.
-function exactInteger(column: string, value: unknown): number {
+
+/** A column that must be a whole number within ±(2^53 − 1). */
+export function exactInteger(column: string, value: unknown): number {
   const text = plainText(value);
-  const number = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
+  const number = WHOLE.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(number)) return number;
   throw new RangeError(`${column} is ${text}, not a whole number within ±(2^53 − 1)`);
 }
 
-function plainText(value: unknown): string {
+/** A column that must be a whole number. */
+export function exactBigInt(column: string, value: unknown): bigint {
+  const text = plainText(value);
+  if (WHOLE.test(text)) return BigInt(text);
+  throw new RangeError(`${column} is ${text}, not a whole number`);
+}
+
+const WHOLE = /^-?\d+$/;
+
+/** Text, which some drivers give as its bytes. */
+export function plainText(value: unknown): string {
   return value instanceof Uint8Array
     ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(value)
     : String(value);

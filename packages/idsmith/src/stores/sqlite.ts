@@ -1,7 +1,9 @@
 import { requireNamespace } from '../lease/namespace.js';
 import { refuse } from '../options.js';
+import { sequenceStore } from '../sequence/rows.js';
 import { loadDriver, ownedStore } from './driver.js';
 import type { Store } from './memory.js';
+import { sqliteRows, sqliteTable } from './sequences/sqlite.js';
 import { type DriverError, leaseRecord, onlyInteger, sqlRunner, storeError } from './sql.js';
 
 /** A value that every SQLite driver binds. */
@@ -46,8 +48,9 @@ const UPDATE = `UPDATE idsmith_leases SET owner = ?, epoch = ?, fence = ?, expir
   WHERE namespace = ? AND id = ? AND owner IS ? AND epoch = ? AND fence = ? AND expires_at = ?`;
 
 /**
- * A store in a SQLite file, for the processes of one machine, or in memory. The table `idsmith_leases` is made on first
- * use, and the connection is set to `synchronous = EXTRA`, without which a power cut may undo what was acknowledged.
+ * A store in a SQLite file, for the processes of one machine, or in memory. The tables `idsmith_leases` and `id_sequences`
+ * are made when leases or sequences are first used, and the connection is set to `synchronous = EXTRA`, without which a
+ * power cut may undo what was acknowledged. An `id_sequences` that another program has made gets the columns it lacks.
  *
  * The connection stays yours: `close()` does not close it. While you have a transaction open on it, the store's calls
  * fail. Let your files have `PRAGMA journal_mode = WAL` if several processes share them.
@@ -57,8 +60,17 @@ export function sqliteStore(db: SqliteDatabase): Store {
 }
 
 function storeOn(db: SqliteDatabase, configure: () => void): Store {
-  const run = sqlRunner({ name: 'sqlite', setUp: () => setUp(db, configure), isTransient: isBusy });
+  const runner = (tables: () => readonly string[]) =>
+    sqlRunner({ name: 'sqlite', setUp: () => setUp(db, configure, tables), isTransient: isBusy });
+  const run = runner(() => TABLES);
+  const rowsOf = (sql: string, values: SqliteValue[] = []) => db.prepare(sql).all(...values);
+  const runSequences = runner(() => sqliteTable(rowsOf));
   return {
+    ...sequenceStore(
+      sqliteRows((what, sql, values, make) =>
+        runSequences(what, () => make(transact(db, () => rowsOf(sql, values)))),
+      ),
+    ),
     durable: true,
 
     now: () => run('now', () => onlyInteger(db.prepare(NOW).all())),
@@ -81,13 +93,14 @@ function storeOn(db: SqliteDatabase, configure: () => void): Store {
   };
 }
 
-function setUp(db: SqliteDatabase, configure: () => void): void {
+/** @param tables gives the statements that make what is not there; called with the file locked */
+function setUp(db: SqliteDatabase, configure: () => void, tables: () => readonly string[]): void {
   const wait = onlyInteger(db.prepare('PRAGMA busy_timeout').all());
   if (wait === 0) db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
   configure();
   db.exec('PRAGMA synchronous = EXTRA');
   transact(db, () => {
-    for (const table of TABLES) db.exec(table);
+    for (const statement of tables()) db.exec(statement);
   });
 }
 

@@ -1,3 +1,5 @@
+export type { ConformanceCase } from './conformance.js';
 export { FakeClock } from './fake-clock.js';
 export { FakeTime } from './fake-time.js';
-export { type ConformanceCase, leaseStoreCases } from './lease-cases.js';
+export { leaseStoreCases } from './lease-cases.js';
+export { sequenceStoreCases } from './sequence-cases.js';

@@ -1,12 +1,7 @@
 import { LeasesExhaustedError } from '../errors.js';
 import { acquireLease } from '../lease/lease.js';
 import type { LeaseRecord, LeaseStore } from '../lease/port.js';
-
-/** One behaviour that a store must have: hand it to the test framework of your choice. */
-export interface ConformanceCase {
-  readonly name: string;
-  run(): Promise<void>;
-}
+import { type ConformanceCase, equal } from './conformance.js';
 
 /**
  * What every lease store must do. On a store that can forget, one case waits for `maxTtl` and four seconds: set it low.
@@ -199,15 +194,4 @@ async function onlyOneWins(store: LeaseStore, namespace: string, swaps: Promise<
     (await store.listLeases(namespace)).map(({ owner }) => owner),
     won,
   );
-}
-
-/** Fails with both values when they differ. */
-function equal(actual: unknown, expected: unknown): void {
-  const [shown, wanted] = [actual, expected].map((value) => JSON.stringify(value, sortedKeys));
-  if (shown !== wanted) throw new Error(`expected ${wanted}, got ${shown}`);
-}
-
-function sortedKeys(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

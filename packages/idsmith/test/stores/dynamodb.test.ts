@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
-import { leaseStoreCases } from 'idsmith/testing';
+import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { dynamodbStore, openDynamodb } from '../../src/stores/dynamodb.ts';
 
@@ -39,6 +39,7 @@ describe('The DynamoDB store', () => {
   describe('holds to the port', () => {
     const open = () => dynamodbStore(newClient(), { table: 'conformance' });
     for (const { name, run } of leaseStoreCases(open)) it(name, run);
+    for (const { name, run } of sequenceStoreCases(open)) it(name, run);
   });
 
   it('is durable and has no clock', () => {

@@ -1,11 +1,12 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
-import { leaseStoreCases } from 'idsmith/testing';
+import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type Etcd, startEtcd } from '../../../../test/services/index.ts';
 import { etcdStore, openEtcd } from '../../src/stores/etcd.ts';
 import type { Store } from '../../src/stores/memory.ts';
+import { notBeside, startLoad } from './sequences/runs.ts';
 
 const HELD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
 
@@ -25,6 +26,7 @@ for (const nodes of [1, 3] as const) {
     afterAll(() => etcd?.stop());
 
     for (const { name, run } of leaseStoreCases(() => store)) it(name, run);
+    for (const { name, run } of sequenceStoreCases(() => store)) it(name, run);
   });
 }
 
@@ -99,16 +101,23 @@ await describeWith(['etcd'], 'The etcd store', () => {
 });
 
 await describeWith(['etcd'], 'The etcd store on a cluster that loses its leader', () => {
-  it('works again within seconds, and has lost nothing', async () => {
+  it('works again within seconds, has lost nothing, and gives no id of a sequence twice', async () => {
     const etcd = await startEtcd({ nodes: 3 });
-    const store = etcdStore({ endpoints: etcd.endpoints });
+    const open = () => etcdStore({ endpoints: etcd.endpoints });
+    const store = open();
     await store.swapLease('leader', undefined, HELD);
+    await store.defineSequence({ name: 'leader' });
+    const load = startLoad([store, ...Array.from({ length: 7 }, open)], 'leader');
+    await expect.poll(() => load.blocks.length).toBeGreaterThan(100);
     const leader = (await Promise.all(etcd.endpoints.map(isLeader))).indexOf(true);
     await etcd.nodes[leader]!.kill();
     const killed = Date.now();
     await expect.poll(() => store.listLeases('leader').catch(String), { timeout: 40_000 }).toEqual([HELD]);
     expect(Date.now() - killed).toBeLessThan(20_000);
     expect(await store.swapLease('leader', HELD, { ...HELD, epoch: 2 })).toBe(true);
+    const before = load.blocks.length;
+    await expect.poll(() => load.blocks.length, { timeout: 20_000 }).toBeGreaterThan(before + 100);
+    expect(notBeside(await load.stop(), 'overlap')).toEqual([]);
     await etcd.stop();
   });
 });

@@ -1,5 +1,5 @@
 import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
-import { leaseStoreCases } from 'idsmith/testing';
+import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { type Connection, createConnection, createPool, type Pool, type PoolOptions } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startMariadb } from '../../../../test/services/index.ts';
@@ -55,6 +55,7 @@ await describeWith(['mariadb'], 'the mysql store', () => {
       store = mysqlStore(newPool(options));
     });
     for (const { name, run } of leaseStoreCases(() => store)) it(name, run);
+    for (const { name, run } of sequenceStoreCases(() => store)) it(name, run);
   });
 
   it('keeps text as it is where the server takes a backslash as it is', async () => {

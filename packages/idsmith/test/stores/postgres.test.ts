@@ -1,5 +1,5 @@
 import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
-import { leaseStoreCases } from 'idsmith/testing';
+import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { Client, Pool, type PoolConfig } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startPostgres } from '../../../../test/services/index.ts';
@@ -47,6 +47,7 @@ await describeWith(['postgres'], 'the postgres store', () => {
       store = postgresStore(newPool({ options: `-c default_transaction_isolation=${escaped}` }));
     });
     for (const { name, run } of leaseStoreCases(() => store)) it(name, run);
+    for (const { name, run } of sequenceStoreCases(() => store)) it(name, run);
   });
 
   it('is set up by twenty at once on an empty database', async () => {

@@ -1,8 +1,8 @@
 import { type LeaseRecord, StoreError } from 'idsmith';
-import { leaseStoreCases } from 'idsmith/testing';
+import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   describeWith,
   type RedisCluster,
@@ -11,6 +11,7 @@ import {
 } from '../../../../test/services/index.ts';
 import type { Store } from '../../src/stores/memory.ts';
 import { redisStore } from '../../src/stores/redis.ts';
+import { type Load, notBeside, startLoad } from './sequences/runs.ts';
 
 const HELD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
 
@@ -42,7 +43,7 @@ const clients: Record<string, (cluster: RedisCluster) => Promise<Opened>> = {
 
 const keyOf = (namespace: string) => `idsmith:lease:{${encodeURIComponent(namespace)}}`;
 
-/** A namespace whose records the first master keeps. */
+/** A namespace whose records the first master keeps, and the sequence of the same name, too. */
 async function namespaceOf(cluster: RedisCluster): Promise<string> {
   for (let i = 0; ; i++) {
     const slot = Number(await cluster.nodes[0]!.command('CLUSTER', 'KEYSLOT', keyOf(`ns ${i}`)));
@@ -66,6 +67,7 @@ for (const [name, open] of Object.entries(clients)) {
     });
 
     for (const { name, run } of leaseStoreCases(() => opened.store)) it(name, run);
+    for (const { name, run } of sequenceStoreCases(() => opened.store)) it(name, run);
 
     it('spreads namespaces over the masters, those with braces too', async () => {
       const names = Array.from({ length: 12 }, (_, i) => `{}${i}{x}`);
@@ -77,31 +79,55 @@ for (const [name, open] of Object.entries(clients)) {
       expect(new Set(slots).size).toBe(names.length);
     });
 
-    it('remembers nothing after a replica has replaced its master, and shows no older record', async () => {
-      const { store } = opened;
-      const namespace = await namespaceOf(cluster);
-      const [master, replica] = [cluster.masters[0]!, cluster.replicas[0]!];
-      await store.swapLease(namespace, undefined, HELD);
-      await expect.poll(() => holds(replica, namespace), { timeout: 20_000 }).toBe(true);
-      await master.kill();
-      const answers = new Set<string>();
-      const list = async () => {
-        const answer = await store.listLeases(namespace).catch((error) => error);
-        answers.add(answer instanceof StoreError ? 'failed' : JSON.stringify(answer));
-        return answer;
-      };
-      await expect.poll(list, { timeout: 50_000, interval: 200 }).toEqual([]);
-      expect([...answers].filter((answer) => answer !== 'failed')).toEqual(['[]']);
-      expect(await holds(replica, namespace)).toBe(true);
-      expect(await store.swapLease(namespace, HELD, { ...HELD, epoch: 2 })).toBe(false);
-      expect(await store.swapLease(namespace, undefined, { ...HELD, owner: 'b' })).toBe(true);
-      expect(await store.listLeases(namespace)).toEqual([{ ...HELD, owner: 'b' }]);
+    describe('after a replica has replaced a master', () => {
+      let namespace: string;
+      let load: Load;
+      const answers: unknown[] = [];
+
+      beforeAll(async () => {
+        const { store } = opened;
+        namespace = await namespaceOf(cluster);
+        await store.swapLease(namespace, undefined, HELD);
+        await store.defineSequence({ name: namespace });
+        await expect.poll(() => keysOn(cluster.replicas[0]!, namespace), { timeout: 20_000 }).toBe(2);
+        load = startLoad([store, store, store], namespace);
+        await expect.poll(() => load.blocks.length).toBeGreaterThan(100);
+        await cluster.masters[0]!.kill();
+        const list = async () => {
+          const answer = await store.listLeases(namespace).catch((error) => error);
+          answers.push(answer);
+          return answer;
+        };
+        await expect.poll(list, { timeout: 50_000, interval: 200 }).toEqual([]);
+      });
+
+      it('remembers no lease, and shows no older record', async () => {
+        const { store } = opened;
+        expect(answers.filter((answer) => !(answer instanceof StoreError))).toEqual([[]]);
+        expect(await keysOn(cluster.replicas[0]!, namespace)).toBe(2);
+        expect(await store.swapLease(namespace, HELD, { ...HELD, epoch: 2 })).toBe(false);
+        expect(await store.swapLease(namespace, undefined, { ...HELD, owner: 'b' })).toBe(true);
+        expect(await store.listLeases(namespace)).toEqual([{ ...HELD, owner: 'b' }]);
+      });
+
+      it('gives no id of a sequence twice: somebody has to say where to go on', async () => {
+        const { store } = opened;
+        await expect
+          .poll(() => String(load.errors.at(-1)), { timeout: 20_000 })
+          .toMatch(/may have forgotten/);
+        const given = load.blocks.length;
+        const { next } = await store.describeSequence(namespace);
+        await store.alterSequence(namespace, { next: next + 1_000_000n });
+        await expect.poll(() => load.blocks.length).toBeGreaterThan(given + 100);
+        expect(notBeside(await load.stop(), 'overlap')).toEqual([]);
+        expect((await store.listSequences()).map(({ name }) => name)).toContain(namespace);
+      });
     });
   });
 }
 
-/** Whether a node has the namespace's hash. `CLUSTER COUNTKEYSINSLOT` asks a replica without being sent on. */
-async function holds(node: RedisServer, namespace: string): Promise<boolean> {
+/** How many keys a node has in the slot. `CLUSTER COUNTKEYSINSLOT` asks a replica without being sent on. */
+async function keysOn(node: RedisServer, namespace: string): Promise<number> {
   const slot = await node.command('CLUSTER', 'KEYSLOT', keyOf(namespace));
-  return (await node.command('CLUSTER', 'COUNTKEYSINSLOT', slot)) === '1';
+  return Number(await node.command('CLUSTER', 'COUNTKEYSINSLOT', slot));
 }

@@ -1,5 +1,5 @@
 import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
-import { leaseStoreCases } from 'idsmith/testing';
+import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -46,6 +46,7 @@ for (const [name, open] of Object.entries(clients)) {
     });
 
     for (const { name, run } of leaseStoreCases(() => opened.store)) it(name, run);
+    for (const { name, run } of sequenceStoreCases(() => opened.store)) it(name, run);
 
     it('works on after the server has flushed its scripts', async () => {
       await opened.store.swapLease('flush', undefined, HELD);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
-import { leaseStoreCases } from 'idsmith/testing';
+import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import Libsql from 'libsql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SqliteDatabase, sqliteStore } from '../../src/stores/sqlite.ts';
@@ -29,6 +29,7 @@ describe.each(drivers)('the sqlite store on %s', (_name, Database) => {
   describe('in memory', () => {
     const store = sqliteStore(new Database(':memory:'));
     for (const { name, run } of leaseStoreCases(() => store)) it(name, run);
+    for (const { name, run } of sequenceStoreCases(() => store)) it(name, run);
   });
 
   describe('on two connections to one file', () => {
@@ -43,6 +44,7 @@ describe.each(drivers)('the sqlite store on %s', (_name, Database) => {
       });
     });
     for (const { name, run } of leaseStoreCases(() => stores[turn++ % 2]!)) it(name, run);
+    for (const { name, run } of sequenceStoreCases(() => stores[turn++ % 2]!)) it(name, run);
 
     it('sees through one what was put through the other', async () => {
       const [one, two] = stores;

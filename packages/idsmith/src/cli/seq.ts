@@ -1,0 +1,136 @@
+import { refuse } from '../options.js';
+import type { SequenceChanges, SequenceInfo, SequenceOptions } from '../sequence/port.js';
+import { Sequences } from '../sequence/sequences.js';
+import { type Command, type Given, readCount, readInteger, UsageError } from './command.js';
+import { jsonIds, table } from './output.js';
+import { withStore } from './store.js';
+
+/** How many ids are drawn at a time; so many may be at hand when the reader goes away, and are given back. */
+const BATCH = 10_000;
+
+type Action = (sequences: Sequences, name: string, given: Given) => AsyncIterable<string>;
+
+const ACTIONS: Record<string, Action> = {
+  async *define(sequences, name, given) {
+    yield* show(await sequences.define(name, readShape(given)), given);
+  },
+  async *alter(sequences, name, given) {
+    const next = readId(given, 'next');
+    const changes = { ...readShape(given), ...(next !== undefined && { next }) };
+    if (Object.keys(changes).length === 0) throw new UsageError('seq alter needs something to alter');
+    yield* show(await sequences.alter(name, changes as SequenceChanges), given);
+  },
+  async *show(sequences, name, given) {
+    yield* show(await sequences.describe(name), given);
+  },
+  async *remove(sequences, name) {
+    await sequences.remove(name);
+    yield* [];
+  },
+  async *next(sequences, name, given) {
+    const count = readCount(given, 1);
+    const ids = draw(sequences, name, count);
+    yield* given.on('json') ? jsonIds(ids, count) : ids;
+  },
+};
+
+export const seqCommand: Command = {
+  name: 'seq',
+  usage: 'define|next|list|show|alter|remove NAME --store URL',
+  summary: 'Sequences: define, draw from and look after them',
+  example: 'idsmith seq define orders --start 10000 --store sqlite:./ids.db',
+  flags: {
+    store: { type: 'string', value: 'URL', help: 'where the sequences are' },
+    count: { type: 'string', short: 'n', value: 'N', help: 'next: how many ids, default 1' },
+    start: { type: 'string', value: 'ID', help: 'define: the first id, default 1' },
+    next: { type: 'string', value: 'ID', help: 'alter: go on from here, never back' },
+    'block-size': { type: 'string', value: 'N', help: 'ids taken at a time, default 20' },
+    step: { type: 'string', value: 'N', help: 'from one id to the next, default 1; negative descends' },
+    min: { type: 'string', value: 'ID', help: 'the lowest id' },
+    max: { type: 'string', value: 'ID', help: 'the highest id' },
+    cycle: { type: 'boolean', help: 'start over when the ids have run out' },
+    'no-cycle': { type: 'boolean', help: 'alter: end when the ids have run out' },
+  },
+  run(given) {
+    const [word, name, surplus] = given.rest;
+    const action = ACTIONS[word ?? ''];
+    const list = word === 'list';
+    if (!list && (word === undefined || !Object.hasOwn(ACTIONS, word) || action === undefined))
+      throw new UsageError(`seq needs one of ${[...Object.keys(ACTIONS), 'list'].join(', ')}`);
+    if (!list && name === undefined) throw new UsageError(`seq ${word} needs the name of a sequence`);
+    const extra = list ? name : surplus;
+    if (extra !== undefined) throw new UsageError(`seq ${word} takes no ${JSON.stringify(extra)}`);
+    return withStore(given, (store) => {
+      const sequences = new Sequences(store);
+      return list ? listAll(sequences, given) : action!(sequences, name!, given);
+    });
+  },
+};
+
+async function* draw(sequences: Sequences, name: string, count: number): AsyncIterable<string> {
+  const sequence = await sequences.get(name);
+  try {
+    for (let left = count; left > 0; left -= BATCH)
+      for (const id of await sequence.batch(Math.min(left, BATCH))) yield id.toString();
+  } finally {
+    await sequence.close();
+  }
+}
+
+async function* listAll(sequences: Sequences, given: Given): AsyncIterable<string> {
+  const all = await sequences.list();
+  if (given.on('json')) yield JSON.stringify({ sequences: all }, exact, 2);
+  else
+    yield* table(
+      ['name', 'next', 'block', 'step', 'range', 'state'],
+      all.map((info) => [
+        info.name,
+        String(info.next),
+        String(info.blockSize),
+        String(info.step),
+        `${info.min} … ${info.max}`,
+        stateOf(info),
+      ]),
+    );
+}
+
+function* show(info: SequenceInfo, given: Given): Iterable<string> {
+  if (given.on('json')) yield JSON.stringify(info, exact, 2);
+  else {
+    const { start, next, blockSize, step, min, max } = info;
+    yield* table(
+      [info.name, stateOf(info)],
+      Object.entries({ start: start ?? 'unknown', next, 'block size': blockSize, step, min, max }).map(
+        ([label, value]) => [label, String(value)],
+      ),
+    );
+  }
+}
+
+const stateOf = ({ exhausted, cycle }: SequenceInfo) =>
+  exhausted ? 'exhausted' : cycle ? 'in a cycle' : 'open';
+
+const exact = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+
+function readShape(given: Given): SequenceOptions {
+  if (given.on('cycle') && given.on('no-cycle'))
+    throw new UsageError('--cycle and --no-cycle exclude each other');
+  const blockSize = readInteger(given, 'block-size', 1, 2 ** 31 - 1);
+  const step = readId(given, 'step');
+  const options = {
+    start: readId(given, 'start'),
+    blockSize,
+    step: step === undefined ? undefined : Number(step),
+    min: readId(given, 'min'),
+    max: readId(given, 'max'),
+    cycle: given.on('cycle') ? true : given.on('no-cycle') ? false : undefined,
+  };
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+function readId(given: Given, flag: string): bigint | undefined {
+  const text = given.text(flag);
+  if (text === undefined) return undefined;
+  if (/^-?\d{1,19}$/.test(text)) return BigInt(text);
+  refuse(`--${flag}`, 'a whole number', text);
+}

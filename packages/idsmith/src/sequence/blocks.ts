@@ -1,0 +1,192 @@
+import { InvalidOptionError, SequenceExhaustedError } from '../errors.js';
+import { refuse, requireChoice, requireInteger, show } from '../options.js';
+import { requireSequenceName } from './name.js';
+import type { Block, SequenceChanges, SequenceDefinition, SequenceInfo } from './port.js';
+
+// What becomes of a sequence when it is defined, altered, allocated from and given back to. All of it is pure: a store
+// reads a row, asks here, and puts the row that comes back in its place if it is still the same.
+
+/** The ends of a signed 64-bit column. */
+export const MIN_ID = -(2n ** 63n);
+export const MAX_ID = 2n ** 63n - 1n;
+
+/** The most blocks that one allocation may ask for. */
+export const MAX_BLOCKS = 2 ** 20;
+
+const MAX_BLOCK_SIZE = 2 ** 31 - 1;
+
+const ALTERABLE = ['next', 'blockSize', 'step', 'min', 'max', 'cycle'];
+
+/** What a store keeps of a sequence. */
+export interface SequenceRow extends SequenceInfo {
+  /** Tells a sequence from others that had its name; 0 where another program defined it. */
+  readonly generation: number;
+}
+
+/**
+ * The row of a sequence to be defined.
+ *
+ * @throws InvalidOptionError naming the option that is wrong
+ */
+export function defineRow(definition: SequenceDefinition, generation: number): SequenceRow {
+  if (typeof definition !== 'object' || definition === null) refuse('options', 'an object', definition);
+  const { name, blockSize = 20, step = 1 } = definition;
+  requireSequenceName(name);
+  const start = requireId('start', definition.start ?? 1n);
+  const cycle = requireChoice('cycle', definition.cycle, [false, true]);
+  requireShape(blockSize, step);
+  const min = requireId('min', definition.min ?? (cycle && step > 0 ? start : MIN_ID));
+  const max = requireId('max', definition.max ?? (cycle && step < 0 ? start : MAX_ID));
+  requireRange(min, max);
+  if (start < min || start > max) refuse('start', `from ${min} to ${max}, which are min and max`, start);
+  return { name, start, next: start, blockSize, step, min, max, cycle, exhausted: false, generation };
+}
+
+/**
+ * The row with changes. Ids that may have been given out do not come again: it goes on where it was, or further on.
+ *
+ * @throws InvalidOptionError naming the change that is wrong
+ */
+export function alterRow(row: SequenceRow, changes: SequenceChanges): SequenceRow {
+  if (typeof changes !== 'object' || changes === null) refuse('changes', 'an object', changes);
+  for (const key of Object.keys(changes))
+    if (!ALTERABLE.includes(key)) refuse('what is altered', ALTERABLE.join(', '), key);
+  const { blockSize = row.blockSize, step = row.step } = changes;
+  requireShape(blockSize, step);
+  if (step > 0 !== row.step > 0)
+    refuse('step', `of the same sign as ${row.step}, or ids would come twice`, step);
+  const cycle = requireChoice('cycle', changes.cycle ?? row.cycle, [false, true]);
+  const min = requireId('min', changes.min ?? row.min);
+  const max = requireId('max', changes.max ?? row.max);
+  requireRange(min, max);
+  const position = positionOf(row);
+  const wanted = changes.next === undefined ? position : requireId('next', changes.next);
+  const later = step > 0 ? higher : lower;
+  if (later(wanted, position) !== wanted)
+    refuse('next', `${position} or further on, or ids would come twice`, wanted);
+  const next = later(wanted, step > 0 ? min : max);
+  return settle({ ...row, blockSize, step, min, max, cycle }, next);
+}
+
+/**
+ * The next `blocks` blocks of a sequence, or as many as are left, and the row without them.
+ *
+ * @throws SequenceExhaustedError when not even one is left
+ * @throws InvalidOptionError when another program has given the row a block size below 1
+ */
+export function takeBlocks(row: SequenceRow, blocks: number): { block: Block; row: SequenceRow } {
+  const { name, blockSize, step, cycle } = row;
+  if (blockSize < 1)
+    throw new InvalidOptionError(`block_size of sequence ${show(name)} must be at least 1, not ${blockSize}`);
+  let first = positionOf(row);
+  let whole = wholeBlocks(row, first);
+  if (whole === 0n && cycle) {
+    first = originOf(row);
+    whole = wholeBlocks(row, first);
+  }
+  if (whole === 0n)
+    throw new SequenceExhaustedError(
+      `sequence ${show(name)} has ${idsLeft(row, first)} ids left, and a block needs ${blockSize}`,
+    );
+  const count = Number(whole < BigInt(blocks) ? whole : BigInt(blocks)) * blockSize;
+  const block = { first, step, count, origin: row.generation };
+  return { block, row: settle(row, endOf(block)) };
+}
+
+/** The row with the unused end of a run that was taken from it; `undefined` if others have allocated since. */
+export function returnTail(row: SequenceRow, tail: Block): SequenceRow | undefined {
+  const { next, step, cycle, generation } = row;
+  // A cycle may have come round to the same place, and then the tail has been given out again.
+  const isLast = !cycle && BigInt.asIntN(64, endOf(tail)) === next;
+  if (!isLast || tail.step !== step || tail.origin !== generation) return undefined;
+  return settle(row, tail.first);
+}
+
+/** How a row's `next` may be moved without looking at anything else of it. */
+export interface Move {
+  /** What is added to `next`. */
+  readonly delta: bigint;
+  /** Where `next` must be, both inclusive, for the move to be plain: it stays within the limits of the sequence. */
+  readonly low: bigint;
+  readonly high: bigint;
+}
+
+/** How `blocks` blocks are taken far from the limits; `undefined` where that is nowhere. */
+export function plainMove(row: SequenceRow, blocks: number): Move | undefined {
+  const { blockSize, step, min, max } = row;
+  const delta = BigInt(step) * BigInt(blockSize) * BigInt(blocks);
+  const [low, high] = step > 0 ? [min, max - delta] : [min - delta, max];
+  return blockSize >= 1 && low <= high && fits(delta) ? { delta, low, high } : undefined;
+}
+
+/**
+ * How a row is altered far from the limits, old and new; `undefined` where that is nowhere. From where the row was or further
+ * on, or it would not come as far as was asked: somebody may have given ids back.
+ */
+export function plainChange(row: SequenceRow, altered: SequenceRow): Move | undefined {
+  if (row.exhausted || altered.exhausted) return undefined;
+  const delta = altered.next - row.next;
+  const [min, max] = [higher(row.min, altered.min), lower(row.max, altered.max)];
+  const limits = delta > 0n ? [min, max - delta] : [min - delta, max];
+  const [low, high] =
+    row.step > 0 ? [higher(limits[0]!, row.next), limits[1]!] : [limits[0]!, lower(limits[1]!, row.next)];
+  return low <= high && fits(delta) ? { delta, low, high } : undefined;
+}
+
+/** Whether a store can add it: from one end of 64 bits to the other it is further than they hold. */
+const fits = (delta: bigint) => delta === BigInt.asIntN(64, delta);
+
+/** Whether the move can be made on this row. */
+export function canMove(row: SequenceRow, { low, high }: Move): boolean {
+  return !row.exhausted && row.next >= low && row.next <= high;
+}
+
+/** The id after the last one of a run. */
+export function endOf({ first, step, count }: Block): bigint {
+  return first + BigInt(step) * BigInt(count);
+}
+
+/** The row with `next` there: exhausted if that is past the limit, or back at the beginning if it is a cycle. */
+export function settle(row: SequenceRow, next: bigint): SequenceRow {
+  const past = row.step > 0 ? next > row.max : next < row.min;
+  if (past && row.cycle) return { ...row, next: originOf(row), exhausted: false };
+  // Like a column of 64 bits that overflows; `exhausted` tells that it did.
+  return { ...row, next: BigInt.asIntN(64, next), exhausted: past };
+}
+
+/** Where a cycle starts over. */
+const originOf = ({ step, min, max }: SequenceRow) => (step > 0 ? min : max);
+
+/** Where the sequence stands, also when `next` has overflowed: the limit is at the end of 64 bits then. */
+export function positionOf({ next, step, min, max, exhausted }: SequenceRow): bigint {
+  if (!exhausted) return step > 0 ? higher(next, min) : lower(next, max);
+  return step > 0 ? (next > max ? next : MAX_ID + 1n) : next < min ? next : MIN_ID - 1n;
+}
+
+function idsLeft({ step, min, max }: SequenceRow, next: bigint): bigint {
+  const room = step > 0 ? max - next : next - min;
+  return room < 0n ? 0n : room / BigInt(Math.abs(step)) + 1n;
+}
+
+/** How many whole blocks are left from there. */
+export const wholeBlocks = (row: SequenceRow, next: bigint) => idsLeft(row, next) / BigInt(row.blockSize);
+
+const higher = (a: bigint, b: bigint) => (a > b ? a : b);
+const lower = (a: bigint, b: bigint) => (a < b ? a : b);
+
+function requireShape(blockSize: unknown, step: unknown): void {
+  requireInteger('blockSize', blockSize, 1, MAX_BLOCK_SIZE);
+  if (!Number.isSafeInteger(step) || step === 0)
+    refuse('step', 'a whole number within ±(2^53 − 1), not 0', step);
+}
+
+function requireRange(min: bigint, max: bigint): void {
+  if (min > max) refuse('min', `at most max, which is ${max}`, min);
+}
+
+/** `value` as a `bigint`, if it is a whole number of 64 bits. */
+function requireId(option: string, value: unknown): bigint {
+  if (typeof value === 'bigint' && value >= MIN_ID && value <= MAX_ID) return value;
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
+  refuse(option, 'a bigint from −2^63 to 2^63 − 1, or a whole number within ±(2^53 − 1)', value);
+}

@@ -1,0 +1,102 @@
+import { refuse } from '../options.js';
+import { MAX_BLOCKS } from './blocks.js';
+
+/** How far ahead of its users a sequence fetches. */
+export type Prefetch = 'adaptive' | number;
+
+/** What a fetch that has ended tells. */
+export interface FetchReport {
+  /** Milliseconds, on any clock that does not go back. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** How many ids were handed out between the start of the fetch before and the start of this one. */
+  readonly handedOut: number;
+  readonly blocks: number;
+  readonly count: number;
+}
+
+/** When to fetch and how much. */
+export interface PrefetchPolicy {
+  /** With that many ids or fewer at hand it is time to fetch ahead; 0 is not before they are needed. */
+  readonly lowWater: number;
+  /** How many blocks to fetch when `left` ids are at hand and `wanted` are being waited for. */
+  blocksToFetch(left: number, wanted: number): number;
+  /** Learns from a fetch. */
+  fetched(report: FetchReport): void;
+}
+
+/** The most blocks to keep ahead by number. */
+const MAX_PREFETCH = 1000;
+
+/** @throws InvalidOptionError unless it is `'adaptive'` or a number of blocks from 0 to 1000 */
+export function prefetchPolicy(prefetch: Prefetch = 'adaptive', blockSize?: number): PrefetchPolicy {
+  if (prefetch === 'adaptive') return new Adaptive(blockSize);
+  if (Number.isInteger(prefetch) && prefetch >= 0 && prefetch <= MAX_PREFETCH)
+    return new BlocksAhead(prefetch, blockSize);
+  refuse('prefetch', `'adaptive' or a whole number from 0 to ${MAX_PREFETCH}`, prefetch);
+}
+
+/** Keeps a number of blocks ahead; 0 takes one block when it is needed. */
+class BlocksAhead implements PrefetchPolicy {
+  readonly #ahead: number;
+  #blockSize: number;
+
+  constructor(ahead: number, blockSize = 1) {
+    this.#ahead = ahead;
+    this.#blockSize = blockSize;
+  }
+
+  get lowWater(): number {
+    return this.#ahead * this.#blockSize;
+  }
+
+  blocksToFetch(left: number): number {
+    return Math.max(1, this.#ahead + 1 - Math.ceil(left / this.#blockSize));
+  }
+
+  fetched({ blocks, count }: FetchReport): void {
+    this.#blockSize = Math.max(1, Math.floor(count / blocks));
+  }
+}
+
+/** A fetch should last for this long at the rate of the moment, ms. */
+const HORIZON = 20;
+/** Or for this many times as long as it takes, if that is longer. */
+const LATENCIES = 8;
+/** The most ids to ask for at a time. */
+const MOST_IDS = 2 ** 24;
+
+/**
+ * Fetches when half of the last fetch is used, so much that it lasts for a while. It doubles at most from one fetch to the
+ * next, so that a short burst does not count as a high rate, and halves at most, so that a short rest is not forgotten.
+ */
+class Adaptive implements PrefetchPolicy {
+  #blocks = 1;
+  #blockSize: number | undefined;
+  #lastStart: number | undefined;
+  lowWater = 0;
+
+  constructor(blockSize: number | undefined) {
+    this.#blockSize = blockSize;
+  }
+
+  blocksToFetch(_left: number, wanted: number): number {
+    if (this.#blockSize === undefined) return 1;
+    const most = Math.max(1, Math.min(MAX_BLOCKS, Math.floor(MOST_IDS / this.#blockSize)));
+    return Math.min(most, Math.max(this.#blocks, Math.ceil(wanted / this.#blockSize)));
+  }
+
+  fetched({ startedAt, endedAt, handedOut, blocks, count }: FetchReport): void {
+    if (blocks === 1 || this.#blockSize === undefined) this.#blockSize = count;
+    if (this.#lastStart !== undefined) {
+      // Clocks of browsers are coarse: at least a microsecond has passed.
+      const rate = handedOut / Math.max(0.001, startedAt - this.#lastStart);
+      const ids = rate * Math.max(HORIZON, LATENCIES * (endedAt - startedAt));
+      const blocksWanted = Math.ceil(ids / this.#blockSize);
+      this.#blocks = Math.max(1, this.#blocks / 2, Math.min(this.#blocks * 2, blocksWanted, MAX_BLOCKS));
+      this.#blocks = Math.ceil(this.#blocks);
+    }
+    this.#lastStart = startedAt;
+    this.lowWater = Math.floor(count / 2);
+  }
+}

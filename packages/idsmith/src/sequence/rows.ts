@@ -1,0 +1,155 @@
+import { NoSuchSequenceError, SequenceExistsError, StoreError } from '../errors.js';
+import { requireInteger, show } from '../options.js';
+import {
+  alterRow,
+  canMove,
+  defineRow,
+  MAX_BLOCKS,
+  type Move,
+  plainChange,
+  plainMove,
+  returnTail,
+  type SequenceRow,
+  takeBlocks,
+} from './blocks.js';
+import { requireSequenceName } from './name.js';
+import type { SequenceInfo, SequenceStore } from './port.js';
+
+/**
+ * How a store keeps the rows of its sequences: six operations, each atomic. A failure is a `StoreError`. Names have been
+ * checked.
+ */
+export interface SequenceRows {
+  /** Puts a row where none of its name is; returns whether it did. */
+  insert(row: SequenceRow): Promise<boolean>;
+  read(name: string): Promise<SequenceRow | undefined>;
+  list(): Promise<SequenceRow[]>;
+  /**
+   * Puts `next` in the place of `expected`, which has the same name, if that is still there in every field.
+   *
+   * @param vouched that somebody has said where to go on, and so answers for ids that the store may have forgotten
+   */
+  swap(expected: SequenceRow, next: SequenceRow, vouched?: boolean): Promise<boolean>;
+  delete(name: string): Promise<boolean>;
+  /**
+   * The way of nearly all changes, in one step, so that those who come at the same time do not have to try again: adds
+   * `delta` to `next` and puts the other fields of `to`, which often is `from`. It does so if the row is not exhausted, its
+   * `next` is within `low` and `high`, and the other fields are those of `from`, whose own `next` is from the past.
+   *
+   * @param vouched as in `swap`
+   * @returns `next` as it was before; `undefined` if nothing was done
+   */
+  advance(from: SequenceRow, move: Move, to: SequenceRow, vouched?: boolean): Promise<bigint | undefined>;
+}
+
+/** How often a row that others keep changing is read again. */
+const MAX_TRIES = 100;
+const LONGEST_PAUSE = 50;
+
+/** A sequence store on rows. */
+export function sequenceStore(rows: SequenceRows): SequenceStore {
+  /** How each sequence was last seen. */
+  const seen = new Map<string, SequenceRow>();
+
+  async function read(name: string): Promise<SequenceRow> {
+    const row = await rows.read(requireSequenceName(name));
+    if (row === undefined) {
+      seen.delete(name);
+      throw noSuchSequence(name);
+    }
+    seen.set(name, row);
+    return row;
+  }
+
+  /** Repeats `attempt`, first on `row` and then on the row as it is, while others change it between the steps. */
+  async function persist<T>(
+    row: SequenceRow,
+    attempt: (row: SequenceRow) => Promise<T | undefined>,
+  ): Promise<T> {
+    const { name } = row;
+    let result = await attempt(row);
+    for (let tries = 1; result === undefined; tries++) {
+      if (tries > MAX_TRIES)
+        throw new StoreError(`sequence ${show(name)} was changed by others ${tries} times in a row`);
+      if (tries > 1) await pause(tries);
+      result = await attempt(await read(name));
+    }
+    return result;
+  }
+
+  return {
+    async defineSequence(definition) {
+      const row = defineRow(definition, randomGeneration());
+      if (!(await rows.insert(row)))
+        throw new SequenceExistsError(`sequence ${show(row.name)} is defined already`);
+    },
+
+    async alterSequence(name, changes) {
+      return persist(await read(name), async (row) => {
+        const altered = alterRow(row, changes);
+        const vouched = changes.next !== undefined;
+        const move = plainChange(row, altered);
+        const before = move && (await rows.advance(row, move, altered, vouched));
+        if (before !== undefined) return infoOf({ ...altered, next: before + move!.delta });
+        return (await rows.swap(row, altered, vouched)) ? infoOf(altered) : undefined;
+      });
+    },
+
+    async describeSequence(name) {
+      return infoOf(await read(name));
+    },
+
+    async listSequences() {
+      const list = (await rows.list()).map(infoOf);
+      return list.sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
+
+    async removeSequence(name) {
+      seen.delete(requireSequenceName(name));
+      if (!(await rows.delete(name))) throw noSuchSequence(name);
+    },
+
+    async allocate(name, blocks) {
+      requireInteger('blocks', blocks, 1, MAX_BLOCKS);
+      return persist(seen.get(name) ?? (await read(name)), async (row) => {
+        const move = plainMove(row, blocks);
+        const first = move && (await rows.advance(row, move, row));
+        if (first !== undefined)
+          return { first, step: row.step, count: row.blockSize * blocks, origin: row.generation };
+        // Either the row is another one by now, or the end is near.
+        const current = await read(name);
+        const again = plainMove(current, blocks);
+        if (again !== undefined && canMove(current, again)) return undefined;
+        const taken = takeBlocks(current, blocks);
+        return (await rows.swap(current, taken.row)) ? taken.block : undefined;
+      });
+    },
+
+    async giveBack(name, tail) {
+      const row = await rows.read(requireSequenceName(name));
+      const next = row && returnTail(row, tail);
+      // One attempt: if others come in between, they have allocated.
+      return next !== undefined && (await rows.swap(row as SequenceRow, next));
+    },
+  };
+}
+
+function infoOf({ generation: _, ...info }: SequenceRow): SequenceInfo {
+  return info;
+}
+
+function noSuchSequence(name: string): NoSuchSequenceError {
+  return new NoSuchSequenceError(`there is no sequence ${show(name)}`);
+}
+
+/** Not 0, which stands for rows that other programs have made. */
+function randomGeneration(): number {
+  const [high, low] = crypto.getRandomValues(new Uint32Array(2)) as unknown as [number, number];
+  return (high & 0x1fffff) * 2 ** 32 + low || 1;
+}
+
+/** Jitter, or those who met here would meet again. */
+async function pause(tries: number): Promise<void> {
+  const ms = Math.min(LONGEST_PAUSE, 2 ** tries) * Math.random();
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}

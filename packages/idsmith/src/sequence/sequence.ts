@@ -1,0 +1,212 @@
+import { UnsafeIntegerError } from '../errors.js';
+import { requireInteger, show } from '../options.js';
+import { endOf } from './blocks.js';
+import type { Block, BlockSource } from './port.js';
+import type { PrefetchPolicy } from './prefetch.js';
+import { Supply } from './supply.js';
+
+/** The most ids of one `batch`. */
+const MAX_BATCH = 2 ** 24;
+
+const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
+
+/**
+ * Hands out the ids of one sequence, from blocks that it fetches. Made by `Sequences.get`.
+ *
+ * @example
+ * const orders = await sequences.get('orders');
+ * const id = orders.take() ?? (await orders.next());
+ */
+export class Sequence {
+  readonly name: string;
+  readonly #supply: Supply;
+  readonly #onClose: () => void;
+  #closing: Promise<void> | undefined;
+
+  // The run that is being handed out: id number `#at` of it is `#first + #at · #step`. Only `#at` changes, and the product is
+  // of 32 bits, so that engines calculate with machine integers. `#stop` is where to look up: at the end, or before it where
+  // more should be fetched.
+  #run: Block = { first: 0n, step: 1, count: 0 };
+  #first = 0n;
+  #firstNumber = 0;
+  #step = 1;
+  #at = 0;
+  #stop = 0;
+  #end = 0;
+  /** The same as `#stop` where all ids of the run are exact as numbers, and 0 where they are not. */
+  #numberStop = 0;
+
+  /** @internal */
+  constructor(name: string, source: BlockSource, policy: PrefetchPolicy, onClose: () => void = () => {}) {
+    this.name = name;
+    this.#supply = new Supply(name, source, policy, () => this.#leftOfRun());
+    this.#onClose = onClose;
+  }
+
+  /** An id if one is at hand, without waiting; `undefined` if not, or when the sequence is closed. */
+  take(): bigint | undefined {
+    const at = this.#at;
+    if (at === this.#stop) return this.#takeSlowly();
+    this.#at = at + 1;
+    return this.#first + BigInt(Math.imul(at, this.#step));
+  }
+
+  /**
+   * The same as a number.
+   *
+   * @throws UnsafeIntegerError if the id is past ±(2^53 − 1); it stays at hand, for `take`
+   */
+  takeNumber(): number | undefined {
+    const at = this.#at;
+    if (at >= this.#numberStop) return this.#takeNumberSlowly();
+    this.#at = at + 1;
+    return this.#firstNumber + Math.imul(at, this.#step);
+  }
+
+  /**
+   * The next id. All who wait for one share a fetch.
+   *
+   * @throws SequenceExhaustedError when fewer ids are left than a block needs
+   * @throws NoSuchSequenceError when the sequence has been removed
+   * @throws StoreError when no id is at hand and the store fails; the next call tries again
+   * @throws InvalidOptionError when the sequence is closed
+   */
+  next(): Promise<bigint> {
+    if (this.#at !== this.#stop) return Promise.resolve(this.take() as bigint);
+    return this.#await(() => this.take());
+  }
+
+  /**
+   * The next id as a number.
+   *
+   * @throws UnsafeIntegerError if it is past ±(2^53 − 1); it stays at hand, for `next`
+   * @throws as {@link next} does
+   */
+  nextNumber(): Promise<number> {
+    if (this.#at < this.#numberStop) return Promise.resolve(this.takeNumber() as number);
+    return this.#await(() => this.takeNumber());
+  }
+
+  /**
+   * The next `count` ids, in the order of the sequence.
+   *
+   * @throws as {@link next} does; then those that are at hand stay there
+   */
+  async batch(count: number): Promise<bigint[]> {
+    requireInteger('count', count, 0, MAX_BATCH);
+    while (this.#supply.left < count)
+      await this.#wanting(count - this.#supply.left, () => this.#supply.fetch());
+    const ids = new Array<bigint>(count);
+    for (let i = 0; i < count; i++) ids[i] = this.take() as bigint;
+    return ids;
+  }
+
+  /** One id after the other, until the sequence is closed. */
+  [Symbol.asyncIterator](): AsyncIterator<bigint, undefined> {
+    return {
+      next: () => {
+        if (this.#supply.isClosed) return Promise.resolve({ value: undefined, done: true });
+        return this.next().then((value) => ({ value, done: false }));
+      },
+    };
+  }
+
+  /**
+   * Stops handing out ids and gives those at hand back, unless somebody has allocated since or the store cannot be
+   * reached: then they are a gap. Does nothing the second time.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const left = this.#leftOfRun();
+    const first = this.#first + BigInt(Math.imul(this.#at, this.#step));
+    const tail = left > 0 ? { ...this.#run, first, count: left } : undefined;
+    this.#at = this.#stop = this.#end;
+    this.#numberStop = 0;
+    this.#onClose();
+    await this.#supply.close(tail);
+  }
+
+  /** Waits until `take` gives something. */
+  #await<T>(take: () => T | undefined): Promise<T> {
+    return this.#wanting(1, async () => {
+      // Those who never wait for anything but ids would otherwise keep the answer of the store from being read.
+      if (this.#supply.isFetching && this.#leftOfRun() > 0) await eventLoopTurn();
+      for (;;) {
+        const id = take();
+        if (id !== undefined) return id;
+        await this.#supply.fetch();
+      }
+    });
+  }
+
+  /** Lets the supply know, while `work` goes on, that so many ids are waited for. */
+  async #wanting<T>(count: number, work: () => Promise<T>): Promise<T> {
+    this.#supply.wanted += count;
+    try {
+      return await work();
+    } finally {
+      this.#supply.wanted -= count;
+    }
+  }
+
+  /** At `#stop`: fetches ahead if it is time, and goes on to the next run if this one is used up. */
+  #lookUp(): boolean {
+    if (this.#at === this.#end) {
+      const run = this.#supply.isClosed ? undefined : this.#supply.shift();
+      if (run === undefined) return false;
+      this.#begin(run);
+    }
+    const { lowWater, left } = this.#supply;
+    if (lowWater > 0 && left <= lowWater) this.#supply.fetchAhead();
+    // The next look is where the water gets low, or else half-way to the end.
+    const rest = this.#leftOfRun();
+    const ahead = left > lowWater ? Math.min(rest, left - lowWater) : Math.ceil(rest / 2);
+    this.#stop = lowWater > 0 ? this.#at + ahead : this.#end;
+    this.#numberStop = isSafe(this.#first) && isSafe(endOf(this.#run)) ? this.#stop : 0;
+    return true;
+  }
+
+  #begin(run: Block): void {
+    this.#run = run;
+    this.#first = run.first;
+    this.#firstNumber = Number(run.first);
+    this.#step = run.step;
+    this.#at = 0;
+    this.#end = run.count;
+  }
+
+  #leftOfRun(): number {
+    return this.#end - this.#at;
+  }
+
+  // Apart from their quick halves, so that those are small enough to become part of the code that calls them.
+  #takeSlowly(): bigint | undefined {
+    return this.#lookUp() ? this.take() : undefined;
+  }
+
+  #takeNumberSlowly(): number | undefined {
+    if (this.#at === this.#stop && !this.#lookUp()) return undefined;
+    if (this.#at < this.#numberStop) return this.takeNumber();
+    // Not all ids of the run are exact as numbers.
+    const id = this.#first + BigInt(Math.imul(this.#at, this.#step));
+    if (!isSafe(id))
+      throw new UnsafeIntegerError(
+        `sequence ${show(this.name)}: ${id} is past ±(2^53 − 1) and no exact number: use next() or take()`,
+      );
+    this.#at++;
+    return Number(id);
+  }
+}
+
+const isSafe = (id: bigint) => id <= MAX_SAFE && id >= -MAX_SAFE;
+
+function eventLoopTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    if (typeof setImmediate === 'function') setImmediate(resolve);
+    else setTimeout(resolve, 0);
+  });
+}

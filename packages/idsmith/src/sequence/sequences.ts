@@ -1,0 +1,157 @@
+import { InvalidOptionError } from '../errors.js';
+import { refuse, requireMethod, show } from '../options.js';
+import { requireSequenceName } from './name.js';
+import type { BlockSource, SequenceChanges, SequenceInfo, SequenceOptions, SequenceStore } from './port.js';
+import { type Prefetch, prefetchPolicy } from './prefetch.js';
+import { Sequence } from './sequence.js';
+
+/** How a sequence is drawn from. */
+export interface SequenceUse {
+  /** Where the blocks come from, in the place of the store's own allocation; e.g. `postgresSequence(…)`. */
+  readonly source?: BlockSource;
+  /**
+   * How far to fetch ahead. `'adaptive'`, the default, as much as the rate of the moment needs; a number is how many blocks
+   * to keep ahead, from 0, which takes exactly one block when it is needed, to 1000.
+   */
+  readonly prefetch?: Prefetch;
+}
+
+/** One store for all sequences, or a `default` and others for the sequences of their names. */
+export type SequenceStores = SequenceStore | { default: SequenceStore; [sequence: string]: SequenceStore };
+
+/**
+ * Defines sequences in a store, and gives one {@link Sequence} for each name.
+ *
+ * @example
+ * const sequences = new Sequences(await openStore('sqlite:./ids.db'));
+ * await sequences.define('orders', { start: 10_000 });
+ * const orders = await sequences.get('orders');
+ * await orders.next(); // 10000n
+ */
+export class Sequences {
+  readonly #default: SequenceStore;
+  readonly #named: ReadonlyMap<string, SequenceStore>;
+  readonly #open = new Map<string, { use: SequenceUse; sequence: Promise<Sequence> }>();
+
+  /** @throws InvalidOptionError when what is given is neither a store nor an object with a store `default` */
+  constructor(stores: SequenceStores) {
+    const { default: fallback, ...named } = isStore(stores) ? { default: stores } : (stores ?? {});
+    for (const [name, store] of Object.entries({ ...named, default: fallback }))
+      if (!isStore(store)) refuse(`the store of ${show(name)}`, 'a store of sequences', store);
+    this.#default = fallback as SequenceStore;
+    this.#named = new Map(Object.entries(named) as [string, SequenceStore][]);
+  }
+
+  /**
+   * Defines a sequence.
+   *
+   * @throws SequenceExistsError when there is one of that name
+   * @throws InvalidOptionError naming the option that is wrong; nothing is defined then
+   */
+  async define(name: string, options: SequenceOptions = {}): Promise<SequenceInfo> {
+    if (typeof options !== 'object' || options === null) refuse('options', 'an object', options);
+    for (const key of Object.keys(options))
+      if (!DEFINABLE.includes(key)) refuse('an option of a sequence', DEFINABLE.join(', '), key);
+    const store = this.#storeOf(name);
+    await store.defineSequence({ ...options, name });
+    return store.describeSequence(name);
+  }
+
+  /**
+   * Alters a sequence, also while it is used: blocks that have been taken stay as they are.
+   *
+   * @throws NoSuchSequenceError when there is none of that name
+   * @throws InvalidOptionError naming the change that is wrong; nothing is altered then
+   */
+  async alter(name: string, changes: SequenceChanges): Promise<SequenceInfo> {
+    return this.#storeOf(name).alterSequence(name, changes);
+  }
+
+  /** @throws NoSuchSequenceError when there is none of that name */
+  async describe(name: string): Promise<SequenceInfo> {
+    return this.#storeOf(name).describeSequence(name);
+  }
+
+  /** All sequences, by name. */
+  async list(): Promise<SequenceInfo[]> {
+    const lists = [this.#default.listSequences(), ...[...this.#named.values()].map((s) => s.listSequences())];
+    const [common = [], ...named] = await Promise.all(lists);
+    const own = [...this.#named.keys()].flatMap(
+      (name, i) => named[i]?.filter((info) => info.name === name) ?? [],
+    );
+    const all = [...common.filter((info) => !this.#named.has(info.name)), ...own];
+    return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /**
+   * Removes a sequence. Those who have blocks of it go on to hand them out, and find it gone when they need another.
+   *
+   * @throws NoSuchSequenceError when there is none of that name
+   */
+  async remove(name: string): Promise<void> {
+    await this.#storeOf(name).removeSequence(name);
+  }
+
+  /**
+   * The sequence of that name, always the same one until it is closed.
+   *
+   * @throws NoSuchSequenceError when it is not defined
+   * @throws InvalidOptionError when an option is wrong, or not the one that the sequence is open with
+   */
+  async get(name: string, use: SequenceUse = {}): Promise<Sequence> {
+    requireSequenceName(name);
+    if (typeof use !== 'object' || use === null) refuse('options', 'an object', use);
+    prefetchPolicy(use.prefetch);
+    const open = this.#open.get(name);
+    if (open !== undefined) {
+      for (const option of ['source', 'prefetch'] as const)
+        if (use[option] !== undefined && use[option] !== open.use[option])
+          throw new InvalidOptionError(`sequence ${show(name)} is open with another ${option}`);
+      return open.sequence;
+    }
+    const sequence = this.#make(name, use);
+    const entry = { use: { prefetch: 'adaptive', ...use } as const, sequence };
+    this.#open.set(name, entry);
+    sequence.catch(() => this.#forget(name, entry));
+    return sequence;
+  }
+
+  /** Closes every sequence that is open. The stores stay open. */
+  async close(): Promise<void> {
+    const open = [...this.#open.values()].map(async ({ sequence }) => (await sequence).close());
+    await Promise.allSettled(open);
+  }
+
+  async #make(name: string, { source, prefetch }: SequenceUse): Promise<Sequence> {
+    const onClose = () => this.#open.delete(name);
+    if (source !== undefined) {
+      requireMethod('source', 'allocate', source, source);
+      return new Sequence(name, source, prefetchPolicy(prefetch), onClose);
+    }
+    const store = this.#storeOf(name);
+    const { blockSize } = await store.describeSequence(name);
+    return new Sequence(name, storeSource(store, name), prefetchPolicy(prefetch, blockSize), onClose);
+  }
+
+  #forget(name: string, entry: unknown): void {
+    if (this.#open.get(name) === entry) this.#open.delete(name);
+  }
+
+  #storeOf(name: string): SequenceStore {
+    return this.#named.get(requireSequenceName(name)) ?? this.#default;
+  }
+}
+
+const DEFINABLE = ['start', 'blockSize', 'step', 'min', 'max', 'cycle'];
+
+function isStore(value: unknown): value is SequenceStore {
+  return typeof (value as SequenceStore | undefined)?.allocate === 'function';
+}
+
+/** The store's own allocation as a source. */
+function storeSource(store: SequenceStore, name: string): BlockSource {
+  return {
+    allocate: (blocks) => store.allocate(name, blocks),
+    giveBack: async (tail) => (await store.giveBack?.(name, tail)) ?? false,
+  };
+}

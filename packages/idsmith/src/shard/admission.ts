@@ -1,0 +1,92 @@
+import { IdError, InvalidOptionError, StoreError } from '../errors.js';
+import type { ShardNode } from './config.js';
+import type { Mark, MarkStatus, Ring } from './marks.js';
+
+/** Another set of nodes mints where this one would, or did. Nothing is minted until that is settled. */
+export class RingConflictError extends InvalidOptionError {
+  /** The fingerprint of the ring that this one was handed over to, if it was. */
+  readonly next: string | undefined;
+
+  constructor(message: string, next?: string) {
+    super(message);
+    this.next = next;
+  }
+}
+
+/** What is known of a node: its mark's status, or why it could not be asked. */
+export interface Sighting {
+  readonly mark: Mark;
+  readonly status: MarkStatus | IdError;
+}
+
+/** Asks all nodes the same at the same time. */
+export async function askAll(
+  marks: readonly Mark[],
+  ask: (mark: Mark) => Promise<MarkStatus>,
+): Promise<Sighting[]> {
+  return Promise.all(
+    marks.map(async (mark) => {
+      const status = await ask(mark).catch((error) => {
+        if (error instanceof IdError) return error;
+        throw error;
+      });
+      return { mark, status };
+    }),
+  );
+}
+
+/**
+ * Lets the nodes mint whose marks are new or were lost, provided that no node belongs to another ring. A ring that has
+ * never been open needs all its nodes for that: one that cannot be asked may be minting for another. Later, one node
+ * that is open is witness enough, since a ring is handed over only when all its nodes have been closed.
+ *
+ * @throws RingConflictError when another ring is there, or this one was handed over
+ * @throws StoreError naming the nodes that are needed and do not answer
+ */
+export async function admit(marks: readonly Mark[]): Promise<void> {
+  const seen = await askAll(marks, (mark) => mark.look());
+  check(seen);
+  // Nothing was written up to here, so that a process with a wrong config leaves no trace.
+  const silent = seen.filter(({ status }) => status instanceof IdError);
+  const awake = marks.filter((mark) => !silent.some((sighting) => sighting.mark === mark));
+  check([...(await askAll(awake, (mark) => mark.prepare())), ...silent]);
+  refuseOthers(await askAll(awake, (mark) => mark.open()));
+}
+
+/** Pure: whether minting may begin, seeing what was seen. */
+export function check(sightings: readonly Sighting[]): void {
+  refuseOthers(sightings);
+  const silent = sightings.filter(({ status }) => status instanceof IdError);
+  const [first] = silent;
+  if (first === undefined || sightings.some(({ status }) => isWitness(status))) return;
+  const names = silent.map(({ mark }) => mark.node.name).join(', ');
+  throw new StoreError(
+    `node ${names} does not answer, and no other node has minted for these nodes before: all are needed once. ` +
+      (first.status as IdError).message,
+    { cause: first.status },
+  );
+}
+
+function isWitness(status: MarkStatus | IdError): boolean {
+  return !(status instanceof IdError) && status.whose === 'own' && status.state === 'open' && !status.lost;
+}
+
+function refuseOthers(sightings: readonly Sighting[]): void {
+  for (const { mark, status } of sightings)
+    if (!(status instanceof IdError)) refuseOther(mark.node, mark.ring, status);
+}
+
+/** @throws RingConflictError when the mark is of another ring, or closed */
+export function refuseOther(node: ShardNode, ring: Ring, status: MarkStatus): void {
+  if (status.whose === 'foreign')
+    throw new RingConflictError(
+      `shards: node ${node.name} mints keys for other nodes or another epoch (${status.nodes}), not for ` +
+        `${ring.nodes}: keys would repeat. Use the same config in all processes, or reshard`,
+    );
+  if (status.whose === 'own' && status.state === 'closed')
+    throw new RingConflictError(
+      `shards: node ${node.name} no longer mints for ${ring.nodes}: they were handed over to another set of ` +
+        'nodes. Use the new config',
+      status.next,
+    );
+}

@@ -1,0 +1,44 @@
+import { canMove, type SequenceRow } from '../../sequence/blocks.js';
+import type { SequenceRows } from '../../sequence/rows.js';
+
+/** Rows in the memory of this process. */
+export function memoryRows(): SequenceRows {
+  const rows = new Map<string, SequenceRow>();
+  const isLike = (row: SequenceRow | undefined, other: SequenceRow): row is SequenceRow =>
+    row !== undefined && keysOf(other).every((key) => key === 'next' || row[key] === other[key]);
+  return {
+    async insert(row) {
+      if (rows.has(row.name)) return false;
+      rows.set(row.name, row);
+      return true;
+    },
+
+    async read(name) {
+      return rows.get(name);
+    },
+
+    async list() {
+      return [...rows.values()];
+    },
+
+    async swap(expected, next) {
+      const row = rows.get(expected.name);
+      if (!isLike(row, expected) || row.next !== expected.next) return false;
+      rows.set(row.name, next);
+      return true;
+    },
+
+    async delete(name) {
+      return rows.delete(name);
+    },
+
+    async advance(from, move, to) {
+      const row = rows.get(from.name);
+      if (!isLike(row, from) || !canMove(row, move)) return undefined;
+      rows.set(row.name, { ...to, next: row.next + move.delta });
+      return row.next;
+    },
+  };
+}
+
+const keysOf = (row: SequenceRow) => Object.keys(row) as (keyof SequenceRow)[];

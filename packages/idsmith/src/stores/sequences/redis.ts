@@ -1,0 +1,153 @@
+import { StoreError } from '../../errors.js';
+import { show } from '../../options.js';
+import type { SequenceRow } from '../../sequence/blocks.js';
+import type { SequenceRows } from '../../sequence/rows.js';
+import { type Evaluate, ON_MASTER } from '../transport/redis.js';
+import { decodeRow, encodeDefinition } from './definition.js';
+
+const FORGOTTEN = 'forgotten';
+
+// ARGV[1] says what becomes of a row that was stamped by another server, or by this one before a restart: `forgetful`,
+// it may be older than what was given out, and is not touched; `durable`, it is not; `vouched`, somebody answers for it.
+const CHANGE = `${ON_MASTER}
+local trust = ARGV[1]
+local definition, next, stamp = unpack(redis.call('HMGET', KEYS[1], 'definition', 'next', 'server'))
+if not definition then return '' end
+if trust == 'forgetful' and stamp ~= server then return '${FORGOTTEN}' end
+`;
+
+const SWAP = `${CHANGE}
+if definition ~= ARGV[2] or next ~= ARGV[4] then return '' end
+redis.call('HSET', KEYS[1], 'definition', ARGV[3], 'next', ARGV[5])
+if trust == 'vouched' then redis.call('HSET', KEYS[1], 'server', server) end
+return next`;
+
+// Lua's numbers are doubles: those of 64 bits stay text, which HINCRBY adds up exactly. It adds 63 bits at a time, and
+// from one end of 64 to the other it is more: then there are two of them.
+const ADVANCE = `${CHANGE}
+local function less(a, b)
+  local negative = string.sub(a, 1, 1) == '-'
+  if negative ~= (string.sub(b, 1, 1) == '-') then return negative end
+  if negative then a, b = b, a end
+  if #a ~= #b then return #a < #b end
+  return a < b
+end
+if definition ~= ARGV[2] or less(next, ARGV[4]) or less(ARGV[5], next) then return '' end
+for i = 6, #ARGV do redis.call('HINCRBY', KEYS[1], 'next', ARGV[i]) end
+if definition ~= ARGV[3] then redis.call('HSET', KEYS[1], 'definition', ARGV[3]) end
+if trust == 'vouched' then redis.call('HSET', KEYS[1], 'server', server) end
+return next`;
+
+const INSERT = `${ON_MASTER}
+local definition = redis.call('HGET', KEYS[1], 'definition')
+if definition then return definition end
+redis.call('HSET', KEYS[1], 'definition', ARGV[1], 'next', ARGV[2], 'server', server)
+return ''`;
+
+const READ = `${ON_MASTER}
+return redis.call('HMGET', KEYS[1], 'definition', 'next')`;
+
+const DELETE = `${ON_MASTER}
+local definition = redis.call('HGET', KEYS[1], 'definition')
+redis.call('DEL', KEYS[1])
+return definition or ''`;
+
+const REGISTER = `return redis.call('SADD', KEYS[1], ARGV[1])`;
+const UNREGISTER = `return redis.call('SREM', KEYS[1], ARGV[1])`;
+const REGISTERED = `${ON_MASTER}
+return redis.call('SMEMBERS', KEYS[1])`;
+
+/**
+ * A Cluster cannot be searched for keys, so all rows are listed in a set as well. A row has an entry of its own there,
+ * with its generation, made before it and removed after it: there is no row without its entry, whoever defines and removes
+ * sequences of that name at the same time. An entry without its row is what a crash leaves.
+ */
+const REGISTER_KEY = 'idsmith:sequences';
+
+/** Rows in Redis: a hash for each, so that those of a Cluster are spread over its nodes. */
+export function redisRows(evaluate: Evaluate, durable: boolean): SequenceRows {
+  const register = (row: SequenceRow) =>
+    evaluate('listing a sequence', REGISTER, REGISTER_KEY, entryOf(row.name, row.generation));
+  const unregister = (name: string, generation: number) =>
+    evaluate('unlisting a sequence', UNREGISTER, REGISTER_KEY, entryOf(name, generation));
+
+  async function read(name: string): Promise<SequenceRow | undefined> {
+    const [definition, next] = (await evaluate(
+      `reading sequence ${show(name)}`,
+      READ,
+      keyOf(name),
+    )) as unknown[];
+    return definition ? decodeRow(name, String(definition), String(next)) : undefined;
+  }
+
+  /** `next` as it was before the script has changed the row; `undefined` if it has not. */
+  async function change(
+    script: string,
+    from: SequenceRow,
+    to: SequenceRow,
+    vouched: boolean,
+    args: bigint[],
+  ) {
+    const { name } = from;
+    // The set may be on another node of a Cluster, which may have forgotten its own part.
+    if (vouched) await register(to);
+    const trust = vouched ? 'vouched' : durable ? 'durable' : 'forgetful';
+    const texts = [trust, encodeDefinition(from), encodeDefinition(to), ...args.map(String)];
+    const before = String(await evaluate(`changing sequence ${show(name)}`, script, keyOf(name), ...texts));
+    if (before === FORGOTTEN) throw forgotten(name);
+    return before === '' ? undefined : BigInt(before);
+  }
+
+  return {
+    async insert(row) {
+      const { name, generation } = row;
+      await register(row);
+      const args = [encodeDefinition(row), String(row.next)];
+      const found = String(await evaluate(`defining sequence ${show(name)}`, INSERT, keyOf(name), ...args));
+      // A client that sends commands again may find its own row.
+      if (found === '' || decodeRow(name, found, '0').generation === generation) return true;
+      await unregister(name, generation);
+      return false;
+    },
+
+    read,
+
+    async list() {
+      const entries = (await evaluate('listing sequences', REGISTERED, REGISTER_KEY)) as unknown[];
+      const names = new Set(entries.map((entry) => nameOf(String(entry))));
+      const rows = await Promise.all([...names].map(read));
+      return rows.filter((row) => row !== undefined);
+    },
+
+    async swap(expected, next, vouched = false) {
+      const args = [expected.next, next.next];
+      return (await change(SWAP, expected, next, vouched, args)) !== undefined;
+    },
+
+    async delete(name) {
+      const found = String(await evaluate(`removing sequence ${show(name)}`, DELETE, keyOf(name)));
+      if (found === '') return false;
+      await unregister(name, decodeRow(name, found, '0').generation);
+      return true;
+    },
+
+    async advance(from, { delta, low, high }, to, vouched = false) {
+      if (from.exhausted) return undefined;
+      const steps = delta === BigInt.asIntN(64, delta) ? [delta] : [delta / 2n, delta - delta / 2n];
+      return change(ADVANCE, from, to, vouched, [low, high, ...steps]);
+    },
+  };
+}
+
+// The braces make Cluster choose the slot by the name alone; it has none of its own.
+const keyOf = (name: string) => `idsmith:sequence:{${encodeURIComponent(name)}}`;
+
+const entryOf = (name: string, generation: number) => `${generation}:${name}`;
+const nameOf = (entry: string) => entry.slice(entry.indexOf(':') + 1);
+
+function forgotten(name: string): StoreError {
+  return new StoreError(
+    `redis store: this Redis has restarted, failed over or begun to replicate, and may have forgotten ids that sequence ` +
+      `${show(name)} has given out; alter its next to go on beyond all of them, or keep it in a Redis that is durable`,
+  );
+}

@@ -1,0 +1,27 @@
+/** One behaviour that a store must have: hand it to the test framework of your choice. */
+export interface ConformanceCase {
+  readonly name: string;
+  run(): Promise<void>;
+}
+
+/** Fails with both values when they differ. */
+export function equal(actual: unknown, expected: unknown): void {
+  const [shown, wanted] = [actual, expected].map((value) => JSON.stringify(value, comparable));
+  if (shown !== wanted) throw new Error(`expected ${wanted}, got ${shown}`);
+}
+
+/** Fails unless the promise does, with an error of that code. */
+export async function refused(promise: Promise<unknown>, code: string): Promise<void> {
+  const outcome = await promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ code: (error as { code?: unknown })?.code, error: String(error) }),
+  );
+  if (!('code' in outcome) || outcome.code !== code)
+    throw new Error(`expected an error ${code}, got ${JSON.stringify(outcome, comparable)}`);
+}
+
+function comparable(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

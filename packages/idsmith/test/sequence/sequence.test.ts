@@ -1,0 +1,419 @@
+import {
+  type Block,
+  type BlockSource,
+  InvalidOptionError,
+  memoryStore,
+  NoSuchSequenceError,
+  SequenceExhaustedError,
+  type SequenceOptions,
+  Sequences,
+  StoreError,
+  UnsafeIntegerError,
+} from 'idsmith';
+import { describe, expect, it } from 'vitest';
+
+const MAX = 2n ** 63n - 1n;
+
+/** A source of our own, whose allocations are counted and can be held up or made to fail. */
+class TestSource implements BlockSource {
+  readonly asked: number[] = [];
+  readonly returned: Block[] = [];
+  failure: Error | undefined;
+  gate: Promise<void> = Promise.resolve();
+  #next: bigint;
+
+  constructor(
+    readonly blockSize = 10,
+    first = 1n,
+    readonly step = 1,
+  ) {
+    this.#next = first;
+  }
+
+  async allocate(blocks: number): Promise<Block> {
+    this.asked.push(blocks);
+    await this.gate;
+    if (this.failure) throw this.failure;
+    const count = blocks * this.blockSize;
+    const block = { first: this.#next, step: this.step, count };
+    this.#next += BigInt(count) * BigInt(this.step);
+    return block;
+  }
+
+  async giveBack(tail: Block): Promise<boolean> {
+    this.returned.push(tail);
+    return true;
+  }
+}
+
+async function sequenceOf(options: SequenceOptions = {}, prefetch: 'adaptive' | number = 0) {
+  const store = memoryStore();
+  const sequences = new Sequences(store);
+  await sequences.define('orders', options);
+  return { store, sequences, sequence: await sequences.get('orders', { prefetch }) };
+}
+
+const on = (source: BlockSource, prefetch: 'adaptive' | number = 0) =>
+  new Sequences(memoryStore()).get('x', { source, prefetch });
+
+const range = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, i) => BigInt(first + i));
+
+/** Lets everything happen that is waiting to. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+describe('handing out', () => {
+  it.each([0, 1, 3, 'adaptive'] as const)(
+    'ids are consecutive over 50 blocks with prefetch %s',
+    async (prefetch) => {
+      const { sequence } = await sequenceOf({}, prefetch);
+      const ids: bigint[] = [];
+      for (let i = 0; i < 1000; i++) ids.push(await sequence.next());
+      expect(ids).toEqual(range(1, 1000));
+    },
+  );
+
+  it('two who share a store are one block apart', async () => {
+    const { store, sequence } = await sequenceOf();
+    const other = await new Sequences(store).get('orders', { prefetch: 0 });
+    expect([await sequence.next(), await other.next()]).toEqual([1n, 21n]);
+    expect([await sequence.next(), await other.next()]).toEqual([2n, 22n]);
+  });
+
+  it('all who wait share one fetch, and get what they came for in order', async () => {
+    const source = new TestSource(10);
+    const sequence = await on(source);
+    const ids = await Promise.all(Array.from({ length: 10 }, () => sequence.next()));
+    expect(ids).toEqual(range(1, 10));
+    expect(source.asked).toEqual([1]);
+  });
+
+  it('more than a block holds are served by as many fetches as it takes', async () => {
+    const source = new TestSource(10);
+    const sequence = await on(source);
+    const ids = await Promise.all(Array.from({ length: 95 }, () => sequence.next()));
+    expect(ids.sort((a, b) => Number(a - b))).toEqual(range(1, 95));
+    expect(source.asked).toEqual(Array(10).fill(1));
+  });
+
+  it('an adaptive fetch is as large as those who wait need', async () => {
+    const source = new TestSource(10);
+    const sequence = await on(source, 'adaptive');
+    await sequence.next();
+    const ids = await Promise.all(Array.from({ length: 1000 }, () => sequence.next()));
+    expect(new Set(ids).size).toBe(1000);
+    expect(source.asked.length).toBeLessThan(6);
+  });
+
+  it('nothing is at hand before the first fetch, and take does not wait for one', async () => {
+    const { sequence } = await sequenceOf();
+    expect(sequence.take()).toBeUndefined();
+    expect(sequence.takeNumber()).toBeUndefined();
+    await sequence.next();
+    expect([sequence.take(), sequence.takeNumber()]).toEqual([2n, 3]);
+  });
+
+  it('take and takeNumber, next and nextNumber, batch and iteration draw from one row of ids', async () => {
+    const { sequence } = await sequenceOf({ blockSize: 4 });
+    expect(await sequence.nextNumber()).toBe(1);
+    expect(sequence.take()).toBe(2n);
+    expect(await sequence.batch(5)).toEqual(range(3, 7));
+    expect(sequence.takeNumber()).toBe(8);
+    const drawn: bigint[] = [];
+    for await (const id of sequence) if (drawn.push(id) === 9) break;
+    expect(drawn).toEqual(range(9, 17));
+  });
+
+  it('descends and steps', async () => {
+    const { sequence } = await sequenceOf({ start: 3, step: -3, blockSize: 3 }, 'adaptive');
+    expect(await sequence.batch(7)).toEqual([3n, 0n, -3n, -6n, -9n, -12n, -15n]);
+    expect(sequence.takeNumber()).toBe(-18);
+  });
+
+  it('a batch of none is empty, and asks for nothing', async () => {
+    const source = new TestSource();
+    expect(await (await on(source)).batch(0)).toEqual([]);
+    expect(source.asked).toEqual([]);
+  });
+
+  it.each([-1, 1.5, Number.NaN, 2 ** 25])('a batch of %s is refused', async (count) => {
+    const { sequence } = await sequenceOf();
+    await expect(sequence.batch(count)).rejects.toThrow(InvalidOptionError);
+  });
+
+  it('six users of three starts and three block sizes share no id', async () => {
+    for (const start of [0, -10, -1_000_000_000])
+      for (const blockSize of [3, 100, 1000]) {
+        const { store } = await sequenceOf({ start, blockSize });
+        const users = await Promise.all(
+          Array.from({ length: 6 }, () => new Sequences(store).get('orders', { prefetch: 0 })),
+        );
+        const drawn = await Promise.all(users.map((user) => user.batch(3 * blockSize)));
+        const ids = drawn.flat().sort((a, b) => (a < b ? -1 : 1));
+        expect(ids).toEqual(range(start, start + 18 * blockSize - 1));
+      }
+  });
+});
+
+describe('large ids', () => {
+  it('the last three ids come, and then an error, again and again', async () => {
+    const { sequence } = await sequenceOf({ start: MAX - 2n, blockSize: 3 });
+    expect(await sequence.batch(3)).toEqual([MAX - 2n, MAX - 1n, MAX]);
+    await expect(sequence.next()).rejects.toThrow(SequenceExhaustedError);
+    await expect(sequence.next()).rejects.toThrow(SequenceExhaustedError);
+    expect(sequence.take()).toBeUndefined();
+  });
+
+  it('a number is refused past 2^53 − 1, and the id stays at hand', async () => {
+    const { sequence } = await sequenceOf({ start: 2n ** 53n - 2n, blockSize: 5 });
+    expect(await sequence.nextNumber()).toBe(2 ** 53 - 2);
+    expect(sequence.takeNumber()).toBe(2 ** 53 - 1);
+    expect(() => sequence.takeNumber()).toThrow(UnsafeIntegerError);
+    await expect(sequence.nextNumber()).rejects.toThrow(UnsafeIntegerError);
+    expect([sequence.take(), await sequence.next()]).toEqual([2n ** 53n, 2n ** 53n + 1n]);
+  });
+
+  it('and so it is below −(2^53 − 1)', async () => {
+    const { sequence } = await sequenceOf({ start: -(2n ** 53n) + 1n, step: -1, blockSize: 5 });
+    expect(await sequence.nextNumber()).toBe(-(2 ** 53) + 1);
+    await expect(sequence.nextNumber()).rejects.toThrow(UnsafeIntegerError);
+    expect(await sequence.next()).toBe(-(2n ** 53n));
+  });
+
+  it('a run that spans more than 2^53 is exact', async () => {
+    const { sequence } = await sequenceOf({ start: -(2n ** 62n), step: 2 ** 52, blockSize: 1500 });
+    const ids = await sequence.batch(1500);
+    expect(ids).toEqual(Array.from({ length: 1500 }, (_, i) => -(2n ** 62n) + 2n ** 52n * BigInt(i)));
+  });
+});
+
+describe('fetching ahead', () => {
+  it('a number of blocks is kept ahead', async () => {
+    const source = new TestSource(10);
+    const sequence = await on(source, 2);
+    await sequence.next();
+    expect(source.asked).toEqual([3]);
+    for (let i = 0; i < 10; i++) expect(sequence.take()).toBeDefined();
+    await settled();
+    expect(source.asked).toEqual([3, 1]);
+  });
+
+  it('none is fetched ahead with prefetch 0', async () => {
+    const source = new TestSource(10);
+    const sequence = await on(source);
+    await sequence.batch(10);
+    await settled();
+    expect(source.asked).toEqual([1]);
+  });
+
+  it('adaptive fetches before the block ends, so that take goes on', async () => {
+    const source = new TestSource(10);
+    const sequence = await on(source, 'adaptive');
+    await sequence.next();
+    for (let i = 2; i <= 6; i++) sequence.take();
+    await settled();
+    expect(source.asked.length).toBe(2);
+    for (let i = 7; i <= 20; i++) expect(sequence.take()).toBe(BigInt(i));
+  });
+
+  it('who only awaits ids does not outrun a fetch that is under way', async () => {
+    const source = new TestSource(1000);
+    const sequence = await on(source, 'adaptive');
+    source.gate = new Promise((resolve) => setImmediate(resolve));
+    let starved = 0;
+    for (let i = 0; i < 5000; i++) {
+      if (i === 600) source.gate = new Promise((resolve) => setImmediate(resolve));
+      await sequence.next();
+      if (i > 0 && sequence.take() === undefined) starved++;
+    }
+    expect(starved).toBe(0);
+  });
+
+  it('ids at hand are handed out while the source fails, and it is asked again meanwhile', async () => {
+    const source = new TestSource(100);
+    const sequence = await on(source, 'adaptive');
+    await sequence.next();
+    source.failure = new StoreError('the database is away');
+    for (let i = 2; i <= 100; i++) {
+      expect(sequence.take()).toBe(BigInt(i));
+      await settled();
+    }
+    expect(source.asked.length).toBeGreaterThan(3);
+    expect(sequence.take()).toBeUndefined();
+    await expect(sequence.next()).rejects.toThrow('the database is away');
+    source.failure = undefined;
+    expect(await sequence.next()).toBe(101n);
+  });
+
+  it('a fetch that failed takes nothing from those who come later', async () => {
+    const source = new TestSource(4);
+    const sequence = await on(source);
+    source.failure = new StoreError('away');
+    const outcomes = await Promise.allSettled([sequence.next(), sequence.batch(3), sequence.nextNumber()]);
+    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
+    source.failure = undefined;
+    expect(await sequence.batch(3)).toEqual([1n, 2n, 3n]);
+  });
+
+  it('a batch that cannot be filled leaves what is at hand', async () => {
+    const { sequence } = await sequenceOf({ max: 10, blockSize: 5 });
+    await expect(sequence.batch(11)).rejects.toThrow(SequenceExhaustedError);
+    expect(await sequence.batch(10)).toEqual(range(1, 10));
+  });
+});
+
+describe('closing', () => {
+  it('gives the unused end back', async () => {
+    const { sequences, sequence } = await sequenceOf({}, 'adaptive');
+    await sequence.batch(37);
+    await sequence.close();
+    expect((await sequences.describe('orders')).next).toBe(38n);
+    expect(await (await sequences.get('orders')).next()).toBe(38n);
+  });
+
+  it('leaves it if somebody has allocated since', async () => {
+    const { store, sequence } = await sequenceOf();
+    await sequence.next();
+    await store.allocate('orders', 1);
+    await sequence.close();
+    expect((await store.describeSequence('orders')).next).toBe(41n);
+  });
+
+  it('gives back what is still being fetched, and the run before it, as one', async () => {
+    const source = new TestSource(10);
+    const sequence = await on(source, 'adaptive');
+    await sequence.batch(4);
+    source.gate = settled() as Promise<void>;
+    for (let i = 0; i < 3; i++) sequence.take();
+    await sequence.close();
+    expect(source.asked).toHaveLength(2);
+    expect(source.returned).toEqual([{ first: 8n, step: 1, count: 3 + source.asked[1]! * 10 }]);
+  });
+
+  it('ends what is waiting, and everything after', async () => {
+    const source = new TestSource();
+    const sequence = await on(source);
+    source.gate = settled() as Promise<void>;
+    const waiting = sequence.next();
+    const closing = sequence.close();
+    await expect(waiting).rejects.toThrow(InvalidOptionError);
+    await closing;
+    expect(sequence.take()).toBeUndefined();
+    await expect(sequence.next()).rejects.toThrow('closed');
+    await expect(sequence.batch(1)).rejects.toThrow('closed');
+    for await (const id of sequence) expect(id).toBe('nothing');
+    expect(sequence.close()).toBe(sequence.close());
+  });
+
+  it('does not fail when the store does: the tail is a gap then', async () => {
+    const source = new TestSource();
+    source.giveBack = async () => {
+      throw new StoreError('away');
+    };
+    const sequence = await on(source);
+    await sequence.next();
+    await expect(sequence.close()).resolves.toBeUndefined();
+  });
+});
+
+describe('the factory', () => {
+  it('gives one sequence for each name, until it is closed', async () => {
+    const { sequences, sequence } = await sequenceOf();
+    expect(await sequences.get('orders')).toBe(sequence);
+    expect(await sequences.get('orders', { prefetch: 0 })).toBe(sequence);
+    await sequence.close();
+    expect(await sequences.get('orders')).not.toBe(sequence);
+  });
+
+  it('gives one to those who ask at the same time', async () => {
+    const { sequences } = await sequenceOf();
+    await sequences.define('more');
+    const [a, b] = await Promise.all([sequences.get('more'), sequences.get('more')]);
+    expect(a).toBe(b);
+  });
+
+  it('refuses a second use with other options', async () => {
+    const { sequences } = await sequenceOf();
+    await expect(sequences.get('orders', { prefetch: 4 })).rejects.toThrow('open with another prefetch');
+    await expect(sequences.get('orders', { source: new TestSource() })).rejects.toThrow(InvalidOptionError);
+  });
+
+  it('does not remember a sequence that was not there', async () => {
+    const sequences = new Sequences(memoryStore());
+    await expect(sequences.get('orders')).rejects.toThrow(NoSuchSequenceError);
+    await sequences.define('orders');
+    expect(await (await sequences.get('orders')).next()).toBe(1n);
+  });
+
+  it('uses the store of the name where there is one, and the default otherwise', async () => {
+    const [fallback, own] = [memoryStore(), memoryStore()];
+    const sequences = new Sequences({ default: fallback, invoices: own });
+    await sequences.define('invoices', { start: 5 });
+    await sequences.define('orders');
+    await own.defineSequence({ name: 'not ours' });
+    await fallback.defineSequence({ name: 'invoices', start: 99 });
+    expect(await (await sequences.get('invoices')).next()).toBe(5n);
+    expect((await own.describeSequence('invoices')).start).toBe(5n);
+    expect((await sequences.list()).map(({ name, start }) => [name, start])).toEqual([
+      ['invoices', 5n],
+      ['orders', 1n],
+    ]);
+    await sequences.alter('invoices', { blockSize: 2 });
+    expect((await own.describeSequence('invoices')).blockSize).toBe(2);
+    await sequences.remove('invoices');
+    await expect(sequences.describe('invoices')).rejects.toThrow(NoSuchSequenceError);
+    expect((await fallback.describeSequence('invoices')).start).toBe(99n);
+  });
+
+  it('closes all that are open', async () => {
+    const { sequences, sequence, store } = await sequenceOf();
+    await sequence.next();
+    await sequences.close();
+    expect((await store.describeSequence('orders')).next).toBe(2n);
+    await expect(sequence.next()).rejects.toThrow('closed');
+  });
+
+  it('a sequence removed under its users ends with their block', async () => {
+    const { sequences, sequence } = await sequenceOf();
+    await sequence.next();
+    await sequences.remove('orders');
+    expect(await sequence.batch(19)).toEqual(range(2, 20));
+    await expect(sequence.next()).rejects.toThrow(NoSuchSequenceError);
+    await sequences.define('orders', { start: 7 });
+    expect(await sequence.next()).toBe(7n);
+  });
+
+  it.each([
+    ['no store', () => new Sequences(undefined as never)],
+    ['no default', () => new Sequences({ orders: memoryStore() } as never)],
+    ['a store that is none', () => new Sequences({ default: memoryStore(), orders: {} } as never)],
+  ])('refuses %s', (_, make) => {
+    expect(make).toThrow(InvalidOptionError);
+  });
+
+  it.each([{ prefetch: -1 }, { prefetch: 1.5 }, { prefetch: 'lots' }, { prefetch: 1001 }, { source: {} }])(
+    'refuses to get a sequence with %o',
+    async (use) => {
+      const { sequences, sequence } = await sequenceOf();
+      await sequence.close();
+      await expect(sequences.get('orders', use as never)).rejects.toThrow(InvalidOptionError);
+    },
+  );
+
+  it('refuses options it does not know', async () => {
+    const sequences = new Sequences(memoryStore());
+    await expect(sequences.define('x', { first: 5 } as never)).rejects.toThrow('"first"');
+    await expect(sequences.define('x', null as never)).rejects.toThrow(InvalidOptionError);
+    expect(await sequences.list()).toEqual([]);
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['a number for the first id', { first: 1, step: 1, count: 1 }],
+    ['no ids', { first: 1n, step: 1, count: 0 }],
+    ['a step of 0', { first: 1n, step: 0, count: 1 }],
+  ])('refuses a source that gives %s', async (_, block) => {
+    const sequence = await on({ allocate: async () => block as never });
+    await expect(sequence.next()).rejects.toThrow('source of sequence "x"');
+  });
+});

@@ -20,7 +20,9 @@ const stores = await startStores();
 const pool = new pg.Pool({ connectionString: stores.urls.postgres });
 pool.on('error', () => {});
 
-console.log('\nOne client on PostgreSQL, a block of 1000, bursts of 10,000 ids between turns of the event loop\n');
+console.log(
+  '\nOne client on PostgreSQL, a block of 1000, bursts of 10,000 ids between turns of the event loop\n',
+);
 const store = await stores.open('postgres');
 const sequences = new Sequences(store);
 await sequences.define('steady', { blockSize: 1000 });

@@ -92,9 +92,14 @@ class Histogram {
 
   #percentile(share) {
     let left = this.#count * share;
-    for (let ns = 0; ns < this.#fine.length; ns++) if ((left -= this.#fine[ns]) <= 0) return ns;
-    for (const micros of [...this.#coarse.keys()].sort((a, b) => a - b))
-      if ((left -= this.#coarse.get(micros)) <= 0) return micros * 1000;
+    for (let ns = 0; ns < this.#fine.length; ns++) {
+      left -= this.#fine[ns];
+      if (left <= 0) return ns;
+    }
+    for (const micros of [...this.#coarse.keys()].sort((a, b) => a - b)) {
+      left -= this.#coarse.get(micros);
+      if (left <= 0) return micros * 1000;
+    }
     return this.#longest;
   }
 }

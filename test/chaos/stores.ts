@@ -1,12 +1,10 @@
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceName } from '../services/binaries.ts';
-import { makeFolder } from '../services/guard.ts';
+import { startDynalite } from '../services/dynalite.ts';
 import { startMariadb } from '../services/mariadb.ts';
-import { withFreePorts } from '../services/ports.ts';
 import { startPostgres } from '../services/postgres.ts';
-import { ServerProcess } from '../services/process.ts';
+import type { ServerProcess } from '../services/process.ts';
 import { startRedis } from '../services/redis.ts';
 import { startEtcdCluster, startRedisClusterStore } from './clusters.ts';
 import type { Target } from './minter.ts';
@@ -98,25 +96,9 @@ async function startForgetfulRedis(): Promise<ChaosStore> {
   };
 }
 
-/** DynamoDB's stand-in, with its data in a folder so that it can be restarted. It has no clock to ask for. */
+/** DynamoDB's stand-in. It has no clock to ask for. */
 async function startDynamodb(): Promise<ChaosStore> {
-  const program = createRequire(import.meta.url).resolve('dynalite/cli.js');
-  const server = await withFreePorts(1, async (ports) => {
-    const dir = makeFolder('dynalite');
-    const url = `http://127.0.0.1:${ports[0]}`;
-    const options = { host: '127.0.0.1', port: ports[0], path: join(dir, 'data'), createTableMs: 100 };
-    const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
-    const dynalite = new ServerProcess({
-      name: 'dynalite',
-      ...{ dir, ports, url },
-      run: [process.execPath, program, ...args],
-      // Any answer will do, and to this question it is an error.
-      answers: async () => (await fetch(url, { signal: AbortSignal.timeout(1000) })).status > 0,
-    });
-    await dynalite.start();
-    return dynalite;
-  });
-  return behindProxy(server, (url) => `dynamodb://eu-west-1/chaos?endpoint=${url}`);
+  return behindProxy(await startDynalite(), (url) => `dynamodb://eu-west-1/chaos?endpoint=${url}`);
 }
 
 /** One file for all processes. There is no server to crash: what befalls it is a writer that takes its time. */

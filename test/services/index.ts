@@ -1,6 +1,7 @@
 /** Private servers for tests: started as child processes on free ports, gone without a trace afterwards. */
 export { programsOf, type ServiceName } from './binaries.ts';
 export { describeWith } from './describe-with.ts';
+export { startDynalite } from './dynalite.ts';
 export { Etcd, type EtcdOptions, startEtcd } from './etcd.ts';
 export { ServerGroup } from './group.ts';
 export { type MariadbOptions, startMariadb } from './mariadb.ts';

@@ -1,0 +1,171 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  describeWith,
+  type ServerProcess,
+  type ServiceName,
+  startDynalite,
+  startEtcd,
+  startMariadb,
+  startPostgres,
+  startRedis,
+} from '../../../../test/services/index.ts';
+import { idsmith } from './run.ts';
+
+/** What a person does with a sequence, from the first command to the last. */
+function cases(urlOf: () => string): void {
+  const seq = (...args: string[]) => idsmith('seq', ...args, '--store', urlOf());
+
+  it('defines, draws, shows, lists, alters and removes', () => {
+    expect(seq('define', 'orders', '--start', '10000', '--block-size', '5').status).toBe(0);
+    expect(seq('next', 'orders', '-n', '3').lines).toEqual(['10000', '10001', '10002']);
+    // What was not used has been given back.
+    expect(seq('next', 'orders').lines).toEqual(['10003']);
+    expect(JSON.parse(seq('next', 'orders', '-n', '2', '--json').stdout)).toEqual({
+      ids: ['10004', '10005'],
+    });
+    const info = {
+      name: 'orders',
+      start: '10000',
+      next: '10006',
+      blockSize: 5,
+      step: 1,
+      min: String(-(2n ** 63n)),
+      max: String(2n ** 63n - 1n),
+      cycle: false,
+      exhausted: false,
+    };
+    expect(JSON.parse(seq('show', 'orders', '--json').stdout)).toEqual(info);
+    expect(JSON.parse(seq('list', '--json').stdout)).toEqual({ sequences: [info] });
+    expect(seq('list').lines).toEqual([
+      'name    next   block  step  range                                       state',
+      'orders  10006  5      1     -9223372036854775808 … 9223372036854775807  open',
+    ]);
+    expect(
+      seq('alter', 'orders', '--step', '10', '--next', '20000', '--max', '20010', '--block-size', '1').status,
+    ).toBe(0);
+    expect(seq('next', 'orders', '-n', '2').lines).toEqual(['20000', '20010']);
+    expect(seq('show', 'orders').lines[0]).toBe('orders      exhausted');
+    expect(seq('next', 'orders')).toMatchObject({ status: 1, stdout: '' });
+    expect(seq('remove', 'orders')).toMatchObject({ status: 0, stdout: '' });
+    expect(seq('list', '--json').stdout).toBe(`${JSON.stringify({ sequences: [] }, undefined, 2)}\n`);
+    expect(seq('show', 'orders')).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: 'idsmith: there is no sequence "orders"\n',
+    });
+  });
+}
+
+describe('idsmith seq on SQLite', () => {
+  let folder: string;
+  const url = () => `sqlite:${join(folder, 'ids.db')}`;
+  const seq = (...args: string[]) => idsmith('seq', ...args, '--store', url());
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'idsmith-seq-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  cases(url);
+
+  it('counts down, below zero, in a cycle', () => {
+    const flags = ['--start', '1', '--step', '-1', '--min', '-1', '--cycle', '--block-size', '3'];
+    expect(seq('define', 'countdown', ...flags).status).toBe(0);
+    expect(seq('next', 'countdown', '-n', '6').lines).toEqual(['1', '0', '-1', '1', '0', '-1']);
+    expect(seq('show', 'countdown').lines[0]).toBe('countdown   in a cycle');
+    expect(JSON.parse(seq('alter', 'countdown', '--no-cycle', '--json').stdout).cycle).toBe(false);
+  });
+
+  it('draws many through a pipe that closes early, and gives the rest back', () => {
+    seq('define', 'many', '--block-size', '100');
+    expect(seq('next', 'many', '-n', '25000').lines).toEqual(
+      Array.from({ length: 25_000 }, (_, i) => String(i + 1)),
+    );
+    expect(JSON.parse(seq('show', 'many', '--json').stdout).next).toBe('25001');
+  });
+
+  it.each([
+    [['define', 'x', '--block-size', '0'], '--block-size'],
+    [['define', 'x', '--step', '0'], 'step'],
+    [['define', 'x', '--start', 'ten'], '--start'],
+    [['define', 'x', '--start', '9223372036854775808'], 'start'],
+    [['define', 'x', '--max', '0'], 'start'],
+    [['define', "o'brien"], 'name of a sequence'],
+    [['define'], 'seq define needs the name'],
+    [['define', 'x', 'y'], 'seq define takes no "y"'],
+    [['alter', 'x'], 'needs something to alter'],
+    [['alter', 'x', '--cycle', '--no-cycle'], 'exclude each other'],
+    [['list', 'x'], 'seq list takes no "x"'],
+    [['frobnicate', 'x'], 'seq needs one of define'],
+    [[], 'seq needs one of define'],
+    [['constructor', 'x'], 'seq needs one of define'],
+  ])('%j is wrong usage', (args, message) => {
+    const { status, stdout, stderr } = seq(...args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain(message);
+  });
+
+  it('says what is missing without a store', () => {
+    expect(idsmith('seq', 'list')).toMatchObject({ status: 2 });
+  });
+
+  it('does not define twice', () => {
+    seq('define', 'once');
+    expect(seq('define', 'once')).toMatchObject({
+      status: 1,
+      stderr: 'idsmith: sequence "once" is defined already\n',
+    });
+  });
+});
+
+/** The same on stores that have to be reached, in few words: every start of the command takes its time. */
+function shortCases(urlOf: () => string): void {
+  const seq = (...args: string[]) => idsmith('seq', ...args, '--store', urlOf());
+
+  it('defines, draws, alters, lists and removes', () => {
+    expect(seq('define', 'orders', '--start', '9007199254740993').status).toBe(0);
+    expect(seq('next', 'orders', '-n', '2').lines).toEqual(['9007199254740993', '9007199254740994']);
+    expect(seq('alter', 'orders', '--max', '9007199254740995', '--block-size', '1').status).toBe(0);
+    expect(seq('next', 'orders').lines).toEqual(['9007199254740995']);
+    expect(seq('list').lines[1]).toMatch(/^orders +9007199254740996 +1 +1 .* exhausted$/);
+    expect(seq('remove', 'orders')).toMatchObject({ status: 0, stdout: '' });
+    expect(seq('show', 'orders')).toMatchObject({ status: 1, stdout: '' });
+  });
+}
+
+const SERVERS: [ServiceName, () => Promise<{ url: string; stop(): Promise<unknown> }>][] = [
+  ['postgres', startPostgres],
+  ['mariadb', startMariadb],
+  ['redis', startRedis],
+  [
+    'etcd',
+    async () => {
+      const etcd = await startEtcd();
+      return { url: etcd.endpoints[0]!.replace('http', 'etcd'), stop: () => etcd.stop() };
+    },
+  ],
+];
+
+for (const [service, start] of SERVERS) {
+  await describeWith([service], `idsmith seq on ${service}`, () => {
+    let server: Awaited<ReturnType<typeof start>>;
+    beforeAll(async () => {
+      server = await start();
+    });
+    afterAll(() => server?.stop());
+    shortCases(() => server.url);
+  });
+}
+
+describe('idsmith seq on DynamoDB', () => {
+  let server: ServerProcess;
+  beforeAll(async () => {
+    process.env.AWS_ACCESS_KEY_ID = 'x';
+    process.env.AWS_SECRET_ACCESS_KEY = 'x';
+    server = await startDynalite();
+  });
+  afterAll(() => server?.stop());
+  shortCases(() => `dynamodb://eu-west-1/ids?endpoint=${server.url}`);
+});

@@ -3,6 +3,7 @@ import { type Acquired, acquire, list, randomFraction, storeTime, swap } from '.
 import { type LeaseOptions, type LeaseSettings, leaseSettings } from './options.js';
 import type { LeaseRecord, LeaseStore } from './port.js';
 import { isMine, released, renewed } from './protocol.js';
+import { awaited } from './timer.js';
 import { bindLease, type Leasable, type LeaseUser, type LeaseWindow } from './window.js';
 
 /** What happens to a lease. */
@@ -80,7 +81,7 @@ export class Lease implements Leasable {
    * @throws StoreError when the store fails; the lease then runs out by itself
    */
   release(): Promise<void> {
-    this.#release ??= this.#releaseOnce();
+    this.#release ??= awaited(this.#settings.timer, this.#releaseOnce());
     return this.#release;
   }
 
@@ -206,5 +207,5 @@ export class Lease implements Leasable {
  */
 export async function acquireLease(store: LeaseStore, options: LeaseOptions): Promise<Lease> {
   const settings = leaseSettings(store, options);
-  return new Lease(settings, await acquire(settings, false));
+  return new Lease(settings, await awaited(settings.timer, acquire(settings, false)));
 }

@@ -38,3 +38,14 @@ export function within<T>(timer: Timer, ms: number, what: string, promise: Promi
     promise.then(resolve, reject).finally(cancel);
   });
 }
+
+/** Longer than anything takes, and shorter than timers may be set to. */
+const LONG = 2 ** 30;
+
+/**
+ * Keeps the process alive until `promise` is settled. Somebody waits for it, while the timers that would settle it run in
+ * the background, and a store's sockets may, too.
+ */
+export function awaited<T>(timer: Timer, promise: Promise<T>): Promise<T> {
+  return promise.finally(timer.after(LONG, () => {}, false));
+}

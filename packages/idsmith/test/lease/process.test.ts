@@ -8,4 +8,9 @@ describe('a process with an active lease', () => {
     const id = await inProcess(script);
     expect(layouts.jflake.decode(id.trim()).node).toBe(0);
   });
+
+  it('waits for a lease to the end, though nothing else keeps it alive', async () => {
+    const script = new URL('scripts/waits-for-a-silent-store.mjs', import.meta.url);
+    expect(await inProcess(script)).toBe('acquire STORE\nrelease STORE\n');
+  });
 });

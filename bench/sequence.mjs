@@ -17,7 +17,7 @@ printTable('Awaiting', awaited, 'await next()');
 const of = (name) => [...calls, ...awaited].find((result) => result.name === name).nanoseconds;
 
 const stores = await startStores();
-const pool = new pg.Pool({ connectionString: stores.urls.postgres });
+const pool = new pg.Pool({ connectionString: stores.urlOf('postgres') });
 pool.on('error', () => {});
 
 console.log(
@@ -55,7 +55,7 @@ for (const [name, timing] of Object.entries(timings)) {
 console.log('\nBlocks a second of one hot sequence, by clients with connections of their own\n');
 console.log(`${''.padEnd(12)}${CLIENTS.map((clients) => String(clients).padStart(10)).join('')}`);
 const scaling = {};
-for (const name of Object.keys(stores.urls)) {
+for (const name of stores.names) {
   scaling[name] = [];
   for (const clients of CLIENTS)
     scaling[name].push(await blocksPerSecond(() => stores.open(name), clients, 2, `hot ${clients}`));

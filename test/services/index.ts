@@ -9,3 +9,4 @@ export { type PostgresOptions, startPostgres } from './postgres.ts';
 export { ServerProcess } from './process.ts';
 export { type RedisOptions, RedisServer, startRedis } from './redis.ts';
 export { RedisCluster, type RedisClusterOptions, startRedisCluster } from './redis-cluster.ts';
+export { STORE_SERVERS, type StoreServer } from './store-servers.ts';

@@ -2,16 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  describeWith,
-  type ServerProcess,
-  type ServiceName,
-  startDynalite,
-  startEtcd,
-  startMariadb,
-  startPostgres,
-  startRedis,
-} from '../../../../test/services/index.ts';
+import { describeWith, STORE_SERVERS, type StoreServer } from '../../../../test/services/index.ts';
 import { idsmith } from './run.ts';
 
 /** What a person does with a sequence, from the first command to the last. */
@@ -135,22 +126,9 @@ function shortCases(urlOf: () => string): void {
   });
 }
 
-const SERVERS: [ServiceName, () => Promise<{ url: string; stop(): Promise<unknown> }>][] = [
-  ['postgres', startPostgres],
-  ['mariadb', startMariadb],
-  ['redis', startRedis],
-  [
-    'etcd',
-    async () => {
-      const etcd = await startEtcd();
-      return { url: etcd.endpoints[0]!.replace('http', 'etcd'), stop: () => etcd.stop() };
-    },
-  ],
-];
-
-for (const [service, start] of SERVERS) {
-  await describeWith([service], `idsmith seq on ${service}`, () => {
-    let server: Awaited<ReturnType<typeof start>>;
+for (const [name, needs, start] of STORE_SERVERS.filter(([name]) => name !== 'sqlite')) {
+  await describeWith(needs, `idsmith seq on ${name}`, () => {
+    let server: StoreServer;
     beforeAll(async () => {
       server = await start();
     });
@@ -158,14 +136,3 @@ for (const [service, start] of SERVERS) {
     shortCases(() => server.url);
   });
 }
-
-describe('idsmith seq on DynamoDB', () => {
-  let server: ServerProcess;
-  beforeAll(async () => {
-    process.env.AWS_ACCESS_KEY_ID = 'x';
-    process.env.AWS_SECRET_ACCESS_KEY = 'x';
-    server = await startDynalite();
-  });
-  afterAll(() => server?.stop());
-  shortCases(() => `dynamodb://eu-west-1/ids?endpoint=${server.url}`);
-});

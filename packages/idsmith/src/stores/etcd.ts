@@ -12,6 +12,7 @@ export type { EtcdStoreOptions };
 /**
  * A store in etcd 3.4 or later, through its JSON gateway. Reads are linearizable. A record is two keys,
  * `idsmith/lease/<namespace>/<id>` and `…/<id>/label`, so that a transaction can compare all but the label.
+ * A sequence is a folder, `idsmith/sequence/<name>/`.
  *
  * @throws InvalidOptionError when an option is not as it must be
  *

@@ -17,7 +17,12 @@ import {
 export interface MysqlClient {
   query(sql: string, values: unknown[]): Promise<[result: unknown, fields: unknown]>;
   /** Of a pool, so that a connection which does not answer can be taken out of it. */
-  getConnection?(): Promise<MysqlClient & { release(): void; destroy(): void }>;
+  getConnection?(): Promise<PooledConnection>;
+}
+
+interface PooledConnection extends MysqlClient {
+  release(): void;
+  destroy(): void;
 }
 
 /** How a MySQL store behaves. */
@@ -57,6 +62,8 @@ const ER_DUP_ENTRY = 1062;
 const ER_NO_SUCH_TABLE = 1146;
 /** ER_CHECKREAD, ER_LOCK_DEADLOCK: the statement was rolled back. A lock wait that timed out has been long enough. */
 const ROLLED_BACK: readonly unknown[] = [1020, 1213];
+/** ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE */
+const READ_ONLY: readonly unknown[] = [1290, 1792, 1836];
 
 /**
  * A store in MySQL or MariaDB. The tables `idsmith_leases` and `id_sequences` are made when leases or sequences are first
@@ -114,7 +121,7 @@ type Query = (sql: string, values?: unknown[]) => Promise<unknown>;
 
 function queryInTime(client: MysqlClient, timeout: number): Query {
   return (sql, values = []) => {
-    let connection: Awaited<ReturnType<NonNullable<MysqlClient['getConnection']>>> | undefined;
+    let connection: PooledConnection | undefined;
     let isLate = false;
     const ask = async () => {
       connection = await client.getConnection?.();
@@ -122,6 +129,10 @@ function queryInTime(client: MysqlClient, timeout: number): Query {
         // Whoever asked is gone.
         if (isLate) return undefined;
         return (await (connection ?? client).query(sql, values))[0];
+      } catch (error) {
+        // The server has become a replica: a new connection may find the primary.
+        if (READ_ONLY.includes((error as DriverError).errno)) connection?.destroy();
+        throw error;
       } finally {
         connection?.release();
       }

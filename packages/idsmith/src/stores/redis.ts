@@ -15,7 +15,8 @@ export type { IoredisClient, NodeRedisClient };
 export interface RedisStoreOptions {
   /**
    * That this Redis loses no acknowledged write: one server with `appendonly yes` and `appendfsync always` that no
-   * replica ever replaces. Default `false`: what another server, or the same one before a restart, has kept is dropped.
+   * replica ever replaces. Default `false`: of what another server, or the same one before a restart, has kept, leases are
+   * dropped, and sequences give out no id until their `next` is altered.
    */
   readonly durable?: boolean;
   /** The longest ttl of a lease, ms. Default 60,000 unless durable. */

@@ -43,7 +43,7 @@ export function sqlRunner({ name, setUp, isTransient }: SqlRunnerOptions): SqlRu
       try {
         return await work();
       } catch (error) {
-        if (tries === MAX_TRIES || false) throw error;
+        if (tries === MAX_TRIES || !isTransient((error ?? {}) as DriverError)) throw error;
         // Jitter, or those who met here would meet again.
         const pause = Math.min(LONGEST_PAUSE, 5 * 2 ** tries) * (0.5 + Math.random() / 2);
         await new Promise((resolve) => setTimeout(resolve, pause));

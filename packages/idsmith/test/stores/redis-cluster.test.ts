@@ -2,7 +2,7 @@ import { type LeaseRecord, StoreError } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   describeWith,
   type RedisCluster,
@@ -14,6 +14,8 @@ import { redisStore } from '../../src/stores/redis.ts';
 import { type Load, notBeside, startLoad } from './sequences/runs.ts';
 
 const HELD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
+
+const PATIENCE = { timeout: 50_000, interval: 100 };
 
 /** A store and the end of its client. */
 interface Opened {
@@ -89,16 +91,15 @@ for (const [name, open] of Object.entries(clients)) {
         namespace = await namespaceOf(cluster);
         await store.swapLease(namespace, undefined, HELD);
         await store.defineSequence({ name: namespace });
-        await expect.poll(() => keysOn(cluster.replicas[0]!, namespace), { timeout: 20_000 }).toBe(2);
+        await vi.waitUntil(async () => (await keysOn(cluster.replicas[0]!, namespace)) === 2, PATIENCE);
         load = startLoad([store, store, store], namespace);
-        await expect.poll(() => load.blocks.length).toBeGreaterThan(100);
+        await vi.waitUntil(() => load.blocks.length > 100, PATIENCE);
         await cluster.masters[0]!.kill();
         const list = async () => {
-          const answer = await store.listLeases(namespace).catch((error) => error);
-          answers.push(answer);
-          return answer;
+          answers.push(await store.listLeases(namespace).catch((error) => error));
+          return Array.isArray(answers.at(-1));
         };
-        await expect.poll(list, { timeout: 50_000, interval: 200 }).toEqual([]);
+        await vi.waitUntil(list, PATIENCE);
       });
 
       it('remembers no lease, and shows no older record', async () => {

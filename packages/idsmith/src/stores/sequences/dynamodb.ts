@@ -44,7 +44,7 @@ export function dynamodbRows({ table: TableName, hashKey, request }: Table): Seq
           // An allocation that was made twice has lost a block. A change may find itself in the way, by its mark.
           if (!repeated || !marked) return undefined;
           const { Item: found } = await send(new sdk.GetItemCommand(lookFor(from.name)));
-          return found?.['change']?.S === own ? numberOf(found) - shift : undefined;
+          return found !== undefined && markOf(found) === own ? numberOf(found) - shift : undefined;
         },
       ),
     );
@@ -130,6 +130,8 @@ interface Expressions {
 }
 
 const numberOf = ({ next }: Item) => BigInt(next?.N ?? '');
+
+const markOf = ({ change }: Item) => change?.S;
 
 const decode = ({ sequence, definition, next }: Item) =>
   decodeRow(sequence?.S ?? '', definition?.S ?? '', next?.N ?? '');

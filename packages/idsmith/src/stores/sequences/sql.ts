@@ -4,7 +4,7 @@ import type { SequenceRows } from '../../sequence/rows.js';
 import { exactBigInt, exactInteger, plainText } from '../sql.js';
 
 /** What differs between databases in the statements on `id_sequences`, and how they are run. */
-export interface SequenceDialect {
+interface SequenceDialect {
   /** The place of the n-th value, the text of a number. */
   integer(n: number): string;
   /** The place of the n-th value, a name. */

@@ -21,7 +21,7 @@ const OWN_COLUMNS = new Map([
 ]);
 
 /** How a database writes the table. */
-export interface TableStyle {
+interface TableStyle {
   /** The type of the column `name`. */
   readonly name: string;
   /** Written after each of our own columns. */

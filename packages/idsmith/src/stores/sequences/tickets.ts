@@ -13,7 +13,7 @@ export interface Ledger {
 }
 
 /** Where a sequence is that was altered while others took tickets: as far as all of those came, and then `delta` further. */
-export interface Moved {
+interface Moved {
   readonly from: SequenceRow;
   /** Which tickets they are: the revision of the ledger that was there. */
   readonly tickets: string;

@@ -104,4 +104,6 @@ async function makeTable(sdk: Sdk, client: DynamodbClient, table: string, hashKe
 
 const nameOf = (error: unknown) => (error instanceof Error ? error.name : undefined);
 
-export const loadSdk = () => loadDriver('@aws-sdk/client-dynamodb', () => import('@aws-sdk/client-dynamodb'));
+export async function loadSdk(): Promise<Sdk> {
+  return loadDriver('@aws-sdk/client-dynamodb', () => import('@aws-sdk/client-dynamodb'));
+}

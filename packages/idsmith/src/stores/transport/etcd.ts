@@ -28,7 +28,7 @@ export function fromBase64(text: string): string {
 }
 
 /** What etcd answers, as far as it is used. Numbers of 64 bits are text. */
-export interface Reply {
+interface Reply {
   readonly header: { readonly revision: string };
   readonly kvs?: KeyValue[];
   readonly succeeded?: boolean;

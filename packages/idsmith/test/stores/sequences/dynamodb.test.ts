@@ -30,22 +30,24 @@ describe('Sequences in DynamoDB', () => {
     await new Promise((done) => server.close(done));
   });
 
-  const open = ({ maxAttempts = 3, timeout = 10_000 } = {}) => {
+  const newClient = (maxAttempts = 3) => {
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const client = new DynamoDBClient({ region: 'eu-west-1', endpoint, credentials, maxAttempts });
     clients.push(client);
-    return dynamodbStore(client, { table: 'ids', timeout });
+    return client;
   };
+  const open = (client = newClient(), timeout = 10_000) => dynamodbStore(client, { table: 'ids', timeout });
   const openMany = (count: number) => Array.from({ length: count }, () => open());
 
-  /** Loses the answers of the next `count` requests of that kind, which are carried out. */
-  function loseAnswers(operation: string, count = 1, how: 'dropped' | 'never' = 'dropped'): { left: number } {
-    const lost = { left: count };
+  /** Loses the answer of a request of that kind, the first or the one after `spared`. It is carried out, and then `meanwhile`. */
+  function loseAnswer(operation: string, { spared = 0, how = 'dropped', meanwhile = async () => {} } = {}) {
+    const lost = { count: 0 };
     const lose = (request: IncomingMessage, response: ServerResponse) => {
-      if (!String(request.headers['x-amz-target']).endsWith(`.${operation}`)) return;
-      if (--lost.left === 0) server.off('request', lose);
+      if (!String(request.headers['x-amz-target']).endsWith(`.${operation}`) || spared-- > 0) return;
+      server.off('request', lose);
       response.end = () => {
-        if (how === 'dropped') response.socket?.destroy();
+        lost.count++;
+        void meanwhile().then(() => how === 'dropped' && response.socket?.destroy());
         return response;
       };
     };
@@ -54,7 +56,9 @@ describe('Sequences in DynamoDB', () => {
   }
 
   it('are given to 64 clients without gap or repetition, with 1.1 requests a block at most', async () => {
-    const stores = openMany(64);
+    // A client has a connection for each request under way, and takes long to make.
+    const shared = newClient();
+    const stores = Array.from({ length: 64 }, () => open(shared));
     await stores[0]!.defineSequence({ name: 'hot', blockSize: 7 });
     requests = 0;
     const blocks = await drain(stores, 'hot', 16);
@@ -96,58 +100,62 @@ describe('Sequences in DynamoDB', () => {
   describe('when the answer was lost and the client repeats the request', () => {
     it('are defined, and known again', async () => {
       const store = open();
-      const lost = loseAnswers('PutItem');
-      await store.defineSequence({ name: 'defined again' });
-      expect(lost.left).toBe(0);
-      loseAnswers('PutItem');
-      await expect(store.defineSequence({ name: 'defined again' })).rejects.toThrow(SequenceExistsError);
+      const lost = loseAnswer('PutItem');
+      await store.defineSequence({ name: 'defined' });
+      expect(lost.count).toBe(1);
+      const refused = loseAnswer('PutItem');
+      await expect(store.defineSequence({ name: 'defined' })).rejects.toThrow(SequenceExistsError);
+      expect(refused.count).toBe(1);
     });
 
     it('lose a block, which nobody is given', async () => {
       const store = open();
-      await store.defineSequence({ name: 'allocated again', blockSize: 10 });
-      const lost = loseAnswers('UpdateItem');
-      expect(await store.allocate('allocated again', 1)).toMatchObject({ first: 11n });
-      expect(lost.left).toBe(0);
-      expect(await store.allocate('allocated again', 1)).toMatchObject({ first: 21n });
+      await store.defineSequence({ name: 'allocated', blockSize: 10 });
+      const lost = loseAnswer('UpdateItem');
+      expect(await store.allocate('allocated', 1)).toMatchObject({ first: 11n });
+      expect(lost.count).toBe(1);
+      expect(await store.allocate('allocated', 1)).toMatchObject({ first: 21n });
     });
 
     it('give their last block all the same', async () => {
       const store = open();
-      await store.defineSequence({ name: 'last again', blockSize: 10, max: 10 });
-      const lost = loseAnswers('UpdateItem');
-      expect(await store.allocate('last again', 1)).toMatchObject({ first: 1n, count: 10 });
-      expect(lost.left).toBe(0);
+      await store.defineSequence({ name: 'last', blockSize: 10, max: 10 });
+      // The first one asks for a block that is not the last.
+      const lost = loseAnswer('UpdateItem', { spared: 1 });
+      expect(await store.allocate('last', 1)).toMatchObject({ first: 1n, count: 10 });
+      expect(lost.count).toBe(1);
     });
 
-    it('are altered once', async () => {
-      const store = open();
-      await store.defineSequence({ name: 'altered again', blockSize: 10 });
-      for (const changes of [{ next: 1001n }, { next: 2001n, blockSize: 5 }]) {
-        const lost = loseAnswers('UpdateItem');
-        expect(await store.alterSequence('altered again', changes)).toMatchObject(changes);
-        expect(lost.left).toBe(0);
-        expect(await store.describeSequence('altered again')).toMatchObject(changes);
+    it('are altered once, also when others go on at once', async () => {
+      const [store, other] = [open(), open()];
+      await store.defineSequence({ name: 'altered', blockSize: 10 });
+      const meanwhile = async () => void (await other.allocate('altered', 1));
+      for (const changes of [{ next: 1001n }, { next: 2001n, blockSize: 5 }, { next: 3001n, step: 7 }]) {
+        const lost = loseAnswer('UpdateItem', { meanwhile });
+        const info = await store.alterSequence('altered', changes);
+        expect(lost.count).toBe(1);
+        expect(info).toEqual(await store.describeSequence('altered'));
+        expect(info).toMatchObject({ ...changes, next: changes.next + BigInt(info.step * info.blockSize) });
       }
     });
 
     it('are removed', async () => {
       const store = open();
-      await store.defineSequence({ name: 'removed again' });
-      const lost = loseAnswers('DeleteItem');
-      await store.removeSequence('removed again');
-      expect(lost.left).toBe(0);
-      await expect(store.removeSequence('removed again')).rejects.toMatchObject({ code: 'NO_SUCH_SEQUENCE' });
+      await store.defineSequence({ name: 'removed' });
+      const lost = loseAnswer('DeleteItem');
+      await store.removeSequence('removed');
+      expect(lost.count).toBe(1);
+      await expect(store.removeSequence('removed')).rejects.toMatchObject({ code: 'NO_SUCH_SEQUENCE' });
     });
   });
 
   it.each(['dropped', 'never'] as const)(
     'lose a block, with a StoreError in time, when the answer is %s',
     async (how) => {
-      const store = open({ maxAttempts: 1, timeout: 500 });
+      const store = open(newClient(1), 500);
       const name = `lost ${how}`;
       await store.defineSequence({ name, blockSize: 10 });
-      loseAnswers('UpdateItem', 1, how);
+      loseAnswer('UpdateItem', { how });
       const before = Date.now();
       const failure = await store.allocate(name, 1).catch((error) => error);
       expect(failure).toBeInstanceOf(StoreError);

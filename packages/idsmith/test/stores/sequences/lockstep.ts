@@ -8,7 +8,7 @@ type Step = (store: SequenceStore, name: string, last: Block | undefined) => Pro
 const id = fc.bigInt({ min: -40n, max: 40n });
 const shape = {
   blockSize: fc.integer({ min: 1, max: 4 }),
-  step: fc.constantFrom(1, 2, 3),
+  step: fc.constantFrom(1, 2, 3, -1, -2),
   min: id,
   max: id,
   cycle: fc.boolean(),

@@ -192,6 +192,27 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
     });
   });
 
+  it('leaves a server that has become read-only, for whichever is the primary by then', async () => {
+    await withPool({}, async (lab, pool) => {
+      await lab.store().defineSequence({ name: 'x' });
+      await pool.query(`CREATE USER writer IDENTIFIED BY 'secret'`);
+      await pool.query('GRANT SELECT, UPDATE ON id_sequences TO writer');
+      const database = `lab_${databases - 1}`;
+      const uri = server.url.replace('root@', 'writer:secret@').replace(/test$/, database);
+      const writers = createPool({ uri, connectionLimit: 1 });
+      let connections = 0;
+      writers.on('connection', () => connections++);
+      const store = mysqlStore(writers);
+      await store.allocate('x', 1);
+      await pool.query('SET GLOBAL read_only = 1');
+      await expect(store.allocate('x', 1)).rejects.toThrow(/read-only/);
+      await pool.query('SET GLOBAL read_only = 0');
+      expect((await store.allocate('x', 1)).first).toBe(21n);
+      expect(connections).toBe(2);
+      await writers.end();
+    });
+  });
+
   it('refuses a timeout that is none', () => {
     expect(() => mysqlStore(admin, { timeout: 0 })).toThrow(InvalidOptionError);
   });

@@ -1,13 +1,13 @@
 import { SequenceExistsError, StoreError } from 'idsmith';
-import { Redis, type RedisOptions } from 'ioredis';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FaultyProxy } from '../../../../../test/chaos/proxy.ts';
 import { describeWith, type RedisServer, startRedis } from '../../../../../test/services/index.ts';
-import { type RedisStoreOptions, redisStore } from '../../../src/stores/redis.ts';
+import { type IoredisClient, type RedisStoreOptions, redisStore } from '../../../src/stores/redis.ts';
 import { inLockstep } from './lockstep.ts';
 import { drain, notBeside, scramble, startLoad } from './runs.ts';
 
-const ADVISED: RedisOptions = {
+const ADVISED = {
   maxRetriesPerRequest: 1,
   autoResendUnfulfilledCommands: false,
   retryStrategy: () => 50,
@@ -15,8 +15,8 @@ const ADVISED: RedisOptions = {
 const clients: Redis[] = [];
 
 /** A store with a client of its own. */
-function open(port: number, options: RedisStoreOptions = {}, settings = ADVISED) {
-  const client = new Redis(port, '127.0.0.1', settings);
+function open(port: number, options: RedisStoreOptions = {}) {
+  const client = new Redis(port, '127.0.0.1', ADVISED);
   client.on('error', () => {});
   clients.push(client);
   return redisStore(client, options);
@@ -113,6 +113,16 @@ await describeWith(['redis'], 'Sequences in Redis', () => {
     expect(await names()).toContain('contended');
   });
 
+  it('are listed again when somebody has said where to go on, if another node has forgotten the list', async () => {
+    const store = open(server.port);
+    const names = async () => (await store.listSequences()).map(({ name }) => name);
+    await store.defineSequence({ name: 'unlisted' });
+    await server.command('DEL', 'idsmith:sequences');
+    expect(await names()).toEqual([]);
+    await store.alterSequence('unlisted', { next: 100 });
+    expect(await names()).toEqual(['unlisted']);
+  });
+
   it('are defined once, listed, and given to nobody else, by a client that sends each command again', async () => {
     const client = new Redis(server.port, '127.0.0.1', ADVISED);
     clients.push(client);
@@ -120,10 +130,11 @@ await describeWith(['redis'], 'Sequences in Redis', () => {
       await send();
       return send();
     };
-    const store = redisStore({
+    const insistent: IoredisClient = {
       eval: (...args) => twice(() => client.eval(...args)),
       evalsha: (...args) => twice(() => client.evalsha(...args)),
-    });
+    };
+    const store = redisStore(insistent);
     const names = async () => (await store.listSequences()).map(({ name }) => name);
     await store.defineSequence({ name: 'again', blockSize: 10 });
     expect(await names()).toContain('again');
@@ -218,6 +229,18 @@ await describeWith(['redis'], 'Sequences in a Redis that restarts', () => {
     await other.alterSequence(name, { blockSize: 5 });
     await server.restart();
     await whenBack(() => other.allocate(name, 1)).toMatch(error);
+    await server.stop();
+  });
+
+  it('go on beyond a limit that they had come to', async () => {
+    const { server, store } = await startUsed();
+    await store.alterSequence(name, { max: 20 });
+    await expect(store.allocate(name, 1)).rejects.toMatchObject({ code: 'SEQUENCE_EXHAUSTED' });
+    await server.command('SAVE');
+    await server.restart();
+    await whenBack(() => store.alterSequence(name, { max: 60 })).toMatch(/may have forgotten/);
+    await store.alterSequence(name, { max: 60, next: 51 });
+    expect(await store.allocate(name, 1)).toMatchObject({ first: 51n });
     await server.stop();
   });
 

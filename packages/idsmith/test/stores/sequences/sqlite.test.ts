@@ -118,7 +118,8 @@ async function takeAbroad(db: SqliteDatabase, name: string, way: ForeignWay): Pr
 }
 
 describe.each(drivers)('sequences in SQLite on %s', (_name, Database) => {
-  tableCases(async () => labOn(Database));
+  // In SQLite a column needs no type, and then keeps what it is given.
+  tableCases(async () => labOn(Database), ['DEFAULT 0', "TEXT DEFAULT '0'"]);
   loadCases(async () => labOn(Database));
 
   it('waits while another connection writes', async () => {
@@ -187,16 +188,14 @@ describe('processes on one SQLite file', () => {
 
   const blockOf = (first: bigint) => ({ first, step: 1, count: 10 });
 
-  it('set up and share a sequence, twelve at once, in a table that upstream has made or a new one', async () => {
-    for (const setUp of [upstreamTable(), 'CREATE TABLE other (x)']) {
-      const file = join(folder, `${files++}.db`);
-      const db = new Libsql(file);
-      db.exec(setUp);
-      db.close();
-      const firsts = (await Promise.all(Array.from({ length: 12 }, () => take(file, 20)))).flat();
-      expect(firsts).toHaveLength(240);
-      expectNoGap(firsts.map(blockOf));
-    }
+  it('set up and share a sequence, twenty at once, in a table that upstream has made', async () => {
+    const file = join(folder, `${files++}.db`);
+    const db = new Libsql(file);
+    db.exec(upstreamTable());
+    db.close();
+    const firsts = (await Promise.all(Array.from({ length: 20 }, () => take(file, 5)))).flat();
+    expect(firsts).toHaveLength(100);
+    expectNoGap(firsts.map(blockOf));
   });
 
   it('never get the ids of one that was killed', async () => {

@@ -5,7 +5,7 @@ import { MAX_BLOCKS } from './blocks.js';
 export type Prefetch = 'adaptive' | number;
 
 /** What a fetch that has ended tells. */
-export interface FetchReport {
+interface FetchReport {
   /** Milliseconds, on any clock that does not go back. */
   readonly startedAt: number;
   readonly endedAt: number;

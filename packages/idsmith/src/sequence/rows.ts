@@ -64,15 +64,15 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
   /** Repeats `attempt`, first on `row` and then on the row as it is, while others change it between the steps. */
   async function persist<T>(
     row: SequenceRow,
-    attempt: (row: SequenceRow) => Promise<T | undefined>,
+    attempt: (row: SequenceRow, isFresh: boolean) => Promise<T | undefined>,
   ): Promise<T> {
     const { name } = row;
-    let result = await attempt(row);
+    let result = await attempt(row, false);
     for (let tries = 1; result === undefined; tries++) {
       if (tries > MAX_TRIES)
         throw new StoreError(`sequence ${show(name)} was changed by others ${tries} times in a row`);
       if (tries > 1) await pause(tries);
-      result = await attempt(await read(name));
+      result = await attempt(await read(name), true);
     }
     return result;
   }
@@ -111,17 +111,17 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
 
     async allocate(name, blocks) {
       requireInteger('blocks', blocks, 1, MAX_BLOCKS);
-      return persist(seen.get(name) ?? (await read(name)), async (row) => {
+      return persist(seen.get(name) ?? (await read(name)), async (row, isFresh) => {
         const move = plainMove(row, blocks);
-        const first = move && (await rows.advance(row, move, row));
-        if (first !== undefined)
+        if (move !== undefined && (!isFresh || canMove(row, move))) {
+          const first = await rows.advance(row, move, row);
+          if (first === undefined) return undefined;
           return { first, step: row.step, count: row.blockSize * blocks, origin: row.generation };
-        // Either the row is another one by now, or the end is near.
-        const current = await read(name);
-        const again = plainMove(current, blocks);
-        if (again !== undefined && canMove(current, again)) return undefined;
-        const taken = takeBlocks(current, blocks);
-        return (await rows.swap(current, taken.row)) ? taken.block : undefined;
+        }
+        // The end is near; but a row from the past does not know.
+        if (!isFresh) return undefined;
+        const taken = takeBlocks(row, blocks);
+        return (await rows.swap(row, taken.row)) ? taken.block : undefined;
       });
     },
 

@@ -4,19 +4,25 @@ import { IdError } from '../errors.js';
 import { type Command, describe, readArguments, UsageError } from './command.js';
 import { flakeCommand } from './flake.js';
 import { inspectCommand } from './inspect.js';
+import { keyCommand } from './key.js';
 import { leasesCommand } from './leases.js';
 import { localityCommand } from './locality.js';
 import { writeLines } from './output.js';
 import { planCommand } from './plan.js';
 import { seqCommand } from './seq.js';
+import { serveCommand } from './serve.js';
+import { tokenCommand } from './token.js';
 
 const COMMANDS: readonly Command[] = [
   localityCommand,
   flakeCommand,
   seqCommand,
+  keyCommand,
   inspectCommand,
   leasesCommand,
   planCommand,
+  serveCommand,
+  tokenCommand,
 ];
 
 process.exitCode = await main(process.argv.slice(2));
@@ -54,9 +60,9 @@ function overview(): string[] {
   return [
     'Usage: idsmith <command>',
     '',
-    ...COMMANDS.map(({ name, usage, summary }) => `  ${`${name} ${usage}`.padEnd(34)}${summary}`),
+    ...COMMANDS.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`),
     '',
-    'idsmith <command> --help tells more. Example: idsmith locality -n 5',
+    'idsmith <command> --help has its flags. Example: idsmith locality -n 5',
   ];
 }
 

@@ -6,6 +6,10 @@ const PAIRS: readonly string[] = Array.from(
   (_, value) => ALPHABET.charAt(Math.floor(value / 62)) + ALPHABET.charAt(value % 62),
 );
 
+/** The character codes of the first and the second digit of each pair. */
+export const FIRST_DIGITS = Uint8Array.from(PAIRS, (pair) => pair.charCodeAt(0));
+export const SECOND_DIGITS = Uint8Array.from(PAIRS, (pair) => pair.charCodeAt(1));
+
 /** 62^4: what is above and what is below it are both whole numbers of 32 bits. */
 const FOUR_DIGITS = 62 ** 4;
 

@@ -4,10 +4,10 @@ import type { Mark, MarkStatus, Ring } from './marks.js';
 
 /** Another set of nodes mints where this one would, or did. Nothing is minted until that is settled. */
 export class RingConflictError extends InvalidOptionError {
-  /** The fingerprint of the ring that this one was handed over to, if it was. */
-  readonly next: string | undefined;
+  /** The fingerprint of the ring that mints in its place, or will. */
+  readonly next: string;
 
-  constructor(message: string, next?: string) {
+  constructor(message: string, next: string) {
     super(message);
     this.next = next;
   }
@@ -54,7 +54,7 @@ export async function admit(marks: readonly Mark[]): Promise<void> {
 }
 
 /** Pure: whether minting may begin, seeing what was seen. */
-export function check(sightings: readonly Sighting[]): void {
+function check(sightings: readonly Sighting[]): void {
   refuseOthers(sightings);
   const silent = sightings.filter(({ status }) => status instanceof IdError);
   const [first] = silent;
@@ -82,6 +82,7 @@ export function refuseOther(node: ShardNode, ring: Ring, status: MarkStatus): vo
     throw new RingConflictError(
       `shards: node ${node.name} mints keys for other nodes or another epoch (${status.nodes}), not for ` +
         `${ring.nodes}: keys would repeat. Use the same config in all processes, or reshard`,
+      status.ring,
     );
   if (status.whose === 'own' && status.state === 'closed')
     throw new RingConflictError(

@@ -1,14 +1,14 @@
 import { StoreError } from '../errors.js';
 import { refuse } from '../options.js';
 import { loadDriver } from '../stores/driver.js';
-import type { IoredisClient, NodeRedisClient } from '../stores/redis.js';
 import type { ShardNode, ShardSettings } from './config.js';
 
-/** A client of the package `ioredis`, the default, or of `redis`; with any of its commands. */
-export type AnyClient = (IoredisClient | NodeRedisClient) & {
-  // biome-ignore lint/suspicious/noExplicitAny: the commands of Redis; `new ShardMap<Redis>(…)` has their types
-  readonly [command: string]: (...args: any[]) => any;
-};
+/**
+ * A client of the package `ioredis`, the default, or of `redis`. Its commands have no types, since neither package need be
+ * installed; `new ShardMap<Redis>(…)` gives them theirs.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type AnyClient = any;
 
 /** What is needed of `ioredis`, and of what it makes. */
 interface Ioredis {
@@ -59,7 +59,9 @@ export class Clients<Client> {
    */
   of(node: ShardNode): Client {
     if (this.#isClosed) throw new StoreError(`the map was closed: there is no client of node ${node.name}`);
-    const client = this.#made.get(node) ?? this.#create?.(node) ?? this.#connect(node);
+    const made = this.#made.get(node);
+    if (made !== undefined) return made;
+    const client = this.#create === undefined ? this.#connect(node) : this.#create(node);
     this.#made.set(node, client);
     return client;
   }
@@ -99,6 +101,8 @@ export class Clients<Client> {
       lazyConnect: true,
       connectTimeout: timeout,
       maxRetriesPerRequest: 1,
+      // Else a client whose connection is gone keeps the process alive for two seconds after it was ended.
+      disconnectTimeout: 100,
     });
     client.on('error', (error) => {
       trouble = error;

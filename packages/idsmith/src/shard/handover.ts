@@ -28,7 +28,10 @@ export async function handOver(
   if (left.length === 0) throw new InvalidOptionError('gone must leave one of the old nodes');
   for (let round = 1; ; round++) {
     const generation = await nextGeneration(left, to);
-    const base = await closeAll(left, next.fingerprint, generation - 1);
+    const closed = await closeAll(left, next.fingerprint, generation - 1);
+    // What was minted on a node that is gone lies within its lead of its clock, which the others stand for.
+    const reach = left.length === from.length ? 0 : old.lead + old.skew;
+    const base = Math.max(...closed.map(({ high, now }) => Math.max(high, reach === 0 ? 0 : now + reach)));
     // A node that has forgotten being closed may have been opened again; only what is closed still counts.
     const seen = answers(await askAll(left, (mark) => mark.look()));
     if (seen.every(([, status]) => isClosedFor(status, next.fingerprint))) {
@@ -50,15 +53,16 @@ async function nextGeneration(from: readonly Mark[], to: readonly Mark[]): Promi
   return Math.max(2, ...ofOld, ...begun.map(([, { generation }]) => generation));
 }
 
-async function closeAll(from: readonly Mark[], next: string, generation: number): Promise<number> {
+async function closeAll(from: readonly Mark[], next: string, generation: number): Promise<MarkStatus[]> {
   const closed = answers(await askAll(from, (mark) => mark.close(next, generation)));
   for (const [mark, status] of closed)
     if (!isClosedFor(status, next) && status.whose !== 'missing')
       throw new RingConflictError(
         `node ${mark.node.name} is in the hands of yet another set of nodes (${status.nodes}): finish that ` +
           'hand-over first',
+        status.state === 'closed' && status.whose === 'own' ? status.next : status.ring,
       );
-  return Math.max(...closed.map(([, { high }]) => high));
+  return closed.map(([, status]) => status);
 }
 
 /** Closed for the next ring, or already taken over by it. */
@@ -69,12 +73,13 @@ function isClosedFor({ whose, state, next, ring }: MarkStatus, fingerprint: stri
 }
 
 async function adoptAll(to: readonly Mark[], base: number, generation: number): Promise<void> {
-  for (const [mark, { whose, state, nodes }] of answers(
+  for (const [mark, { whose, state, nodes, ring }] of answers(
     await askAll(to, (mark) => mark.adopt(base, generation)),
   ))
     if (whose !== 'own' || state !== 'open')
       throw new RingConflictError(
         `node ${mark.node.name} mints keys for other nodes (${nodes}): hand those over first`,
+        ring,
       );
 }
 

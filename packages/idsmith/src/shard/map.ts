@@ -21,6 +21,16 @@ export interface NodeFailure {
 }
 
 /**
+ * What mints keys and hands out clients in place of a map, while keys are moved.
+ *
+ * @internal
+ */
+export interface KeyRouting {
+  getClient(key: string): unknown;
+  mint(type: number, count: number): Promise<string[]>;
+}
+
+/**
  * Short keys that carry time and type, and the Redis nodes they live on.
  *
  * A key is minted on one node, and lives on the one that the ring gives it to. Nodes mint in turn, each its own
@@ -46,6 +56,13 @@ export class ShardMap<Client = AnyClient> {
 
   readonly #marks: readonly Mark[];
 
+  /**
+   * Stands in for the map while keys are moved.
+   *
+   * @internal
+   */
+  routing: KeyRouting | undefined;
+
   /** @throws InvalidOptionError naming the entry of the config that is wrong */
   constructor(config: ShardConfig<Client>) {
     const settings = readConfig(config);
@@ -59,7 +76,7 @@ export class ShardMap<Client = AnyClient> {
     this.#ring = new HashRing(Object.fromEntries(settings.nodes.map(({ name, weight }) => [name, weight])));
     const ring = ringOf(settings);
     this.#marks = settings.nodes.map(
-      (node) => new Mark(new ShardServer(node, this.#clients, settings), ring),
+      (node) => new Mark(new ShardServer(node, this.#clients as Clients<unknown>, settings), ring),
     );
     this.#minter = new Minter(this.#marks, ring, {
       failed: ({ node }, error) => this.#tell({ node, error }),
@@ -74,14 +91,23 @@ export class ShardMap<Client = AnyClient> {
    * @throws StoreError when no node can mint, naming each
    */
   async genKey(type?: string | number): Promise<string> {
-    const [key] = await this.#minter.mint(this.#types.valueOf(type), 1);
+    const [key] = await (this.routing ?? this).mint(this.#types.valueOf(type), 1);
     return key as string;
   }
 
   /** Many new keys, ascending, as a rule in one round trip. */
   async genKeys(type: string | number | undefined, count: number): Promise<string[]> {
     requireInteger('count', count, 0, MAX_COUNT);
-    return this.#minter.mint(this.#types.valueOf(type), count);
+    return (this.routing ?? this).mint(this.#types.valueOf(type), count);
+  }
+
+  /**
+   * Keys of this map's own nodes.
+   *
+   * @internal
+   */
+  mint(type: number, count: number): Promise<string[]> {
+    return this.#minter.mint(type, count);
   }
 
   /**
@@ -91,7 +117,8 @@ export class ShardMap<Client = AnyClient> {
    * @throws StoreError when `ioredis` is needed and not installed, or the map was closed
    */
   getClient(key: string): Client {
-    return this.#clients.of(this.#owner(key));
+    const owner = this.#owner(key);
+    return (this.routing?.getClient(key) as Client | undefined) ?? this.#clients.of(owner);
   }
 
   /** The client of a node. */

@@ -1,4 +1,4 @@
-import { Script } from './server.js';
+import { ON_MASTER } from '../stores/transport/redis.js';
 
 // What a node has minted is kept in one hash, the mark, at the Redis key `seqname`:
 //
@@ -10,21 +10,12 @@ import { Script } from './server.js';
 //
 // A node never mints a key more than `lead` ahead of its clock. So when the mark is gone, or comes from another life of
 // the server and may be an older one, everything that was minted lies before now + lead + skew.
-//
-// Redis takes a new replication id when it restarts and when a replica is promoted, and never an old one again;
-// replicas share their master's, hence the look at the role.
 
-const PROLOGUE = `
+const PROLOGUE = `${ON_MASTER}
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 
-local info = redis.call('INFO', 'replication')
-local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
-if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY keys are minted on the master, and this is a replica')
-end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000) - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch') end
@@ -44,7 +35,11 @@ end
 
 local function text(number) return string.format('%.0f', number) end
 local function sumOf(m)
-  return redis.sha1hex(table.concat({ m.ring, m.state, m.next, m.generation, m.server, m.ms, m.variant }, ' '))
+  local text = ''
+  for _, field in ipairs({ 'ring', 'state', 'next', 'generation', 'server', 'ms', 'variant' }) do
+    text = text .. (m[field] or '?') .. ' '
+  end
+  return redis.sha1hex(text)
 end
 if not mark.ring or mark.sum ~= sumOf(mark) then mark = {} end
 
@@ -66,32 +61,32 @@ local function status()
   local own = 'foreign'
   if not mark.ring then own = 'missing' elseif mark.ring == ring then own = 'own' end
   return { own, mark.state or '', mark.next or '', mark.nodes or '', tonumber(mark.generation or 0), high,
-    lost and 1 or 0, mark.ring or '' }
+    lost and 1 or 0, mark.ring or '', now }
 end
 `;
 
 /** What is there. */
-export const LOOK = new Script(`${PROLOGUE}
-return status()`);
+export const LOOK = `${PROLOGUE}
+return status()`;
 
 /** Lets no other ring in: a pending mark where there is none. */
-export const PREPARE = new Script(`${PROLOGUE}
+export const PREPARE = `${PROLOGUE}
 if not mark.ring then
   write('pending', '', 1, high)
   lost = false
 end
-return status()`);
+return status()`;
 
 /** Starts minting where the mark is pending or was lost, beyond all that can have been minted. */
-export const OPEN = new Script(`${PROLOGUE}
+export const OPEN = `${PROLOGUE}
 if mark.ring == ring and (mark.state == 'pending' or (mark.state == 'open' and lost)) then
   write('open', '', tonumber(mark.generation), math.max(high, now + lead + skew))
   lost = false
 end
-return status()`);
+return status()`;
 
 /** Reserves keys: as many as are asked for, or as many as there are up to \`lead\` ahead of the clock. */
-export const MINT = new Script(`${PROLOGUE}
+export const MINT = `${PROLOGUE}
 if mark.ring ~= ring or mark.state ~= 'open' or lost then return status() end
 local index, size = tonumber(ARGV[7]), tonumber(ARGV[8])
 local count, above = tonumber(ARGV[9]), tonumber(ARGV[10])
@@ -106,27 +101,29 @@ local limit = now + lead
 if ms > limit then return { 'wait', ms - limit } end
 local free = 3844 - variant + math.floor((limit - ms) / size) * 3844
 local granted = math.min(count, free)
+-- How long it takes until the rest would be free, too.
+local more = math.max(0, ms + math.floor((variant + count - 1) / 3844) * size - limit)
 local offset = variant + granted - 1
 mark.ms, mark.variant = text(ms + math.floor(offset / 3844) * size), text(offset % 3844)
 redis.call('HSET', key, 'ms', mark.ms, 'variant', mark.variant, 'sum', sumOf(mark))
-return { 'keys', ms, variant, granted }`);
+return { 'keys', ms, variant, granted, more }`;
 
 /** Ends minting for this ring for good: the next one may begin beyond what is returned as high. */
-export const CLOSE = new Script(`${PROLOGUE}
+export const CLOSE = `${PROLOGUE}
 local next, generation = ARGV[7], tonumber(ARGV[8])
 local isOurs = not mark.ring or (mark.ring == ring and mark.state ~= 'closed') or mark.state == 'pending'
 if isOurs and tonumber(mark.generation or 0) <= generation then
   write('closed', next, generation, high)
   lost = false
 end
-return status()`);
+return status()`;
 
 /** Starts minting for this ring beyond \`base\`, on a node that no other ring mints on. */
-export const ADOPT = new Script(`${PROLOGUE}
+export const ADOPT = `${PROLOGUE}
 local base, generation = tonumber(ARGV[7]), tonumber(ARGV[8])
 local isFree = not mark.ring or mark.state ~= 'open' or (mark.ring == ring and lost)
 if isFree and (tonumber(mark.generation or 0) < generation or (mark.ring == ring and mark.state ~= 'closed')) then
   write('open', '', generation, math.max(high, base))
   lost = false
 end
-return status()`);
+return status()`;

@@ -3,7 +3,7 @@ import { md5 } from '../encoding/md5.js';
 import type { ShardNode, ShardSettings } from './config.js';
 import { VARIANTS } from './key.js';
 import { ADOPT, CLOSE, LOOK, MINT, OPEN, PREPARE } from './mark-scripts.js';
-import type { Script, ShardServer } from './server.js';
+import type { ShardServer } from './server.js';
 
 /** A set of nodes that mint for one another: each its own class of milliseconds. */
 export interface Ring {
@@ -53,13 +53,25 @@ export interface MarkStatus {
   readonly high: number;
   /** The mark is gone, or may be older than what was minted. */
   readonly lost: boolean;
+  /** The clock of the node, ms since the epoch. */
+  readonly now: number;
 }
 
 /** What came of asking for keys: a range of them, how long to wait, or a mark with which none can be minted. */
 export type Minted =
-  | { readonly kind: 'keys'; readonly ms: number; readonly variant: number; readonly count: number }
+  | KeyRange
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'refused'; readonly status: MarkStatus };
+
+/** Consecutive keys of one node. */
+export interface KeyRange {
+  readonly kind: 'keys';
+  readonly ms: number;
+  readonly variant: number;
+  readonly count: number;
+  /** How long it takes, ms, until the node would have had all that were asked for. */
+  readonly more: number;
+}
 
 /** The mark of one node, as the processes of a ring use it. */
 export class Mark {
@@ -103,24 +115,24 @@ export class Mark {
     const reply = await this.#run('minting keys', MINT, node.index, ring.size, count, above);
     if (reply[0] === 'wait') return { kind: 'wait', ms: Number(reply[1]) };
     if (reply[0] !== 'keys') return { kind: 'refused', status: statusOf(reply) };
-    const [ms, variant, granted] = reply.slice(1).map(Number) as [number, number, number];
+    const [ms, variant, granted, more] = reply.slice(1).map(Number) as [number, number, number, number];
     const last = ms + Math.floor((variant + granted - 1) / VARIANTS) * ring.size;
     this.#seen = Math.max(this.#seen, last);
-    return { kind: 'keys', ms, variant, count: granted };
+    return { kind: 'keys', ms, variant, count: granted, more };
   }
 
-  async #ask(what: string, script: Script, ...args: (string | number)[]): Promise<MarkStatus> {
+  async #ask(what: string, script: string, ...args: (string | number)[]): Promise<MarkStatus> {
     return statusOf(await this.#run(what, script, ...args));
   }
 
-  #run(what: string, script: Script, ...args: (string | number)[]): Promise<unknown[]> {
+  #run(what: string, script: string, ...args: (string | number)[]): Promise<unknown[]> {
     const { fingerprint, nodes, epoch, lead, skew } = this.ring;
     return this.server.run(what, script, fingerprint, nodes, epoch, lead, skew, this.#seen, ...args);
   }
 }
 
 function statusOf(reply: unknown[]): MarkStatus {
-  const [whose, state, next, nodes, generation, high, lost, ring] = reply;
+  const [whose, state, next, nodes, generation, high, lost, ring, now] = reply;
   return {
     whose: String(whose) as MarkStatus['whose'],
     state: String(state) as MarkStatus['state'],
@@ -130,5 +142,6 @@ function statusOf(reply: unknown[]): MarkStatus {
     generation: Number(generation),
     high: Number(high),
     lost: Number(lost) === 1,
+    now: Number(now),
   };
 }

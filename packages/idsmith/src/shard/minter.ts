@@ -2,10 +2,11 @@ import { base62Pair } from '../encoding/base62.js';
 import { ClockError, IdError, StoreError } from '../errors.js';
 import { admit, RingConflictError, refuseOther } from './admission.js';
 import { VARIANTS, writeKeys } from './key.js';
-import type { Mark, Minted, Ring } from './marks.js';
+import type { KeyRange, Mark, Minted, Ring } from './marks.js';
 
-/** How long a node that failed is left alone while others answer, ms. */
+/** How long a node that failed is left alone while others answer, ms: twice as long each time, up to a limit. */
 const REST = 1000;
+const LONGEST_REST = 30_000;
 
 /** How often minting on a node may find it closed or empty again right after it was opened. */
 const MAX_ADMISSIONS = 5;
@@ -17,6 +18,10 @@ interface Request {
   left: number;
   /** The keys still to come must lie in this millisecond or a later one, so that a batch ascends. */
   above: number;
+  /** Until when not to ask for them. */
+  sleepUntil: number;
+  /** The node that has given the first of them: another one would have to skip to where that one is. */
+  lane: Lane | undefined;
   readonly failures: Map<Lane, IdError>;
   resolve(keys: string[]): void;
   reject(error: unknown): void;
@@ -28,8 +33,9 @@ interface Lane {
   isBusy: boolean;
   /** Until when the node has no keys, since its mark is as far ahead of its clock as it may be. */
   waitUntil: number;
-  /** Until when it is left alone, since it has failed. */
+  /** Until when it is left alone, since it has failed, and how often it has since it last answered. */
   restUntil: number;
+  failures: number;
   admissions: number;
 }
 
@@ -62,7 +68,14 @@ export class Minter {
   #closed: StoreError | undefined;
 
   constructor(marks: readonly Mark[], ring: Ring, events: MinterEvents) {
-    this.#lanes = marks.map((mark) => ({ mark, isBusy: false, waitUntil: 0, restUntil: 0, admissions: 0 }));
+    this.#lanes = marks.map((mark) => ({
+      mark,
+      isBusy: false,
+      waitUntil: 0,
+      restUntil: 0,
+      failures: 0,
+      admissions: 0,
+    }));
     this.#ring = ring;
     this.#events = events;
     // Processes that start together begin with different nodes.
@@ -74,7 +87,17 @@ export class Minter {
     if (count === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
       const suffix = base62Pair(type) as string;
-      this.#queue.push({ suffix, keys: [], left: count, above: 0, failures: new Map(), resolve, reject });
+      this.#queue.push({
+        suffix,
+        keys: [],
+        left: count,
+        above: 0,
+        sleepUntil: 0,
+        lane: undefined,
+        failures: new Map(),
+        resolve,
+        reject,
+      });
       this.#schedule();
     });
   }
@@ -98,20 +121,21 @@ export class Minter {
   #pump(): void {
     clearTimeout(this.#timer);
     for (;;) {
-      const [first] = this.#queue;
-      if (first === undefined) return;
+      if (this.#queue.length === 0) return;
       if (this.#closed !== undefined) {
         this.#rejectAll(this.#queue.splice(0), this.#closed);
         return;
       }
       const now = performance.now();
-      const lane = this.#choose(first, now);
+      const first = this.#queue.find(({ sleepUntil }) => sleepUntil <= now);
+      const lane = first && this.#choose(first, now);
       if (lane === undefined) {
         this.#wakeLater(now);
         return;
       }
-      const batch = this.#queue.filter(({ failures }) => !failures.has(lane));
-      this.#queue = this.#queue.filter(({ failures }) => failures.has(lane));
+      const isFor = (request: Request) => request.sleepUntil <= now && mayAsk(request, lane);
+      const batch = this.#queue.filter(isFor);
+      this.#queue = this.#queue.filter((request) => !isFor(request));
       void this.#run(lane, batch);
     }
   }
@@ -120,17 +144,21 @@ export class Minter {
   #choose(request: Request, now: number): Lane | undefined {
     const size = this.#lanes.length;
     const inTurn = Array.from({ length: size }, (_, i) => this.#lanes[(this.#turn + i) % size] as Lane);
-    const left = inTurn.filter((lane) => !request.failures.has(lane));
+    const left = inTurn.filter((lane) => mayAsk(request, lane));
     const well = left.filter(({ restUntil }) => restUntil <= now);
     const lane = (well.length > 0 ? well : left).find(({ isBusy, waitUntil }) => !isBusy && waitUntil <= now);
     if (lane !== undefined) this.#turn = (this.#lanes.indexOf(lane) + 1) % size;
     return lane;
   }
 
-  /** When all nodes are busy the end of a round trip goes on; when some have no keys yet, their time does. */
+  /** When all nodes are busy the end of a round trip goes on; when somebody waits for keys to be free, time does. */
   #wakeLater(now: number): void {
-    const times = this.#lanes.filter(({ isBusy }) => !isBusy).map(({ waitUntil }) => waitUntil);
-    const next = Math.min(...times.filter((time) => time > now));
+    let next = Number.POSITIVE_INFINITY;
+    const consider = (time: number) => {
+      if (time > now && time < next) next = time;
+    };
+    for (const { isBusy, waitUntil } of this.#lanes) if (!isBusy) consider(waitUntil);
+    for (const { sleepUntil } of this.#queue) consider(sleepUntil);
     if (Number.isFinite(next)) this.#timer = setTimeout(() => this.#pump(), Math.ceil(next - now));
   }
 
@@ -138,22 +166,24 @@ export class Minter {
     lane.isBusy = true;
     try {
       if (this.#isInDoubt) await this.#admit();
+      // Not Math.max(...): a batch may be larger than a list of arguments.
       const count = batch.reduce((sum, { left }) => sum + left, 0);
-      const above = Math.max(...batch.map((request) => request.above));
+      const above = batch.reduce((highest, request) => Math.max(highest, request.above), 0);
       await this.#deal(lane, batch, await lane.mark.mint(count, above));
       lane.restUntil = 0;
+      lane.failures = 0;
     } catch (error) {
       this.#fail(lane, batch, error);
     }
     lane.isBusy = false;
-    this.#queue.unshift(...batch.filter(({ left }) => left > 0));
+    this.#queue = [...batch.filter(({ left }) => left > 0), ...this.#queue];
     this.#pump();
   }
 
   async #deal(lane: Lane, batch: Request[], minted: Minted): Promise<void> {
     if (minted.kind === 'keys') {
       lane.admissions = 0;
-      this.#share(batch, minted.ms, minted.variant, minted.count);
+      this.#share(lane, batch, minted);
       return;
     }
     if (minted.kind === 'wait') {
@@ -167,20 +197,26 @@ export class Minter {
   }
 
   /** Gives a range of keys to those who asked, in the order they asked in. */
-  #share(batch: Request[], ms: number, variant: number, count: number): void {
+  #share(lane: Lane, batch: Request[], { ms, variant, count, more }: KeyRange): void {
     const { size } = this.#ring;
     let [time, next, left] = [ms, variant, count];
     for (const request of batch) {
       const share = Math.min(request.left, left);
-      if (share === 0) continue;
+      if (share === 0) break;
       const keys = writeKeys(time, next, size, share, request.suffix);
       request.keys = request.keys.length === 0 ? keys : request.keys.concat(keys);
       request.left -= share;
       left -= share;
       time += Math.floor((next + share) / VARIANTS) * size;
       next = (next + share) % VARIANTS;
+      if (request.left === 0) {
+        request.resolve(request.keys);
+        continue;
+      }
+      // The rest is asked for when there is enough of it: not sooner, or it would come in crumbs.
+      request.sleepUntil = performance.now() + more;
       request.above = time + 1;
-      if (request.left === 0) request.resolve(request.keys);
+      request.lane = lane;
     }
   }
 
@@ -221,7 +257,7 @@ export class Minter {
       this.#rejectAll(batch, error);
       return;
     }
-    lane.restUntil = performance.now() + REST;
+    lane.restUntil = performance.now() + Math.min(REST * 2 ** lane.failures++, LONGEST_REST);
     const failure = error instanceof IdError ? error : lane.mark.server.failure('minting keys', error);
     this.#events.failed(lane.mark, failure);
     for (const request of batch) {
@@ -236,6 +272,10 @@ export class Minter {
       request.reject(error);
     }
   }
+}
+
+function mayAsk({ lane, failures }: Request, asked: Lane): boolean {
+  return !failures.has(asked) && (lane === undefined || lane === asked || failures.has(lane));
 }
 
 /** The one error if there is one node, otherwise one that names them all. */

@@ -7,6 +7,7 @@ type Opener = (url: string) => Promise<Store>;
 
 const postgres: Opener = async (url) => (await import('./postgres.js')).openPostgres(url);
 const mysql: Opener = async (url) => (await import('./mysql.js')).openMysql(url);
+const http: Opener = async (url) => (await import('./http.js')).openHttp(url);
 const redis: Opener = async (url) => (await import('./redis.js')).openRedis(url);
 
 /** What opens the URLs of each scheme. A store and its driver are loaded only when one of its URLs is opened. */
@@ -21,6 +22,8 @@ const OPENERS = new Map<string, Opener>([
   ['rediss', redis],
   ['dynamodb', async (url) => (await import('./dynamodb.js')).openDynamodb(url)],
   ['etcd', async (url) => (await import('./etcd.js')).openEtcd(url)],
+  ['http', http],
+  ['https', http],
 ]);
 
 /**
@@ -36,6 +39,7 @@ const OPENERS = new Map<string, Opener>([
  * | `redis://user:password@host:6379/0` | Redis | `ioredis` |
  * | `dynamodb://region/table` | DynamoDB | `@aws-sdk/client-dynamodb` |
  * | `etcd://host:2379,host:2379` | etcd | |
+ * | `https://token@host:7600` | an idsmith server, which is asked at once what it promises | |
  *
  * @throws InvalidOptionError if the scheme is unknown or the URL malformed; it never shows the URL's password
  * @throws StoreError if the driver is not installed, or a file cannot be opened

@@ -95,6 +95,17 @@ describe('idsmith inspect', () => {
     });
   });
 
+  it('shows the fields of a sharded key, minted or special', () => {
+    const fieldsOf = (id: string) => JSON.parse(idsmith('inspect', id, '--json').stdout);
+    expect(fieldsOf('1jyVFw3401')).toMatchObject({
+      family: 'key',
+      variant: 190,
+      type: 1,
+      timestamp: 1327000287784,
+    });
+    expect(fieldsOf('020000-emails')).toMatchObject({ family: 'key', type: 0, suffix: 'emails' });
+  });
+
   it('reads what idsmith locality prints, both flavours', () => {
     for (const flag of ['--random', '--rfc9562']) {
       const id = idsmith('locality', flag).lines[0] as string;
@@ -154,7 +165,7 @@ describe('help', () => {
   it('names every command, with an example', () => {
     const { status, stdout } = idsmith('--help');
     expect(status).toBe(0);
-    for (const word of ['locality', 'flake', 'inspect', 'leases', 'plan', 'Example'])
+    for (const word of ['locality', 'flake', 'seq', 'key', 'inspect', 'leases', 'plan', 'Example'])
       expect(stdout).toContain(word);
   });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { base62Digit, fromBase62, toBase62 } from '../../src/encoding/base62.ts';
+import { base62Digit, base62Pair, fromBase62, toBase62 } from '../../src/encoding/base62.ts';
 
 describe('base 62', () => {
   it.each([
@@ -33,6 +33,20 @@ describe('base 62', () => {
       expect(fromBase62(text)).toBeUndefined();
     },
   );
+
+  it('writes numbers around the multiples of 62^4, where it divides, as any others', () => {
+    for (const multiple of [1, 2, 61, 62, 3844, 31_764, 2 ** 29 - 1, 2 ** 29, 609_568_905]) {
+      for (const value of [-2, -1, 0, 1, 2].map((offset) => multiple * 62 ** 4 + offset)) {
+        expect(fromBase62(toBase62(value)!)).toBe(value);
+        expect(toBase62(value)).toMatch(/^[1-9A-Za-z]/);
+      }
+    }
+  });
+
+  it('has a pair of digits for each number below 62^2', () => {
+    for (let value = 0; value < 3844; value++) expect(base62Pair(value)).toBe(toBase62(value, 2));
+    for (const value of [-1, 3844, 0.5, Number.NaN]) expect(base62Pair(value)).toBeUndefined();
+  });
 
   it('knows exactly 62 digits', () => {
     const digits = Array.from({ length: 0x10000 }, (_, code) => code).filter(

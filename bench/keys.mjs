@@ -1,0 +1,200 @@
+// npm run bench -- keys
+
+import { register } from 'node:module';
+import base62Package from '@sindresorhus/base62';
+import baseX from 'base-x';
+import { decode as decodeNumber, encode as encodeNumber } from 'base62-ts';
+import ConsistentHash from 'consistent-hash';
+import Ring from 'hashring';
+import { HashRing, ShardMap } from 'idsmith/shard';
+import { consumed, measure, printTable, printTargets, save, versionOf } from './harness.mjs';
+
+register('../test/chaos/typescript.mjs', import.meta.url);
+const { startRedis } = await import('../test/services/index.ts');
+
+const { decodeBigInt, encodeBigInt } = base62Package;
+const ours = versionOf('idsmith');
+const own = (name, call) => ({ name, version: ours, call, mayRepeat: true });
+const peer = (name, call, what = name) => ({ name: what, version: versionOf(name), call, mayRepeat: true });
+
+// More keys than any cache of a peer holds, in turn.
+const COUNT = 2 ** 17;
+const offline = new ShardMap({ shards: { 0: ['6379', '127.0.0.1', 1] } });
+const parts = Array.from({ length: COUNT }, (_, i) => ({
+  ms: 469_362_600_003 + 37 * i,
+  variant: (i * 7) % 3844,
+  type: 2,
+}));
+const keys = parts.map(({ ms, variant, type }) => offline.fixedKey(ms, variant, type));
+const numbers = parts.map(
+  ({ ms, variant, type }) => (BigInt(ms) * 3844n + BigInt(variant)) * 3844n + BigInt(type),
+);
+const bytes = numbers.map((number) => {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setBigUint64(0, number);
+  return new Uint8Array(view.buffer);
+});
+const base62 = baseX('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz');
+for (const [i, key] of keys.entries())
+  if (encodeBigInt(numbers[i]) !== key || decodeBigInt(key) !== numbers[i]) throw new Error(`${key} differs`);
+
+/** Calls `use` with one number after another. */
+function inTurn(use) {
+  let i = 0;
+  return () => {
+    i = (i + 1) % COUNT;
+    return use(i);
+  };
+}
+
+const writing = measure([
+  own(
+    'fixedKey()',
+    inTurn((i) => offline.fixedKey(parts[i].ms, parts[i].variant, parts[i].type)),
+  ),
+  peer(
+    '@sindresorhus/base62',
+    inTurn((i) => encodeBigInt(numbers[i])),
+    '@sindresorhus/base62, BigInt',
+  ),
+  peer(
+    'base-x',
+    inTurn((i) => base62.encode(bytes[i])),
+    'base-x, bytes',
+  ),
+  peer(
+    'base62-ts',
+    inTurn((i) => encodeNumber(parts[i].ms)),
+    'base62-ts, the time only',
+  ),
+]);
+const machine = printTable('Writing keys', writing, 'fixedKey()');
+
+const times = keys.map((key) => key.slice(0, -4));
+const reading = measure([
+  own(
+    'virtualShardOf()',
+    inTurn((i) => offline.virtualShardOf(keys[i])),
+  ),
+  own(
+    'toDecimalString()',
+    inTurn((i) => offline.toDecimalString(keys[i])),
+  ),
+  peer(
+    '@sindresorhus/base62',
+    inTurn((i) => decodeBigInt(keys[i])),
+    '@sindresorhus/base62, BigInt',
+  ),
+  peer(
+    'base-x',
+    inTurn((i) => base62.decode(keys[i])[7]),
+    'base-x, bytes',
+  ),
+  peer(
+    'base62-ts',
+    inTurn((i) => decodeNumber(times[i])),
+    'base62-ts, the time only',
+  ),
+]);
+console.log();
+printTable('Reading keys', reading, 'virtualShardOf()');
+
+const names = Array.from({ length: 8 }, (_, i) => `10.0.0.${i + 1}:6379`);
+const ring = new HashRing(Object.fromEntries(names.map((name) => [name, 1])));
+const ketama = new Ring(names);
+const consistent = new ConsistentHash();
+// As many points a node as the others have.
+for (const name of names) consistent.add(name, 160);
+const owners = measure([
+  own(
+    'nodeOf()',
+    inTurn((i) => ring.nodeOf(keys[i])),
+  ),
+  peer(
+    'hashring',
+    inTurn((i) => ketama.get(keys[i])),
+    'hashring, also MD5',
+  ),
+  peer(
+    'consistent-hash',
+    inTurn((i) => consistent.get(keys[i])),
+    'consistent-hash, PJW',
+  ),
+]);
+console.log();
+printTable('Owners of distinct keys among 8 nodes', owners, 'nodeOf()');
+
+const redis = await startRedis();
+const map = new ShardMap({ shards: { 0: [redis.port, '127.0.0.1', 1] }, options: { keyTypes: { user: 2 } } });
+await map.genKey();
+// A new node begins a second ahead of its clock; after another it has room again.
+while (map.getTime(await map.genKey()).getTime() > Date.now() + 10);
+
+async function trips() {
+  const stats = [...(await redis.command('INFO', 'commandstats')).matchAll(/cmdstat_evalsha:calls=(\d+)/g)];
+  return Number(stats[0][1]);
+}
+
+/** Keys a second, of batches of 1,000, for a few seconds; and that they are all different. */
+async function mintBatches(seconds, atOnce) {
+  const seen = [];
+  const started = performance.now();
+  const end = started + 1000 * seconds;
+  const before = await trips();
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      while (performance.now() < end) seen.push(await map.genKeys('user', 1000));
+    }),
+  );
+  const took = (performance.now() - started) / 1000;
+  const all = seen.flat();
+  if (new Set(all).size !== all.length) throw new Error('a key came twice');
+  return { atOnce, perSecond: all.length / took, roundTrips: ((await trips()) - before) / took };
+}
+
+console.log('\nMinting on one Redis in batches of 1,000; a node has 3,844,000 keys a second at most\n');
+const minting = [];
+for (const atOnce of [1, 4]) {
+  const result = await mintBatches(2, atOnce);
+  minting.push(result);
+  const { perSecond, roundTrips } = result;
+  console.log(
+    `${atOnce} at a time: ${Math.round(perSecond).toLocaleString('en')} keys a second, ` +
+      `${Math.round(roundTrips).toLocaleString('en')} round trips a second`,
+  );
+}
+const before = await trips();
+await Promise.all(Array.from({ length: 1000 }, () => map.genKey('user')));
+const gathered = (await trips()) - before;
+console.log(`1,000 calls of genKey() at once: ${gathered} round trips`);
+await map.close();
+await redis.stop();
+
+const of = (results, name) => results.find((result) => result.name === name).nanoseconds;
+const fasterRing = Math.min(of(owners, 'hashring, also MD5'), of(owners, 'consistent-hash, PJW'));
+const targets = [
+  {
+    what: 'writing keys against BigInt',
+    ratio: of(writing, '@sindresorhus/base62, BigInt') / of(writing, 'fixedKey()'),
+    target: 5,
+  },
+  {
+    what: 'reading keys against BigInt',
+    ratio: of(reading, '@sindresorhus/base62, BigInt') / of(reading, 'virtualShardOf()'),
+    target: 5,
+  },
+  {
+    what: 'nodeOf() against the faster of two rings',
+    ratio: fasterRing / of(owners, 'nodeOf()'),
+    target: 1.5,
+  },
+  {
+    what: 'nodeOf() against hashring, which makes the same points',
+    ratio: of(owners, 'hashring, also MD5') / of(owners, 'nodeOf()'),
+    target: 1.5,
+  },
+  { what: 'genKeys() against a million a second', ratio: minting[0].perSecond / 1e6, target: 1 },
+  { what: '20 round trips against those of 1,000 calls at once', ratio: 20 / gathered, target: 1 },
+];
+printTargets(targets);
+save('keys', { machine, targets, writing, reading, owners, minting, gathered, consumed: consumed() });

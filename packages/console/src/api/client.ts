@@ -1,0 +1,78 @@
+import { lost } from './connection.js';
+import { ApiError, AwayError } from './errors.js';
+import { refused, token } from './session.js';
+import type { Problem } from './types.js';
+
+/** How long an answer may take, ms. */
+const PATIENCE = 15_000;
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+export interface RequestOptions {
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+  /** In the place of the tab's own. */
+  readonly token?: string;
+}
+
+/**
+ * The answer of the server, as text.
+ *
+ * @throws ApiError with what the server says; AwayError when it says nothing
+ */
+export async function requestText(
+  method: Method,
+  path: string,
+  options: RequestOptions = {},
+): Promise<string> {
+  const used = options.token ?? token.get();
+  const { response, text } = await exchange(method, path, options, used);
+  if (response.ok) return text;
+  if (response.status === 401 && options.token === undefined) refused(used);
+  throw new ApiError(problemOf(response, text));
+}
+
+/** The same, for answers of JSON. */
+export async function request<T>(method: Method, path: string, options?: RequestOptions): Promise<T> {
+  const text = await requestText(method, path, options);
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+}
+
+async function exchange(method: Method, path: string, options: RequestOptions, used: string) {
+  const { query, body, signal } = options;
+  const patience = AbortSignal.timeout(PATIENCE);
+  try {
+    const response = await fetch(path + queryOf(query), {
+      method,
+      cache: 'no-store',
+      headers: {
+        ...(used !== '' && { authorization: `Bearer ${used}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: signal === undefined ? patience : AbortSignal.any([signal, patience]),
+    });
+    return { response, text: await response.text() };
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    lost();
+    throw new AwayError(error);
+  }
+}
+
+function queryOf(query: RequestOptions['query'] = {}): string {
+  const pairs = Object.entries(query)
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`);
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}
+
+/** What went wrong; a proxy in between may say it in HTML. */
+function problemOf({ status, statusText }: Response, text: string): Problem {
+  try {
+    const { code, detail } = JSON.parse(text);
+    if (typeof detail === 'string') return { status, code: String(code), detail };
+  } catch {}
+  return { status, code: '', detail: `the server answered ${status} ${statusText}`.trim() };
+}

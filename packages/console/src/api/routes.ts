@@ -1,0 +1,35 @@
+import { type RequestOptions, request, requestText } from './client.js';
+import type { Inspection, LeasesJson, SequenceJson, SequenceShape, ServerJson } from './types.js';
+
+type Signal = AbortSignal | undefined;
+
+const part = encodeURIComponent;
+const sequencePath = (name: string) => `v1/sequences/${part(name)}`;
+const mint = async (path: string, query: NonNullable<RequestOptions['query']>) =>
+  (await request<{ ids: string[] }>('POST', path, { query })).ids;
+
+/** Every route that the page uses. */
+export const api = {
+  inspect: (id: string, signal?: Signal) => request<Inspection>('GET', `v1/inspect/${part(id)}`, { signal }),
+
+  flakes: (count: string) => mint('v1/flakes', { count }),
+  locality: (count: string, mode: string) => mint('v1/locality', { count, mode }),
+  keys: (count: string, type: string) => mint('v1/keys', { count, type }),
+  draw: (name: string, count: string) => mint(`${sequencePath(name)}/next`, { count }),
+
+  async sequences(signal?: Signal): Promise<SequenceJson[]> {
+    return (await request<{ sequences: SequenceJson[] }>('GET', 'v1/sequences', { signal })).sequences;
+  },
+  define: (body: SequenceShape) => request<SequenceJson>('POST', 'v1/sequences', { body }),
+  alter: (name: string, body: SequenceShape) => request<SequenceJson>('PATCH', sequencePath(name), { body }),
+  remove: (name: string) => request<void>('DELETE', sequencePath(name)),
+
+  leases: (namespace: string, signal?: Signal) =>
+    request<LeasesJson>('GET', `v1/leases/${part(namespace)}`, { signal }),
+
+  server: (signal?: Signal) => request<ServerJson>('GET', 'v1/server', { signal }),
+  /** Whether the server knows a token: throws if it does not. */
+  tryToken: (token: string) => request<ServerJson>('GET', 'v1/server', { token }),
+  ready: (signal?: Signal) => request<{ status: string }>('GET', 'readyz', { signal }),
+  metrics: (signal?: Signal) => requestText('GET', 'metrics', { signal }),
+};

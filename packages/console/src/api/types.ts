@@ -1,0 +1,79 @@
+// What the server's routes give, as it comes: numbers of 64 bits are text.
+
+export interface Problem {
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+}
+
+export type Family = 'locality' | 'uuid' | 'flake' | 'key' | 'sequence';
+
+/** One thing that an id may say. */
+export interface Reading {
+  readonly family: Family;
+  readonly fields: Readonly<Record<string, string | number>>;
+}
+
+export interface Inspection {
+  readonly id: string;
+  readonly readings: readonly Reading[];
+}
+
+export interface SequenceJson {
+  readonly name: string;
+  /** `null` where another program defined it. */
+  readonly start: string | null;
+  readonly next: string;
+  readonly blockSize: number;
+  readonly step: number;
+  readonly min: string;
+  readonly max: string;
+  readonly cycle: boolean;
+  readonly exhausted: boolean;
+}
+
+/** What a sequence is defined or altered with. */
+export type SequenceShape = Partial<{
+  name: string;
+  start: string;
+  next: string;
+  blockSize: number;
+  step: number;
+  min: string;
+  max: string;
+  cycle: boolean;
+}>;
+
+export interface LeaseJson {
+  /** −1 belongs to the namespace itself. */
+  readonly id: number;
+  readonly owner: string | null;
+  readonly epoch: number;
+  readonly fence: number;
+  readonly expiresAt: number;
+  readonly label: string;
+}
+
+export interface LeasesJson {
+  readonly namespace: string;
+  /** The store's clock, Unix ms. */
+  readonly now: number;
+  readonly durable: boolean;
+  readonly leases: readonly LeaseJson[];
+}
+
+export interface ServerJson {
+  readonly version: string;
+  readonly layout: string;
+  readonly now: number;
+  readonly durable: boolean;
+  readonly leases: readonly {
+    readonly family: string;
+    readonly namespace: string;
+    readonly state: string;
+    readonly node: number | null;
+    /** Seconds until the fence. */
+    readonly left: number;
+  }[];
+  readonly limits: { readonly count: number };
+}

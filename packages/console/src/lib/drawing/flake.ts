@@ -1,0 +1,19 @@
+import type { FlakeField } from '../../../../idsmith/src/flake/layout.js';
+import { layouts } from '../../../../idsmith/src/flake/layouts.js';
+import type { Drawing, Kind, Segment } from './drawing.js';
+
+const KINDS: Readonly<Record<FlakeField, Kind>> = { time: 'time', node: 'machine', sequence: 'counter' };
+
+/** The 64 bits of a flake; those above the layout's own are shown as unused. */
+export function drawFlake(text: string, layoutName: string): Drawing | undefined {
+  const layout = Object.hasOwn(layouts, layoutName) ? layouts[layoutName as keyof typeof layouts] : undefined;
+  if (layout === undefined || !/^-?\d{1,20}$/.test(text)) return undefined;
+  const { order, fields, bits } = layout;
+  const segments: Segment[] = order.map((field) => ({ field, kind: KINDS[field], width: fields[field].bits }));
+  if (bits < 64) segments.unshift({ field: 'unused', kind: 'unused', width: 64 - bits });
+  return {
+    unit: 'bit',
+    cells: BigInt.asUintN(64, BigInt(text)).toString(2).padStart(64, '0'),
+    segments: segments.filter(({ width }) => width > 0),
+  };
+}

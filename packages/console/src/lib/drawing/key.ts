@@ -1,0 +1,15 @@
+import type { Drawing, Segment } from './drawing.js';
+
+/** The base-62 digits of a key, the last four of which are variant and type; then its suffix, if it has one. */
+export function drawKey(text: string): Drawing | undefined {
+  const [stem = '', ...rest] = text.split('-');
+  if (!/^[0-9A-Za-z]{5,}$/.test(stem)) return undefined;
+  const suffix = rest.join('-');
+  const segments: Segment[] = [
+    { field: 'time', kind: 'time', width: stem.length - 4 },
+    { field: 'variant', kind: 'counter', width: 2 },
+    { field: 'type', kind: 'type', width: 2 },
+  ];
+  if (suffix !== '') segments.push({ field: 'suffix', kind: 'unused', width: suffix.length + 1 });
+  return { unit: 'base-62 digit', cells: suffix === '' ? stem : `${stem}-${suffix}`, segments };
+}

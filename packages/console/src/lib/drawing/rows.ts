@@ -1,0 +1,30 @@
+import type { Drawing, Kind } from './drawing.js';
+
+/** Cells of one field that stand side by side in one row. */
+export interface Run {
+  readonly field: string;
+  readonly kind: Kind;
+  /** The first cell's place in its row. */
+  readonly column: number;
+  readonly cells: string;
+  /** Whether the field goes on from the row before, or into the next: then its name stands where it is longest. */
+  readonly isWhole: boolean;
+}
+
+/** A drawing cut into rows of so many cells. */
+export function rowsOf({ cells, segments }: Drawing, columns: number): Run[][] {
+  const rows: Run[][] = Array.from({ length: Math.ceil(cells.length / columns) }, () => []);
+  let at = 0;
+  for (const { field, kind, width } of segments) {
+    const end = at + width;
+    for (let from = at; from < end; ) {
+      const row = Math.floor(from / columns);
+      const to = Math.min(end, (row + 1) * columns);
+      const isWhole = from === at && to === end;
+      rows[row]?.push({ field, kind, column: from % columns, cells: cells.slice(from, to), isWhole });
+      from = to;
+    }
+    at = end;
+  }
+  return rows;
+}

@@ -1,0 +1,36 @@
+import { ApiError, sentenceOf } from '../api/errors.js';
+
+/** What is wrong with each field of a form, and with the form as a whole. */
+export type FieldErrors = Readonly<Record<string, string>>;
+
+/** Where what belongs to no field goes. */
+export const WHOLE_FORM = '';
+
+/** `blockSize in the body must be <= 5`, `the weight of shards.a must be …`, `"x" in the query is not known`. */
+const NAMED = /^"?(\w+)"?(?: in the (?:body|query|path))? (?:must|is|has)\b/;
+
+const OPERATORS: readonly (readonly [RegExp, string])[] = [
+  [/ in the (body|query|path)(?= )/, ''],
+  [/ must be <= /, ' must be at most '],
+  [/ must be >= /, ' must be at least '],
+  [/ must NOT /, ' must not '],
+];
+
+/** The error of a request beside the field that it is about, as far as its sentence tells. */
+export function errorsOf(error: unknown, fields: readonly string[]): FieldErrors {
+  const field = error instanceof ApiError ? (fieldOf(error, fields) ?? WHOLE_FORM) : WHOLE_FORM;
+  return { [field]: sentenceOf(plain(error)) };
+}
+
+function fieldOf({ code, message }: ApiError, fields: readonly string[]): string | undefined {
+  const isAboutName = code === 'SEQUENCE_EXISTS' || code === 'NO_SUCH_SEQUENCE';
+  if (isAboutName || message.startsWith('the name of a sequence'))
+    return fields.find((field) => field === 'name');
+  const named = NAMED.exec(message)?.[1];
+  return fields.find((field) => field === named);
+}
+
+function plain(error: unknown): Error {
+  const text = error instanceof Error ? error.message : String(error);
+  return new Error(OPERATORS.reduce((sentence, [from, to]) => sentence.replace(from, to), text));
+}

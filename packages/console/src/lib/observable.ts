@@ -1,0 +1,24 @@
+/** A value that tells when it changes. */
+export interface Observable<T> {
+  get(): T;
+  set(next: T): void;
+  /** Returns what ends it. */
+  subscribe(listener: (value: T) => void): () => void;
+}
+
+export function observable<T>(initial: T): Observable<T> {
+  let value = initial;
+  const listeners = new Set<(value: T) => void>();
+  return {
+    get: () => value,
+    set(next) {
+      if (Object.is(next, value)) return;
+      value = next;
+      for (const listener of [...listeners]) listener(next);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { useId } from 'preact/hooks';
+
+interface Props<T extends string> {
+  readonly legend: string;
+  readonly value: T;
+  readonly options: readonly (readonly [value: T, label: string])[];
+  readonly onChange: (value: T) => void;
+  /** Whether the legend is for screen readers only. */
+  readonly isQuiet?: boolean;
+}
+
+/** One of a few, all of them in sight. */
+export function Choice<T extends string>({ legend, value, options, onChange, isQuiet }: Props<T>) {
+  const name = useId();
+  return (
+    <fieldset class="choice">
+      <legend class={isQuiet ? 'visually-hidden' : undefined}>{legend}</legend>
+      <div class="choices">
+        {options.map(([option, label]) => (
+          <label key={option} class={option === value ? 'chosen' : undefined}>
+            <input
+              type="radio"
+              name={name}
+              value={option}
+              checked={option === value}
+              onChange={() => onChange(option)}
+            />
+            {label}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,74 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+
+interface Frame {
+  readonly label: string;
+  readonly hint?: ComponentChildren;
+  readonly error?: string | undefined;
+  /** Makes the input of these attributes, which tie it to its label, hint and error. */
+  readonly children: (attributes: InputAttributes) => ComponentChildren;
+  readonly class?: string;
+}
+
+export interface InputAttributes {
+  readonly id: string;
+  readonly 'aria-describedby': string | undefined;
+  readonly 'aria-invalid': boolean;
+}
+
+/** A label, an input, and beside it what it is for or what is wrong with it. */
+export function Field({ label, hint, error, children, class: name = '' }: Frame) {
+  const id = useId();
+  const noteId = `${id}-note`;
+  const hasNote = error !== undefined || hint !== undefined;
+  return (
+    <div class={`field ${name}${error === undefined ? '' : ' wrong'}`}>
+      <label for={id}>{label}</label>
+      {children({
+        id,
+        'aria-describedby': hasNote ? noteId : undefined,
+        'aria-invalid': error !== undefined,
+      })}
+      <div id={noteId} class="note" aria-live="polite">
+        {error ?? hint}
+      </div>
+    </div>
+  );
+}
+
+interface TextProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly hint?: ComponentChildren;
+  readonly error?: string | undefined;
+  readonly placeholder?: string;
+  /** Ids of what may be chosen. */
+  readonly list?: string;
+  readonly isNumber?: boolean;
+  readonly isSecret?: boolean;
+  readonly class?: string;
+}
+
+/** A line of text. Numbers are text too: they may be longer than what an input of type number keeps exact. */
+export function TextField(props: TextProps) {
+  const { label, value, onInput, hint, error, placeholder, list, isNumber, isSecret } = props;
+  return (
+    <Field label={label} hint={hint} error={error} class={props.class ?? ''}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          type={isSecret ? 'password' : 'text'}
+          class={isNumber ? 'number' : undefined}
+          inputMode={isNumber ? 'numeric' : undefined}
+          autocomplete="off"
+          spellcheck={false}
+          value={value}
+          placeholder={placeholder}
+          list={list}
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,24 @@
+import { observable } from '../lib/observable.js';
+import { useObservable } from './use-observable.js';
+
+/** How long a message stays, ms. */
+const STAY = 4000;
+
+const message = observable('');
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Says something in the corner, and to screen readers. */
+export function say(text: string): void {
+  clearTimeout(timer);
+  message.set(text);
+  timer = setTimeout(() => message.set(''), STAY);
+}
+
+export function Toast() {
+  const text = useObservable(message);
+  return (
+    <div class="toast-place" role="status" aria-live="polite">
+      {text !== '' && <div class="toast">{text}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,12 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Observable } from '../lib/observable.js';
+
+/** The value, always the present one. */
+export function useObservable<T>(source: Observable<T>): T {
+  const [value, setValue] = useState<T>(() => source.get());
+  useEffect(() => {
+    setValue(() => source.get());
+    return source.subscribe((next) => setValue(() => next));
+  }, [source]);
+  return value;
+}

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { InvalidOptionError } from '../errors.js';
+import type { ShardConfig } from '../shard/config.js';
+import { ShardMap } from '../shard/map.js';
+import { type Command, type Given, readCount, UsageError } from './command.js';
+import { jsonIds } from './output.js';
+
+/** How many keys are asked for at a time. */
+const BATCH = 10_000;
+
+export const keyCommand: Command = {
+  name: 'key',
+  usage: '[--type user] [-n 5] --config shards.json',
+  summary: 'Mint sharded keys, one a line',
+  example: 'idsmith key --type user -n 3 --config shards.json',
+  flags: {
+    count: { type: 'string', short: 'n', value: 'N', help: 'how many, default 1' },
+    type: { type: 'string', value: 'TYPE', help: 'a name in keyTypes, or a number up to 3843' },
+    config: { type: 'string', value: 'FILE', help: 'JSON with shards, auth and options' },
+  },
+  run(given) {
+    if (given.rest.length > 0) throw new UsageError(`key takes no ${JSON.stringify(given.rest[0])}`);
+    const count = readCount(given, 1);
+    const keys = mint(given, count);
+    return given.on('json') ? jsonIds(keys, count) : keys;
+  },
+};
+
+async function* mint(given: Given, count: number): AsyncIterable<string> {
+  const map = new ShardMap(await readShardConfig(given, 'config'));
+  const type = readType(given.text('type'), map);
+  try {
+    for (let left = count; left > 0; left -= BATCH) yield* await map.genKeys(type, Math.min(left, BATCH));
+  } finally {
+    await map.close();
+  }
+}
+
+/** A name if there is such a type, otherwise the number it may be. */
+function readType(type: string | undefined, { keyTypes }: ShardMap): string | number | undefined {
+  return type !== undefined && !Object.hasOwn(keyTypes, type) && /^\d{1,9}$/.test(type) ? Number(type) : type;
+}
+
+/**
+ * The config in the file that a flag names.
+ *
+ * @throws UsageError when the flag is missing
+ * @throws InvalidOptionError naming the file when it cannot be read; it never shows what is in it
+ */
+export async function readShardConfig(given: Given, flag: string): Promise<ShardConfig> {
+  const file = given.text(flag);
+  if (file === undefined) throw new UsageError(`--${flag} is missing, for example --${flag} shards.json`);
+  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw new InvalidOptionError(`--${flag} ${file} cannot be read: ${cause.code ?? cause.message}`, {
+      cause,
+    });
+  });
+  try {
+    return JSON.parse(text) as ShardConfig;
+  } catch {
+    // The parser's message quotes the file, in which there may be a password.
+    throw new InvalidOptionError(`--${flag} ${file} is not JSON`);
+  }
+}

@@ -1,0 +1,37 @@
+import type { Reading } from '../inspect/reading.js';
+import { loadDriver } from '../stores/driver.js';
+
+/** What the commands need of `@idsmith/server`, which is a package of its own. */
+export interface ServerPackage {
+  readSettings(sources: {
+    flags: Readonly<Record<string, string | undefined>>;
+    env: Readonly<Record<string, string | undefined>>;
+  }): { readonly tokens: string };
+  startServer(
+    settings: object,
+    parts: { inspect(id: string): Reading[] },
+  ): Promise<{ readonly url: string; close(): Promise<void> }>;
+  untilSignal(server: { close(): Promise<void> }): Promise<void>;
+  createToken(file: string, options: TokenOptions): Promise<string>;
+  revokeToken(file: string, nameOrId: string): Promise<void>;
+  listTokens(file: string): Promise<TokenRecord[] | undefined>;
+}
+
+export interface TokenOptions {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly rate?: number;
+  readonly batch?: number;
+}
+
+export interface TokenRecord extends TokenOptions {
+  readonly id: string;
+  readonly created: string;
+}
+
+/** @throws StoreError naming the package if it is not installed */
+export function loadServer(): Promise<ServerPackage> {
+  // Not written as a literal: this package is built before that one, and does without it.
+  const name = '@idsmith/server';
+  return loadDriver(name, () => import(name));
+}

@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ShardMap } from 'idsmith/shard';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeWith } from '../../../../test/services/index.ts';
+import { type Shards, startShards } from '../shard/set-up.ts';
+import { repeated } from '../support/unique.ts';
+import { bin, idsmith } from './run.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'idsmith-cli-key-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function fileOf(name: string, content: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+await describeWith(['redis'], 'idsmith key', () => {
+  let shards: Shards;
+  let config: string;
+  const password = 'correct-horse-battery';
+
+  beforeAll(async () => {
+    shards = await startShards([1, 2, 3, 4], {}, { args: ['--requirepass', password] });
+    config = fileOf('shards.json', JSON.stringify({ ...shards.config, auth: { password } }));
+  });
+
+  afterAll(() => shards?.stop());
+
+  it('prints keys of a type, one a line', () => {
+    const { status, stderr, lines } = idsmith('key', '--type', 'user', '-n', '25000', '--config', config);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(lines).toHaveLength(25_000);
+    expect(repeated(lines)).toEqual([]);
+    const map = new ShardMap(shards.config);
+    expect(new Set(lines.map((key) => map.getType(key)))).toEqual(new Set(['user']));
+  });
+
+  it('prints one of the default type unless told otherwise, and takes the number of a type', () => {
+    expect(idsmith('key', '--config', config).stdout).toMatch(/^[0-9A-Za-z]{9}zz\n$/);
+    expect(idsmith('key', '--type', '62', '--config', config).stdout).toMatch(/^[0-9A-Za-z]{9}10\n$/);
+  });
+
+  it('gives an object with --json, and nothing of how it logged in', () => {
+    const { stdout, stderr } = idsmith('key', '-n', '3', '--json', '--config', config);
+    expect(JSON.parse(stdout).ids).toHaveLength(3);
+    expect(stdout + stderr).not.toContain(password);
+  });
+
+  it('stops when its reader goes away', async () => {
+    const child = spawn(process.execPath, [bin, 'key', '-n', '1000000', '--config', config]);
+    child.stdout.once('data', () => child.stdout.destroy());
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    expect(code).toBe(0);
+  });
+
+  it('exits with 1 and names the node when none answers, without the password', () => {
+    const dead = { shards: { 0: ['1', '127.0.0.1', 1] }, auth: { user: 'me', password } };
+    const { status, stdout, stderr } = idsmith('key', '--config', fileOf('dead.json', JSON.stringify(dead)));
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(/^idsmith: node 127\.0\.0\.1:1: minting keys failed: .*ECONNREFUSED/);
+    expect(stderr).not.toContain(password);
+  });
+});
+
+describe('idsmith key', () => {
+  const good = fileOf('good.json', JSON.stringify({ shards: { 0: ['1', '127.0.0.1', 1] } }));
+  const weightless = fileOf('weightless.json', JSON.stringify({ shards: { 0: ['1', '127.0.0.1', 0] } }));
+  const broken = fileOf('broken.json', '{ "auth": { "password": "hunter22" }, ');
+
+  it.each([
+    [[], /--config is missing/],
+    [['--config', join(folder, 'nowhere.json')], /nowhere\.json cannot be read: ENOENT/],
+    [['--config', broken], /broken\.json is not JSON/],
+    [['--config', weightless], /weight of shards\.0 .* not 0/],
+    [['--config', good, '--type', 'nosuch'], /type .*"nosuch"/],
+    [['--config', good, '--type', '3844'], /type .*3844/],
+    [['--config', good, '-n', '0'], /--count .*0/],
+    [['--config', good, 'surplus'], /takes no "surplus"/],
+  ])('of %j exits with 2 and prints no key', (args, message) => {
+    const { status, stdout, stderr } = idsmith('key', ...args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toContain('hunter22');
+  });
+});

@@ -1,0 +1,152 @@
+import { InvalidOptionError } from 'idsmith';
+import { type ShardConfig, ShardMap } from 'idsmith/shard';
+import { describe, expect, it } from 'vitest';
+import { README_OPTIONS } from './set-up.ts';
+
+const shards = { 0: ['63700', '127.0.0.1', 1], 1: ['63700', '127.0.0.2', 2] } as const;
+const make = (config: unknown) => () => new ShardMap(config as ShardConfig);
+const withOptions = (options: object) => make({ shards, options: { ...README_OPTIONS, ...options } });
+const withAuth = (auth: unknown) => make({ shards, auth });
+
+describe('A config', () => {
+  it("of upstream's readme is taken as it is", () => {
+    const map = new ShardMap({
+      shards: {
+        0: ['63700', '127.0.0.1', 1],
+        1: ['63700', '127.0.0.2', 2],
+        2: ['63701', '127.0.0.1', 1],
+        3: ['63701', '127.0.0.2', 4],
+      },
+      auth: { password: 'secret' },
+      options: README_OPTIONS,
+    });
+    expect(map.nodes.map(({ id, index, name, weight }) => [id, index, name, weight])).toEqual([
+      ['0', 0, '127.0.0.1:63700', 1],
+      ['1', 1, '127.0.0.2:63700', 2],
+      ['2', 2, '127.0.0.1:63701', 1],
+      ['3', 3, '127.0.0.2:63701', 4],
+    ]);
+    expect(map.specialKeys.emails).toBe('020000-emails');
+  });
+
+  it('may have its ports as numbers, its weights as digits, and leave a weight of 1 out', () => {
+    const map = new ShardMap({ shards: { a: [1, 'h'], b: [2, 'h', '3'] } });
+    expect(map.nodes.map(({ port, weight }) => [port, weight])).toEqual([
+      [1, 1],
+      [2, 3],
+    ]);
+  });
+
+  it.each([
+    ['no object', make(undefined), /^config .*undefined/],
+    ['neither shards nor a cluster', make({}), /either shards or a cluster/],
+    ['both', make({ shards, cluster: {} }), /either shards or a cluster/],
+    ['no node', make({ shards: {} }), /^shards .* 0/],
+    ['more than 3844 nodes', make({ shards: new Array(3845).fill(shards[0]) }), /^shards .*3845/],
+    ['a node that is no list', make({ shards: { 7: 'redis:6379' } }), /^shards\.7 .*"redis:6379"/],
+    ['weight 0', make({ shards: { 7: ['1', 'h', 0] } }), /weight of shards\.7 .* not 0/],
+    ['a negative weight', make({ shards: { 7: ['1', 'h', -2] } }), /weight of shards\.7 .* not -2/],
+    ['a broken weight', make({ shards: { 7: ['1', 'h', 0.5] } }), /weight of shards\.7 .* not 0\.5/],
+    ['port 0', make({ shards: { 7: ['0', 'h', 1] } }), /port of shards\.7 .* not 0/],
+    ['no port', make({ shards: { 7: ['redis', 'h', 1] } }), /port of shards\.7 .*"redis"/],
+    ['no host', make({ shards: { 7: ['1', '', 1] } }), /host of shards\.7 .*""/],
+    [
+      'two nodes with one address',
+      make({ shards: { 7: ['1', 'h', 1], 8: [1, 'h', 2] } }),
+      /^shards\.8 .*shards\.7, h:1/,
+    ],
+    ['a type of 3844', withOptions({ keyTypes: { huge: 3844 } }), /^keyTypes\.huge .* not 3844/],
+    ['a negative type', withOptions({ keyTypes: { low: -1 } }), /^keyTypes\.low .* not -1/],
+    ['a type that is text', withOptions({ keyTypes: { low: '1' } }), /^keyTypes\.low .* not "1"/],
+    ['two types of one value', withOptions({ keyTypes: { a: 5, b: 5 } }), /^keyTypes\.b is 5.*"a"/],
+    [
+      "the default type's value",
+      withOptions({ keyTypes: { mine: 3843 } }),
+      /^keyTypes\.mine is 3843.*"\$DEF"/,
+    ],
+    ["the default type's name", withOptions({ keyTypes: { $DEF: 5 } }), /^keyTypes\.\$DEF/],
+    [
+      'a special key of an unknown type',
+      withOptions({ specialKeys: { nope: [1, 'nosuch'] } }),
+      /type of specialKeys\.nope .*"nosuch"/,
+    ],
+    [
+      'a special key without a time',
+      withOptions({ specialKeys: { nope: ['x', 'index'] } }),
+      /timestamp of specialKeys\.nope .*"x"/,
+    ],
+    ['a special key that is no list', withOptions({ specialKeys: { nope: 5 } }), /^specialKeys\.nope .* 5/],
+    ['a special key of no letters', withOptions({ specialKeys: { '!': [1, 'index'] } }), /suffix .*"!"/],
+    [
+      'two special keys that are one',
+      withOptions({ specialKeys: { 'a b': [1, 'index'], ab: [1, 'index'] } }),
+      /^specialKeys\.ab is 010000-ab.*specialKeys\.a b/,
+    ],
+    [
+      'an epoch in the future',
+      withOptions({ epoch: 9_999_999_999_999 }),
+      /^epoch .*past.* not 9999999999999/,
+    ],
+    ['an epoch that is none', withOptions({ epoch: 'today' }), /^epoch .*"today"/],
+    ['a sequence without a name', withOptions({ seqname: '' }), /^seqname .*""/],
+    ['a skew that is none', withOptions({ maxSkew: -1 }), /^maxSkew .*-1/],
+    ['a timeout of nothing', withOptions({ timeout: 0 }), /^timeout .*0/],
+    ['options that are none', make({ shards, options: 5 }), /^options .*5/],
+    ['no maker of clients', make({ shards, createClient: 'ioredis' }), /^createClient .*"ioredis"/],
+    [
+      'one short name for two',
+      withOptions({ subKeys: { name: 'n', note: 'n' } }),
+      /^subKeys\.note is "n".*"name"/,
+    ],
+    ['no short name', withOptions({ subKeys: { name: '' } }), /^subKeys\.name .*""/],
+    ['a short name with a mark', withOptions({ subKeys: { name: '~n' } }), /^subKeys\.name .*"~n"/],
+  ])('with %s is refused, and the entry named', (_, construct, message) => {
+    expect(construct).toThrow(InvalidOptionError);
+    expect(construct).toThrow(message);
+  });
+
+  it.each([
+    ['text', 'hunter22'],
+    ['a password that is no text', { password: ['hunter22'] }],
+    ['a user without a password', { user: 'hunter22' }],
+    ['an empty password', { user: 'hunter22', password: '' }],
+  ])('with %s for auth is refused, and nothing of it shown', (_, auth) => {
+    expect(withAuth(auth)).toThrow(InvalidOptionError);
+    expect(withAuth(auth)).toThrow(/^auth/);
+    expect(withAuth(auth)).not.toThrow(/hunter22/);
+  });
+});
+
+describe('A map', () => {
+  const map = new ShardMap({ shards, options: README_OPTIONS });
+
+  it.each([
+    ['a type that is there', () => map.addKeyType('user', 99), /^keyTypes\.user is there/],
+    ['a value that is there', () => map.addKeyType('other', 2), /^keyTypes\.other is 2.*"user"/],
+    [
+      'a special key that is there',
+      () => map.addSpecialKey('users', [9, 'index']),
+      /^specialKeys\.users is there/,
+    ],
+    ['a special key of an unknown type', () => map.addSpecialKey('x', [9, 'y']), /specialKeys\.x .*"y"/],
+  ])('does not take %s', (_, add, message) => {
+    expect(add).toThrow(InvalidOptionError);
+    expect(add).toThrow(message);
+  });
+
+  it.each([
+    ['an unknown type', () => map.genKey('nosuch'), /^type .*"\$DEF", "index".*"nosuch"/],
+    ['the type 3844', () => map.genKey(3844), /^type .*3844/],
+    ['a negative count', () => map.genKeys('user', -1), /^count .*-1/],
+    ['half a key', () => map.genKeys('user', 0.5), /^count .*0\.5/],
+    ['too many keys', () => map.genKeys('user', 1e9), /^count .*1000000000/],
+  ])('mints nothing for %s', async (_, mint, message) => {
+    await expect(mint()).rejects.toBeInstanceOf(InvalidOptionError);
+    await expect(mint()).rejects.toThrow(message);
+  });
+
+  it('knows one event', () => {
+    expect(() => map.on('nonsense' as 'node-failed', () => {})).toThrow(InvalidOptionError);
+    expect(() => map.on('node-failed', 5 as never)).toThrow(InvalidOptionError);
+  });
+});

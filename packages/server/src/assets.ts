@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { extname, join, sep } from 'node:path';
+import { InvalidOptionError } from 'idsmith';
+
+/** A file as it is served. */
+export interface Asset {
+  readonly bytes: Buffer;
+  readonly type: string;
+  readonly cache: string;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.map': 'application/json; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+};
+
+/** A name with a hash of its contents, as bundlers give: `app-BxK3f9aQ.js`. */
+const HASHED = /[.-](?=[\w-]*\d)[\w-]{8,}\.\w+$/;
+
+/**
+ * The files of the console. They are read when the server starts, and found by their exact path: what is not among them
+ * cannot be asked for.
+ */
+export class Assets {
+  readonly #files = new Map<string, Asset>();
+
+  /**
+   * @param folder nothing for no files
+   * @throws InvalidOptionError when the folder cannot be read or has no index.html
+   */
+  constructor(folder: string) {
+    if (folder === '') return;
+    try {
+      for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+        const path = join(folder, name);
+        if (statSync(path).isFile()) this.#files.set(`/${name.split(sep).join('/')}`, read(path));
+      }
+    } catch (error) {
+      throw new InvalidOptionError(`assets: ${(error as Error).message}`, { cause: error });
+    }
+    if (!this.#files.has('/index.html')) throw new InvalidOptionError(`assets: no index.html in ${folder}`);
+  }
+
+  /** The page at the top, if there is one. */
+  get page(): Buffer | undefined {
+    return this.#files.get('/index.html')?.bytes;
+  }
+
+  get(path: string): Asset | undefined {
+    return this.#files.get(path);
+  }
+}
+
+function read(path: string): Asset {
+  return {
+    bytes: readFileSync(path),
+    type: TYPES[extname(path)] ?? 'application/octet-stream',
+    cache: HASHED.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache',
+  };
+}

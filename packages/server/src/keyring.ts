@@ -1,0 +1,111 @@
+import { timingSafeEqual } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { Bucket } from './limits.js';
+import type { Log } from './log.js';
+import { RequestProblem } from './problem.js';
+import { SCOPES, type Scope } from './route.js';
+import { MAX_COUNT } from './schemas.js';
+import { hashOf, listTokens, splitToken, type TokenRecord } from './tokens.js';
+
+/** Who calls: a token, or anybody on this machine where there are none. */
+export interface Caller {
+  /** Empty for anybody. */
+  readonly id: string;
+  readonly scopes: readonly Scope[];
+  /** The most ids of one call. */
+  readonly batch: number;
+  readonly bucket: Bucket | undefined;
+}
+
+interface Key {
+  readonly hash: Buffer;
+  readonly caller: Caller;
+}
+
+const ANYBODY: Caller = { id: '', scopes: SCOPES, batch: MAX_COUNT, bucket: undefined };
+
+/** How often the file is looked at, ms. */
+const INTERVAL = 500;
+
+/** The tokens of a file, kept up to date while the server runs. */
+export class Keyring {
+  readonly #file: string;
+  readonly #rate: number;
+  readonly #log: Log;
+  #keys = new Map<string, Key>();
+  #isRequired = false;
+  /** What the file looked like when it was last read. */
+  #seen = '';
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  /** @param rate requests a second of tokens that name none; 0 is no limit */
+  constructor(file: string, rate: number, log: Log) {
+    this.#file = file;
+    this.#rate = rate;
+    this.#log = log;
+  }
+
+  /** Whether callers need a token. Once they do, they do until the end: a file that is removed opens no door. */
+  get isRequired(): boolean {
+    return this.#isRequired;
+  }
+
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  /**
+   * Reads the file if there is one, now and whenever it changes.
+   *
+   * @throws InvalidOptionError when it is not a file of tokens
+   */
+  async open(): Promise<void> {
+    await this.#read();
+    this.#timer = setInterval(() => {
+      // What is wrong with the file now is told, and the tokens stay as they were.
+      this.#read().catch((error: unknown) => this.#log.error('tokens not read', { error }));
+    }, INTERVAL).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** @throws RequestProblem 401 when a token is needed and this is none */
+  callerOf(authorization: string | undefined): Caller {
+    if (!this.#isRequired) return ANYBODY;
+    if (authorization === undefined) throw unauthorized('this needs a token: Authorization: Bearer …');
+    const token = splitToken(/^bearer +(\S+)$/i.exec(authorization)?.[1] ?? '');
+    const key = token && this.#keys.get(token.id);
+    if (key !== undefined && timingSafeEqual(hashOf(token!.secret), key.hash)) return key.caller;
+    throw unauthorized('this token is not known here, or was revoked');
+  }
+
+  async #read(): Promise<void> {
+    const look = await stat(this.#file).catch(() => undefined);
+    const seen = look === undefined ? '' : `${look.ino} ${look.size} ${look.mtimeMs}`;
+    if (seen === this.#seen) return;
+    const records = await listTokens(this.#file);
+    const old = this.#keys;
+    this.#keys = new Map((records ?? []).map((record) => [record.id, this.#keyOf(record, old)]));
+    this.#isRequired ||= records !== undefined;
+    this.#seen = seen;
+    this.#log.info('tokens read', { tokens: this.#keys.size });
+  }
+
+  /** A token that has not changed keeps its bucket. */
+  #keyOf(record: TokenRecord, old: ReadonlyMap<string, Key>): Key {
+    const { id, scopes, hash, batch = MAX_COUNT } = record;
+    const rate = record.rate ?? this.#rate;
+    const before = old.get(id)?.caller.bucket;
+    const bucket = before?.rate === rate ? before : rate === 0 ? undefined : new Bucket(rate);
+    return {
+      hash: Buffer.from(hash, 'hex'),
+      caller: { id, scopes, batch: Math.min(batch, MAX_COUNT), bucket },
+    };
+  }
+}
+
+function unauthorized(detail: string): RequestProblem {
+  return new RequestProblem(401, 'UNAUTHORIZED', detail, { 'www-authenticate': 'Bearer realm="idsmith"' });
+}

@@ -1,0 +1,42 @@
+import type { Store } from 'idsmith';
+import type { Metrics } from './metrics.js';
+
+/** The store with its operations timed and counted. What it says of itself is asked anew each time: it may learn. */
+export function observed(store: Store, metrics: Metrics): Store {
+  async function timed<T>(operation: string, work: Promise<T>): Promise<T> {
+    const started = performance.now();
+    try {
+      return await work;
+    } catch (error) {
+      if ((error as { code?: unknown })?.code === 'STORE') metrics.storeErrors.add(1, operation);
+      throw error;
+    } finally {
+      metrics.stored(operation, (performance.now() - started) / 1000);
+    }
+  }
+
+  const result: Store = {
+    get durable() {
+      return store.durable ?? true;
+    },
+    ...(store.now !== undefined && { now: () => timed('now', store.now!()) }),
+    listLeases: (namespace) => timed('listLeases', store.listLeases(namespace)),
+    swapLease: (namespace, expected, next) => timed('swapLease', store.swapLease(namespace, expected, next)),
+    defineSequence: (info) => timed('defineSequence', store.defineSequence(info)),
+    alterSequence: (name, changes) => timed('alterSequence', store.alterSequence(name, changes)),
+    describeSequence: (name) => timed('describeSequence', store.describeSequence(name)),
+    listSequences: () => timed('listSequences', store.listSequences()),
+    removeSequence: (name) => timed('removeSequence', store.removeSequence(name)),
+    async allocate(name, blocks) {
+      const run = await timed('allocate', store.allocate(name, blocks));
+      metrics.blockFetches.add(1, name);
+      return run;
+    },
+    ...(store.giveBack !== undefined && {
+      giveBack: (name, tail) => timed('giveBack', store.giveBack!(name, tail)),
+    }),
+    close: () => store.close(),
+  };
+  if ('maxTtl' in store) Object.defineProperty(result, 'maxTtl', { get: () => store.maxTtl });
+  return result;
+}

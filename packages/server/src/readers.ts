@@ -1,0 +1,39 @@
+import { InvalidOptionError } from 'idsmith';
+
+/**
+ * Reads a setting, which is text from a flag or variable, or any JSON from a file.
+ *
+ * @param where how the user calls it: `--port`, `IDSMITH_PORT` or `port in idsmith.config.json`
+ */
+export type Reader<T> = (where: string, value: unknown) => T;
+
+/** @throws InvalidOptionError saying what the setting must be, and that the value is not */
+function refuse(where: string, requirement: string, value: unknown): never {
+  const shown = typeof value === 'object' && value !== null ? 'an object' : JSON.stringify(value);
+  throw new InvalidOptionError(`${where} must be ${requirement}, not ${shown?.slice(0, 60)}`);
+}
+
+export function integer(min: number, max: number): Reader<number> {
+  return (where, value) => {
+    const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+    if (Number.isInteger(number) && (number as number) >= min && (number as number) <= max)
+      return number as number;
+    refuse(where, `a whole number from ${min} to ${max}`, value);
+  };
+}
+
+/** @param what what the text is, for the error */
+export function text(what: string, pattern = /^[^\0]{1,1000}$/): Reader<string> {
+  return (where, value) => {
+    if (typeof value === 'string' && pattern.test(value)) return value;
+    // What was given may be a URL with a password.
+    throw new InvalidOptionError(`${where} must be ${what}`);
+  };
+}
+
+export function choice<T extends string>(choices: readonly T[]): Reader<T> {
+  return (where, value) => {
+    if (choices.includes(value as T)) return value as T;
+    refuse(where, choices.map((each) => JSON.stringify(each)).join(' or '), value);
+  };
+}

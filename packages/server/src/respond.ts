@@ -1,0 +1,61 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { invalid } from './problem.js';
+import type { Repeatable } from './replays.js';
+import type { Answer, Route } from './route.js';
+import type { Services } from './services.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** The handler of a route, as Fastify calls it. */
+export function responder(route: Route, { gate, replays, metrics }: Services) {
+  const { status = 200, type = JSON_TYPE, method, path, waits = false } = route;
+  const shownStatus = String(status);
+
+  const send = (reply: FastifyReply, answer: Answer): FastifyReply => {
+    metrics.requests.add(1, method, path, shownStatus);
+    if (status === 204) return reply.code(204).send();
+    if (status !== 200) reply.code(status);
+    return reply.header('content-type', type).send(textOf(answer));
+  };
+
+  /** At once where the answer is at hand: a promise would cost as much as minting an id. */
+  const answerTo = (request: FastifyRequest, reply: FastifyReply): Answer | Promise<Answer> => {
+    if (route.body === undefined && request.body !== undefined) refuseBody(request.body);
+    if (waits) gate.check();
+    const answer = route.handle(request, reply);
+    return answer instanceof Promise ? gate.hold(answer) : answer;
+  };
+
+  return (request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
+    const key = method === 'GET' ? undefined : request.headers['idempotency-key'];
+    if (key !== undefined) {
+      const work = async () => textOf(await answerTo(request, reply)).toString();
+      const answer = replays.answer(repeatable(request, key, path), reply.raw, work);
+      return answer.then((text) => send(reply, text));
+    }
+    const answer = answerTo(request, reply);
+    return answer instanceof Promise ? answer.then((value) => send(reply, value)) : send(reply, answer);
+  };
+}
+
+function textOf(answer: Answer): string | Buffer {
+  if (typeof answer === 'string' || Buffer.isBuffer(answer)) return answer;
+  return answer === undefined ? '' : JSON.stringify(answer);
+}
+
+/** What is not read must not look as if it counted. */
+function refuseBody(body: unknown): void {
+  if (typeof body === 'object' && body !== null && Object.keys(body).length === 0) return;
+  throw invalid('this takes no body: what it can be told goes into the query');
+}
+
+function repeatable(request: FastifyRequest, key: string | string[], path: string): Repeatable {
+  if (typeof key !== 'string' || key.length < 1 || key.length > 255)
+    throw invalid('Idempotency-Key must be text of 1 to 255 characters');
+  return {
+    key: `${request.caller?.id ?? ''} ${key}`,
+    fingerprint: `${request.method} ${request.url} ${JSON.stringify(request.body ?? null)}`,
+    path,
+    isRepeat: Number(request.headers['idsmith-try'] ?? 1) > 1,
+  };
+}

@@ -1,0 +1,112 @@
+import type { Schema } from './route.js';
+
+// JSON Schemas that several routes share. Those with a title are components of the OpenAPI document.
+
+/** The most ids or blocks of one call. */
+export const MAX_COUNT = 10_000;
+
+/** The longest name of a sequence or namespace, in characters. */
+export const MAX_NAME = 255;
+
+const SAFE = Number.MAX_SAFE_INTEGER;
+
+export const count: Schema = {
+  type: 'integer',
+  minimum: 1,
+  maximum: MAX_COUNT,
+  default: 1,
+  description: 'how many',
+};
+
+export const name: Schema = { type: 'string', minLength: 1, maxLength: MAX_NAME };
+
+const wholeNumber: Schema = { type: 'integer', minimum: -SAFE, maximum: SAFE };
+
+const natural: Schema = { type: 'integer', minimum: 0, maximum: SAFE };
+
+/** A 64-bit number in an answer. */
+const digits: Schema = { type: 'string', pattern: '^-?\\d{1,19}$' };
+
+/** A 64-bit number in a request: digits, or a number if it is exact. */
+const id64: Schema = { anyOf: [digits, wholeNumber] };
+
+const blockSize: Schema = { type: 'integer', minimum: 1, maximum: 2 ** 31 - 1 };
+const step: Schema = { ...wholeNumber, not: { const: 0 } };
+
+/** An object with these properties, all of them there unless `optional`, and no others. */
+export function record(properties: Record<string, Schema>, optional: readonly string[] = []): Schema {
+  const required = Object.keys(properties).filter((key) => !optional.includes(key));
+  return {
+    type: 'object',
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+    properties,
+  };
+}
+
+export const problem: Schema = {
+  title: 'Problem',
+  ...record({
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string', description: 'what is wrong, in a sentence' },
+    code: { type: 'string', description: 'stable, to be switched on' },
+  }),
+};
+
+export const ids: Schema = {
+  title: 'Ids',
+  ...record({ ids: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: MAX_COUNT } }),
+};
+
+export const definition: Schema = {
+  title: 'SequenceDefinition',
+  ...record({ name, start: id64, blockSize, step, min: id64, max: id64, cycle: { type: 'boolean' } }, [
+    ...['start', 'blockSize', 'step', 'min', 'max', 'cycle'],
+  ]),
+};
+
+export const changes: Schema = {
+  title: 'SequenceChanges',
+  ...record({ next: id64, blockSize, step, min: id64, max: id64, cycle: { type: 'boolean' } }, [
+    ...['next', 'blockSize', 'step', 'min', 'max', 'cycle'],
+  ]),
+};
+
+export const sequence: Schema = {
+  title: 'Sequence',
+  ...record({
+    name,
+    start: { anyOf: [digits, { type: 'null' }], description: 'null where another program defined it' },
+    next: digits,
+    blockSize: { type: 'integer' },
+    step,
+    min: digits,
+    max: digits,
+    cycle: { type: 'boolean' },
+    exhausted: { type: 'boolean' },
+  }),
+};
+
+export const block: Schema = {
+  title: 'Block',
+  ...record({ first: digits, step, count: { ...natural, minimum: 1 }, origin: natural }, ['origin']),
+};
+
+export const lease: Schema = {
+  title: 'Lease',
+  ...record({
+    id: { type: 'integer', minimum: -1, maximum: 2 ** 32 - 1, description: '-1 belongs to the namespace' },
+    owner: { anyOf: [{ type: 'string', maxLength: MAX_NAME }, { type: 'null' }] },
+    epoch: natural,
+    fence: natural,
+    expiresAt: natural,
+    label: { type: 'string', maxLength: MAX_NAME },
+  }),
+};
+
+export const swap: Schema = {
+  title: 'Swap',
+  ...record({ expected: { anyOf: [lease, { type: 'null' }] }, next: lease }, ['expected']),
+};

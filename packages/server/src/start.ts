@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs';
+import process from 'node:process';
+import type { FastifyInstance } from 'fastify';
+import { InvalidOptionError, type Store } from 'idsmith';
+import { openStore } from 'idsmith/stores';
+import { listen, requireSafeHost } from './address.js';
+import { buildApp } from './app.js';
+import { Assets } from './assets.js';
+import { Drawer } from './drawer.js';
+import { Health } from './health.js';
+import { Keyring } from './keyring.js';
+import { Keys } from './keys.js';
+import { Gate } from './limits.js';
+import { type Log, makeLog } from './log.js';
+import { Metrics } from './metrics.js';
+import { Mint } from './mint.js';
+import { observed } from './observed.js';
+import { Replays } from './replays.js';
+import { allRoutes } from './routes/index.js';
+import type { Inspect } from './routes/operations.js';
+import type { Services } from './services.js';
+import type { Settings } from './settings.js';
+import { defaults } from './settings.js';
+import { closeServer } from './shutdown.js';
+
+/** What a server is given besides its settings. */
+export interface Parts {
+  /** What an id says, for `/v1/inspect`. */
+  readonly inspect: Inspect;
+  /** In the place of the store that the settings name; it stays the caller's to close. */
+  readonly store?: Store;
+  /** Takes the lines of the log. Default standard error. */
+  readonly write?: (line: string) => void;
+}
+
+/** A server that listens. */
+export interface RunningServer {
+  /** Where, e.g. `http://127.0.0.1:7600`. */
+  readonly url: string;
+  /** Ends it: finishes requests, gives back the ends of blocks, releases leases and closes the store. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a server. What is not set has its default.
+ *
+ * @throws InvalidOptionError naming the setting that is wrong
+ * @throws StoreError when the store cannot be reached
+ */
+export async function startServer(given: Partial<Settings>, parts: Parts): Promise<RunningServer> {
+  const settings = { ...defaults(), ...given };
+  const log = makeLog(settings.log, parts.write ?? ((line) => process.stderr.write(line)));
+  const assets = new Assets(settings.assets);
+  const services = await makeServices(settings, log, parts);
+  let app: FastifyInstance | undefined;
+  try {
+    await services.keyring.open();
+    await requireSafeHost(settings.host, services.keyring);
+    // A store that is not there is better told now than by every request.
+    await services.store.listSequences();
+    await services.mint.start();
+    app = buildApp(allRoutes(services, assets), services, assets);
+    const url = await listen(app, settings);
+    log.info('listening', { url, tokens: services.keyring.isRequired });
+    let closed: Promise<void> | undefined;
+    const close = () => {
+      closed ??= closeServer(app as FastifyInstance, services);
+      return closed;
+    };
+    return { url, close };
+  } catch (error) {
+    await closeServer(app, services);
+    throw error;
+  }
+}
+
+async function makeServices(settings: Settings, log: Log, parts: Parts): Promise<Services> {
+  const metrics = new Metrics();
+  const keys = new Keys(settings.shards, metrics, log);
+  const inner = parts.store ? notClosed(parts.store) : await open(settings.store);
+  const store = observed(inner, metrics);
+  const mint = new Mint(store, settings, metrics, log);
+  const gate = new Gate(settings.maxInFlight);
+  metrics.inFlight = () => gate.waiting;
+  return {
+    ...{ settings, log, metrics, store, mint, gate, keys, inspect: parts.inspect, version: version() },
+    drawer: new Drawer(store, metrics),
+    keyring: new Keyring(settings.tokens, settings.rate, log),
+    replays: new Replays(metrics),
+    health: new Health(store, mint),
+  };
+}
+
+async function open(url: string): Promise<Store> {
+  try {
+    return await openStore(url);
+  } catch (error) {
+    const { code, message } = error as { code?: unknown; message: string };
+    if (code !== 'INVALID_OPTION') throw error;
+    throw new InvalidOptionError(`store: ${message}`, { cause: error });
+  }
+}
+
+/** A store that somebody else will close. */
+function notClosed(store: Store): Store {
+  return new Proxy(store, {
+    get: (target, key) => (key === 'close' ? async () => {} : Reflect.get(target, key, target)),
+  });
+}
+
+function version(): string {
+  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+}

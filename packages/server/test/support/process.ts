@@ -1,0 +1,32 @@
+import { fileURLToPath } from 'node:url';
+import { startTogether } from '../../../../test/services/group.ts';
+import { makeFolder } from '../../../../test/services/guard.ts';
+import { ServerProcess } from '../../../../test/services/index.ts';
+import { withFreePorts } from '../../../../test/services/ports.ts';
+
+/** The command as a user has it. */
+const bin = fileURLToPath(new URL('../../../idsmith/bin/idsmith.js', import.meta.url));
+
+/** Starts `idsmith serve` as a process of its own, in a folder of its own, with these flags. */
+export function startIdsmith(...flags: string[]): Promise<ServerProcess> {
+  return withFreePorts(1, async ([port]) => {
+    const url = `http://127.0.0.1:${port}`;
+    const server = new ServerProcess({
+      name: 'idsmith',
+      dir: makeFolder('idsmith'),
+      ports: [port],
+      url,
+      run: [process.execPath, bin, 'serve', '--port', String(port), ...flags],
+      answers: async () => (await fetch(`${url}/healthz`)).ok,
+    });
+    await startTogether([server]);
+    return server;
+  });
+}
+
+/** The value of a metric with these labels, 0 if it is not there. */
+export async function metricOf(url: string, series: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const line = text.split('\n').find((each) => each.startsWith(`${series} `));
+  return Number(line?.slice(series.length) ?? 0);
+}

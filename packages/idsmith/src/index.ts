@@ -37,10 +37,10 @@ export type { SeedWindow } from './locality/seed.js';
 export { LocalityUuid } from './locality/uuid.js';
 export { type RandomSource, systemRandom } from './random.js';
 export type { MachineNode } from './runtime/machine.js';
-export type { NativeSequenceOptions } from './sequence/native/block.js';
 export { mariadbSequence } from './sequence/native/mariadb.js';
 export { type OracleConnection, type OraclePool, oracleSequence } from './sequence/native/oracle.js';
 export { postgresSequence } from './sequence/native/postgres.js';
+export type { NativeSequenceOptions } from './sequence/native/source.js';
 export type {
   Block,
   BlockSource,

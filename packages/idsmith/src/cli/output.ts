@@ -22,12 +22,16 @@ export async function writeLines(
     text = '';
     if (gone !== undefined && (gone as NodeJS.ErrnoException).code !== 'EPIPE') throw gone;
   };
-  for await (const line of lines) {
-    text += `${line}\n`;
-    if (text.length >= CHUNK) await flush();
-    if (gone !== undefined) return;
+  try {
+    for await (const line of lines) {
+      text += `${line}\n`;
+      if (text.length >= CHUNK) await flush();
+      if (gone !== undefined) return;
+    }
+  } finally {
+    // Also when the source of the lines has failed: what it gave before that counts.
+    if (gone === undefined) await flush();
   }
-  await flush();
 }
 
 /** `{"ids":[…]}` over several lines, so that a large count needs no large memory. */

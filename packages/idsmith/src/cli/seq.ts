@@ -5,34 +5,74 @@ import { type Command, type Given, readCount, readInteger, UsageError } from './
 import { jsonIds, table } from './output.js';
 import { withStore } from './store.js';
 
-/** How many ids are drawn at a time; so many may be at hand when the reader goes away, and are given back. */
-const BATCH = 10_000;
+interface Action {
+  /** Whether it is about one sequence, whose name follows. */
+  readonly isNamed: boolean;
+  /** The flags it takes beside the store. */
+  readonly flags: readonly string[];
+  run(sequences: Sequences, name: string, given: Given): AsyncIterable<string>;
+}
 
-type Action = (sequences: Sequences, name: string, given: Given) => AsyncIterable<string>;
+const SHAPE = ['block-size', 'step', 'min', 'max', 'cycle'];
 
-const ACTIONS: Record<string, Action> = {
-  async *define(sequences, name, given) {
-    yield* show(await sequences.define(name, readShape(given)), given);
-  },
-  async *alter(sequences, name, given) {
-    const next = readId(given, 'next');
-    const changes = { ...readShape(given), ...(next !== undefined && { next }) };
-    if (Object.keys(changes).length === 0) throw new UsageError('seq alter needs something to alter');
-    yield* show(await sequences.alter(name, changes as SequenceChanges), given);
-  },
-  async *show(sequences, name, given) {
-    yield* show(await sequences.describe(name), given);
-  },
-  async *remove(sequences, name) {
-    await sequences.remove(name);
-    yield* [];
-  },
-  async *next(sequences, name, given) {
-    const count = readCount(given, 1);
-    const ids = draw(sequences, name, count);
-    yield* given.on('json') ? jsonIds(ids, count) : ids;
-  },
-};
+const ACTIONS = new Map<string, Action>([
+  [
+    'define',
+    {
+      isNamed: true,
+      flags: [...SHAPE, 'start'],
+      async *run(sequences, name, given) {
+        yield* show(await sequences.define(name, readShape(given)), given);
+      },
+    },
+  ],
+  [
+    'next',
+    {
+      isNamed: true,
+      flags: ['count'],
+      async *run(sequences, name, given) {
+        const count = readCount(given, 1);
+        const ids = draw(sequences, name, count);
+        yield* given.on('json') ? jsonIds(ids, count) : ids;
+      },
+    },
+  ],
+  ['list', { isNamed: false, flags: [], run: (sequences, _name, given) => listAll(sequences, given) }],
+  [
+    'show',
+    {
+      isNamed: true,
+      flags: [],
+      async *run(sequences, name, given) {
+        yield* show(await sequences.describe(name), given);
+      },
+    },
+  ],
+  [
+    'alter',
+    {
+      isNamed: true,
+      flags: [...SHAPE, 'no-cycle', 'next'],
+      async *run(sequences, name, given) {
+        const changes = readShape(given);
+        if (Object.keys(changes).length === 0) throw new UsageError('seq alter needs something to alter');
+        yield* show(await sequences.alter(name, changes), given);
+      },
+    },
+  ],
+  [
+    'remove',
+    {
+      isNamed: true,
+      flags: [],
+      async *run(sequences, name) {
+        await sequences.remove(name);
+        yield* [];
+      },
+    },
+  ],
+]);
 
 export const seqCommand: Command = {
   name: 'seq',
@@ -52,26 +92,26 @@ export const seqCommand: Command = {
     'no-cycle': { type: 'boolean', help: 'alter: end when the ids have run out' },
   },
   run(given) {
-    const [word, name, surplus] = given.rest;
-    const action = ACTIONS[word ?? ''];
-    const list = word === 'list';
-    if (!list && (word === undefined || !Object.hasOwn(ACTIONS, word) || action === undefined))
-      throw new UsageError(`seq needs one of ${[...Object.keys(ACTIONS), 'list'].join(', ')}`);
-    if (!list && name === undefined) throw new UsageError(`seq ${word} needs the name of a sequence`);
-    const extra = list ? name : surplus;
+    const [word = '', ...rest] = given.rest;
+    const action = ACTIONS.get(word);
+    if (action === undefined) throw new UsageError(`seq needs one of ${[...ACTIONS.keys()].join(', ')}`);
+    const [name = ''] = rest;
+    if (action.isNamed && rest.length === 0) throw new UsageError(`seq ${word} needs the name of a sequence`);
+    const extra = rest[action.isNamed ? 1 : 0];
     if (extra !== undefined) throw new UsageError(`seq ${word} takes no ${JSON.stringify(extra)}`);
-    return withStore(given, (store) => {
-      const sequences = new Sequences(store);
-      return list ? listAll(sequences, given) : action!(sequences, name!, given);
-    });
+    for (const flag of Object.keys(this.flags)) {
+      const isGiven = given.text(flag) !== undefined || given.on(flag);
+      if (isGiven && flag !== 'store' && !action.flags.includes(flag))
+        throw new UsageError(`seq ${word} takes no --${flag}`);
+    }
+    return withStore(given, (store) => action.run(new Sequences(store), name, given));
   },
 };
 
 async function* draw(sequences: Sequences, name: string, count: number): AsyncIterable<string> {
   const sequence = await sequences.get(name);
   try {
-    for (let left = count; left > 0; left -= BATCH)
-      for (const id of await sequence.batch(Math.min(left, BATCH))) yield id.toString();
+    for (let left = count; left > 0; left--) yield String(sequence.take() ?? (await sequence.next()));
   } finally {
     await sequence.close();
   }
@@ -112,20 +152,21 @@ const stateOf = ({ exhausted, cycle }: SequenceInfo) =>
 
 const exact = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
 
-function readShape(given: Given): SequenceOptions {
+/** What is given of a sequence, to define or to alter it. */
+function readShape(given: Given): SequenceOptions & SequenceChanges {
   if (given.on('cycle') && given.on('no-cycle'))
     throw new UsageError('--cycle and --no-cycle exclude each other');
-  const blockSize = readInteger(given, 'block-size', 1, 2 ** 31 - 1);
   const step = readId(given, 'step');
-  const options = {
+  const shape = {
     start: readId(given, 'start'),
-    blockSize,
+    next: readId(given, 'next'),
+    blockSize: readInteger(given, 'block-size', 1, 2 ** 31 - 1),
     step: step === undefined ? undefined : Number(step),
     min: readId(given, 'min'),
     max: readId(given, 'max'),
     cycle: given.on('cycle') ? true : given.on('no-cycle') ? false : undefined,
   };
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined));
 }
 
 function readId(given: Given, flag: string): bigint | undefined {

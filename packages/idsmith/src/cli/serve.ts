@@ -37,11 +37,16 @@ async function* serve(given: Given): AsyncIterable<string> {
   if (given.rest.length > 0) throw new UsageError(`serve takes no ${JSON.stringify(given.rest[0])}`);
   const server = await loadServer();
   const flags = Object.fromEntries(Object.keys(serveCommand.flags).map((name) => [name, given.text(name)]));
+  // From here on: one who sees the address may send a signal at once.
+  const signal = server.firstSignal();
   const running = await server.startServer(server.readSettings({ flags, env: process.env }), { inspect });
   // At once, and not when everything is over.
   await writeLines(process.stdout, [
     given.on('json') ? JSON.stringify({ url: running.url }) : `idsmith serves at ${running.url}`,
   ]);
-  await server.untilSignal(running);
+  await signal;
+  await running.close();
   yield* [];
+  // All that counts is closed; what a driver may still have open does not.
+  process.exit(0);
 }

@@ -11,7 +11,7 @@ export interface ServerPackage {
     settings: object,
     parts: { inspect(id: string): Reading[] },
   ): Promise<{ readonly url: string; close(): Promise<void> }>;
-  untilSignal(server: { close(): Promise<void> }): Promise<void>;
+  firstSignal(): Promise<void>;
   createToken(file: string, options: TokenOptions): Promise<string>;
   revokeToken(file: string, nameOrId: string): Promise<void>;
   listTokens(file: string): Promise<TokenRecord[] | undefined>;

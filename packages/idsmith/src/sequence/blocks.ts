@@ -1,5 +1,6 @@
 import { InvalidOptionError, SequenceExhaustedError } from '../errors.js';
 import { refuse, requireChoice, requireInteger, show } from '../options.js';
+import { endOf, withOrigin } from './block.js';
 import { requireSequenceName } from './name.js';
 import type { Block, SequenceChanges, SequenceDefinition, SequenceInfo } from './port.js';
 
@@ -32,11 +33,11 @@ export function defineRow(definition: SequenceDefinition, generation: number): S
   if (typeof definition !== 'object' || definition === null) refuse('options', 'an object', definition);
   const { name, blockSize = 20, step = 1 } = definition;
   requireSequenceName(name);
-  const start = requireId('start', definition.start ?? 1n);
+  const start = requireId('start', given(definition.start, 1n));
   const cycle = requireChoice('cycle', definition.cycle, [false, true]);
   requireShape(blockSize, step);
-  const min = requireId('min', definition.min ?? (cycle && step > 0 ? start : MIN_ID));
-  const max = requireId('max', definition.max ?? (cycle && step < 0 ? start : MAX_ID));
+  const min = requireId('min', given(definition.min, cycle && step > 0 ? start : MIN_ID));
+  const max = requireId('max', given(definition.max, cycle && step < 0 ? start : MAX_ID));
   requireRange(min, max);
   if (start < min || start > max) refuse('start', `from ${min} to ${max}, which are min and max`, start);
   return { name, start, next: start, blockSize, step, min, max, cycle, exhausted: false, generation };
@@ -50,20 +51,22 @@ export function defineRow(definition: SequenceDefinition, generation: number): S
 export function alterRow(row: SequenceRow, changes: SequenceChanges): SequenceRow {
   if (typeof changes !== 'object' || changes === null) refuse('changes', 'an object', changes);
   for (const key of Object.keys(changes))
-    if (!ALTERABLE.includes(key)) refuse('what is altered', ALTERABLE.join(', '), key);
+    if (!ALTERABLE.includes(key)) refuse('what is altered', `one of ${ALTERABLE.join(', ')}`, key);
   const { blockSize = row.blockSize, step = row.step } = changes;
   requireShape(blockSize, step);
   if (step > 0 !== row.step > 0)
     refuse('step', `of the same sign as ${row.step}, or ids would come twice`, step);
   const cycle = requireChoice('cycle', changes.cycle ?? row.cycle, [false, true]);
-  const min = requireId('min', changes.min ?? row.min);
-  const max = requireId('max', changes.max ?? row.max);
+  const min = requireId('min', given(changes.min, row.min));
+  const max = requireId('max', given(changes.max, row.max));
   requireRange(min, max);
   const position = positionOf(row);
   const wanted = changes.next === undefined ? position : requireId('next', changes.next);
   const later = step > 0 ? higher : lower;
   if (later(wanted, position) !== wanted)
     refuse('next', `${position} or further on, or ids would come twice`, wanted);
+  if (changes.next !== undefined && (wanted < min || wanted > max))
+    refuse('next', `from ${min} to ${max}, which are min and max`, wanted);
   const next = later(wanted, step > 0 ? min : max);
   return settle({ ...row, blockSize, step, min, max, cycle }, next);
 }
@@ -86,10 +89,10 @@ export function takeBlocks(row: SequenceRow, blocks: number): { block: Block; ro
   }
   if (whole === 0n)
     throw new SequenceExhaustedError(
-      `sequence ${show(name)} has ${idsLeft(row, first)} ids left, and a block needs ${blockSize}`,
+      `sequence ${show(name)} is at its end: ids left ${idsLeft(row, first)}, needed for a block ${blockSize}`,
     );
   const count = Number(whole < BigInt(blocks) ? whole : BigInt(blocks)) * blockSize;
-  const block = { first, step, count, origin: row.generation };
+  const block = withOrigin({ first, step, count }, row.generation);
   return { block, row: settle(row, endOf(block)) };
 }
 
@@ -124,7 +127,12 @@ export function plainMove(row: SequenceRow, blocks: number): Move | undefined {
  * on, or it would not come as far as was asked: somebody may have given ids back.
  */
 export function plainChange(row: SequenceRow, altered: SequenceRow): Move | undefined {
-  if (row.exhausted || altered.exhausted) return undefined;
+  if (row.exhausted) return undefined;
+  // A limit that is moved behind the row ends the sequence wherever it has come to meanwhile.
+  if (altered.exhausted)
+    return row.step > 0
+      ? { delta: 0n, low: row.next, high: row.max }
+      : { delta: 0n, low: row.min, high: row.next };
   const delta = altered.next - row.next;
   const [min, max] = [higher(row.min, altered.min), lower(row.max, altered.max)];
   const limits = delta > 0n ? [min, max - delta] : [min - delta, max];
@@ -141,17 +149,17 @@ export function canMove(row: SequenceRow, { low, high }: Move): boolean {
   return !row.exhausted && row.next >= low && row.next <= high;
 }
 
-/** The id after the last one of a run. */
-export function endOf({ first, step, count }: Block): bigint {
-  return first + BigInt(step) * BigInt(count);
-}
-
 /** The row with `next` there: exhausted if that is past the limit, or back at the beginning if it is a cycle. */
 export function settle(row: SequenceRow, next: bigint): SequenceRow {
   const past = row.step > 0 ? next > row.max : next < row.min;
   if (past && row.cycle) return { ...row, next: originOf(row), exhausted: false };
   // Like a column of 64 bits that overflows; `exhausted` tells that it did.
   return { ...row, next: BigInt.asIntN(64, next), exhausted: past };
+}
+
+/** Whether no id is left: as it says itself, or because a limit was moved behind it. */
+export function isOver({ next, step, min, max, cycle, exhausted }: SequenceRow): boolean {
+  return exhausted || (!cycle && (step > 0 ? next > max : next < min));
 }
 
 /** Where a cycle starts over. */
@@ -183,6 +191,9 @@ function requireShape(blockSize: unknown, step: unknown): void {
 function requireRange(min: bigint, max: bigint): void {
   if (min > max) refuse('min', `at most max, which is ${max}`, min);
 }
+
+/** The default is for what is left out; `null` is no id. */
+const given = <T>(value: T | undefined, fallback: T) => (value === undefined ? fallback : value);
 
 /** `value` as a `bigint`, if it is a whole number of 64 bits. */
 function requireId(option: string, value: unknown): bigint {

@@ -3,7 +3,10 @@ export interface Block {
   readonly first: bigint;
   readonly step: number;
   readonly count: number;
-  /** Which sequence of that name it is from: one that is removed and defined anew is another one. For the store. */
+  /**
+   * Which sequence of that name it is from: one that is removed and defined anew is another one. For the store, which
+   * makes it a property that is not enumerable.
+   */
   readonly origin?: number;
 }
 

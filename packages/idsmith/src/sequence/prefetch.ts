@@ -17,7 +17,9 @@ interface FetchReport {
 
 /** When to fetch and how much. */
 export interface PrefetchPolicy {
-  /** With that many ids or fewer at hand it is time to fetch ahead; 0 is not before they are needed. */
+  /** Whether to fetch before ids are needed. */
+  readonly isAhead: boolean;
+  /** With that many ids or fewer at hand it is time to. */
   readonly lowWater: number;
   /** How many blocks to fetch when `left` ids are at hand and `wanted` are being waited for. */
   blocksToFetch(left: number, wanted: number): number;
@@ -44,6 +46,10 @@ class BlocksAhead implements PrefetchPolicy {
   constructor(ahead: number, blockSize = 1) {
     this.#ahead = ahead;
     this.#blockSize = blockSize;
+  }
+
+  get isAhead(): boolean {
+    return this.#ahead > 0;
   }
 
   get lowWater(): number {
@@ -74,6 +80,7 @@ class Adaptive implements PrefetchPolicy {
   #blocks = 1;
   #blockSize: number | undefined;
   #lastStart: number | undefined;
+  readonly isAhead = true;
   lowWater = 0;
 
   constructor(blockSize: number | undefined) {
@@ -87,7 +94,9 @@ class Adaptive implements PrefetchPolicy {
   }
 
   fetched({ startedAt, endedAt, handedOut, blocks, count }: FetchReport): void {
-    if (blocks === 1 || this.#blockSize === undefined) this.#blockSize = count;
+    // Of several blocks there may have been fewer than were asked for; more only if they have become larger.
+    const isCertain = blocks === 1 || this.#blockSize === undefined || count > blocks * this.#blockSize;
+    if (isCertain || this.#blockSize === undefined) this.#blockSize = Math.ceil(count / blocks);
     if (this.#lastStart !== undefined) {
       // Clocks of browsers are coarse: at least a microsecond has passed.
       const rate = handedOut / Math.max(0.001, startedAt - this.#lastStart);

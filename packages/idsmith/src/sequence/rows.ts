@@ -1,9 +1,11 @@
 import { NoSuchSequenceError, SequenceExistsError, StoreError } from '../errors.js';
-import { requireInteger, show } from '../options.js';
+import { refuse, requireInteger, show } from '../options.js';
+import { isBlock, withOrigin } from './block.js';
 import {
   alterRow,
   canMove,
   defineRow,
+  isOver,
   MAX_BLOCKS,
   type Move,
   plainChange,
@@ -86,11 +88,12 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
 
     async alterSequence(name, changes) {
       return persist(await read(name), async (row) => {
-        const altered = alterRow(row, changes);
+        const altered = newLife(row, alterRow(row, changes));
         const vouched = changes.next !== undefined;
         const move = plainChange(row, altered);
-        const before = move && (await rows.advance(row, move, altered, vouched));
-        if (before !== undefined) return infoOf({ ...altered, next: before + move!.delta });
+        const to = { ...altered, exhausted: false };
+        const before = move && (await rows.advance(row, move, to, vouched));
+        if (move !== undefined && before !== undefined) return infoOf({ ...to, next: before + move.delta });
         return (await rows.swap(row, altered, vouched)) ? infoOf(altered) : undefined;
       });
     },
@@ -114,18 +117,21 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
       return persist(seen.get(name) ?? (await read(name)), async (row, isFresh) => {
         const move = plainMove(row, blocks);
         if (move !== undefined && (!isFresh || canMove(row, move))) {
-          const first = await rows.advance(row, move, row);
+          const to = named(row);
+          const first = await rows.advance(row, move, to);
           if (first === undefined) return undefined;
-          return { first, step: row.step, count: row.blockSize * blocks, origin: row.generation };
+          if (to !== row) seen.set(name, to);
+          return withOrigin({ first, step: row.step, count: row.blockSize * blocks }, to.generation);
         }
         // The end is near; but a row from the past does not know.
         if (!isFresh) return undefined;
-        const taken = takeBlocks(row, blocks);
+        const taken = takeBlocks(named(row), blocks);
         return (await rows.swap(row, taken.row)) ? taken.block : undefined;
       });
     },
 
     async giveBack(name, tail) {
+      if (!isBlock(tail)) refuse('tail', 'a run of ids: first, step and count', tail);
       const row = await rows.read(requireSequenceName(name));
       const next = row && returnTail(row, tail);
       // One attempt: if others come in between, they have allocated.
@@ -134,8 +140,19 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
   };
 }
 
-function infoOf({ generation: _, ...info }: SequenceRow): SequenceInfo {
-  return info;
+function infoOf(row: SequenceRow): SequenceInfo {
+  const { generation: _, ...info } = row;
+  return { ...info, exhausted: isOver(row) };
+}
+
+/** The row with a generation: one that another program has made gets it when it is first used. */
+function named(row: SequenceRow): SequenceRow {
+  return row.generation === 0 ? { ...row, generation: randomGeneration() } : row;
+}
+
+/** A sequence that was a cycle is another one when it no longer is: what was taken in earlier rounds cannot come back. */
+function newLife(row: SequenceRow, altered: SequenceRow): SequenceRow {
+  return row.cycle === altered.cycle ? altered : { ...altered, generation: randomGeneration() };
 }
 
 function noSuchSequence(name: string): NoSuchSequenceError {

@@ -1,6 +1,6 @@
 import { UnsafeIntegerError } from '../errors.js';
 import { requireInteger, show } from '../options.js';
-import { endOf } from './blocks.js';
+import { endOf, partOf } from './block.js';
 import type { Block, BlockSource } from './port.js';
 import type { PrefetchPolicy } from './prefetch.js';
 import { Supply } from './supply.js';
@@ -22,6 +22,9 @@ export class Sequence {
   readonly #supply: Supply;
   readonly #onClose: () => void;
   #closing: Promise<void> | undefined;
+  /** Batches are filled one after the other; while one lacks ids, those at hand are for it. */
+  #lastBatch: Promise<unknown> | undefined;
+  #isReserved = false;
 
   // The run that is being handed out: id number `#at` of it is `#first + #at · #step`. Only `#at` changes, and the product is
   // of 32 bits, so that engines calculate with machine integers. `#stop` is where to look up: at the end, or before it where
@@ -88,14 +91,34 @@ export class Sequence {
   }
 
   /**
-   * The next `count` ids, in the order of the sequence.
+   * The next `count` ids, in the order of the sequence. Until they are there, ids at hand are kept for them.
    *
    * @throws as {@link next} does; then those that are at hand stay there
    */
-  async batch(count: number): Promise<bigint[]> {
-    requireInteger('count', count, 0, MAX_BATCH);
-    while (this.#supply.left < count)
-      await this.#wanting(count - this.#supply.left, () => this.#supply.fetch());
+  batch(count: number): Promise<bigint[]> {
+    try {
+      requireInteger('count', count, 0, MAX_BATCH);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const before = this.#lastBatch;
+    const batch = this.#inTurn(before, count);
+    this.#lastBatch = batch.catch(() => {});
+    return batch;
+  }
+
+  async #inTurn(before: Promise<unknown> | undefined, count: number): Promise<bigint[]> {
+    await before;
+    while (this.#supply.left < count || this.#supply.isClosed) {
+      this.#isReserved = true;
+      this.#stop = this.#at;
+      this.#numberStop = 0;
+      try {
+        await this.#wanting(count - this.#supply.left, () => this.#supply.fetch());
+      } finally {
+        this.#isReserved = false;
+      }
+    }
     const ids = new Array<bigint>(count);
     for (let i = 0; i < count; i++) ids[i] = this.take() as bigint;
     return ids;
@@ -106,7 +129,13 @@ export class Sequence {
     return {
       next: () => {
         if (this.#supply.isClosed) return Promise.resolve({ value: undefined, done: true });
-        return this.next().then((value) => ({ value, done: false }));
+        return this.next().then(
+          (value) => ({ value, done: false }),
+          (error: unknown) => {
+            if (this.#supply.isClosed) return { value: undefined, done: true };
+            throw error;
+          },
+        );
       },
     };
   }
@@ -122,8 +151,7 @@ export class Sequence {
 
   async #close(): Promise<void> {
     const left = this.#leftOfRun();
-    const first = this.#first + BigInt(Math.imul(this.#at, this.#step));
-    const tail = left > 0 ? { ...this.#run, first, count: left } : undefined;
+    const tail = left > 0 ? partOf(this.#run, this.#at, left) : undefined;
     this.#at = this.#stop = this.#end;
     this.#numberStop = 0;
     this.#onClose();
@@ -138,7 +166,8 @@ export class Sequence {
       for (;;) {
         const id = take();
         if (id !== undefined) return id;
-        await this.#supply.fetch();
+        if (this.#isReserved) await this.#lastBatch;
+        else await this.#supply.fetch();
       }
     });
   }
@@ -155,9 +184,13 @@ export class Sequence {
 
   /** At `#stop`: fetches ahead if it is time, and goes on to the next run if this one is used up. */
   #lookUp(): boolean {
+    if (this.#isReserved || this.#supply.isClosed) return false;
     if (this.#at === this.#end) {
-      const run = this.#supply.isClosed ? undefined : this.#supply.shift();
-      if (run === undefined) return false;
+      const run = this.#supply.shift();
+      if (run === undefined) {
+        if (this.#supply.isAhead) this.#supply.fetchAhead();
+        return false;
+      }
       this.#begin(run);
     }
     const { lowWater, left } = this.#supply;

@@ -31,7 +31,7 @@ export type SequenceStores = SequenceStore | { default: SequenceStore; [sequence
 export class Sequences {
   readonly #default: SequenceStore;
   readonly #named: ReadonlyMap<string, SequenceStore>;
-  readonly #open = new Map<string, { use: SequenceUse; sequence: Promise<Sequence> }>();
+  readonly #open = new Map<string, Opened>();
 
   /** @throws InvalidOptionError when what is given is neither a store nor an object with a store `default` */
   constructor(stores: SequenceStores) {
@@ -51,7 +51,7 @@ export class Sequences {
   async define(name: string, options: SequenceOptions = {}): Promise<SequenceInfo> {
     if (typeof options !== 'object' || options === null) refuse('options', 'an object', options);
     for (const key of Object.keys(options))
-      if (!DEFINABLE.includes(key)) refuse('an option of a sequence', DEFINABLE.join(', '), key);
+      if (!DEFINABLE.includes(key)) refuse('an option of define', `one of ${DEFINABLE.join(', ')}`, key);
     const store = this.#storeOf(name);
     await store.defineSequence({ ...options, name });
     return store.describeSequence(name);
@@ -90,6 +90,7 @@ export class Sequences {
    */
   async remove(name: string): Promise<void> {
     await this.#storeOf(name).removeSequence(name);
+    this.#open.delete(name);
   }
 
   /**
@@ -101,6 +102,8 @@ export class Sequences {
   async get(name: string, use: SequenceUse = {}): Promise<Sequence> {
     requireSequenceName(name);
     if (typeof use !== 'object' || use === null) refuse('options', 'an object', use);
+    for (const key of Object.keys(use))
+      if (!USABLE.includes(key)) refuse('an option of get', `one of ${USABLE.join(', ')}`, key);
     prefetchPolicy(use.prefetch);
     const open = this.#open.get(name);
     if (open !== undefined) {
@@ -109,11 +112,14 @@ export class Sequences {
           throw new InvalidOptionError(`sequence ${show(name)} is open with another ${option}`);
       return open.sequence;
     }
-    const sequence = this.#make(name, use);
-    const entry = { use: { prefetch: 'adaptive', ...use } as const, sequence };
+    const { source, prefetch = 'adaptive' } = use;
+    const entry: Opened = {
+      use: { prefetch, ...(source && { source }) },
+      sequence: this.#make(name, use, () => this.#forget(name, entry)),
+    };
     this.#open.set(name, entry);
-    sequence.catch(() => this.#forget(name, entry));
-    return sequence;
+    entry.sequence.catch(() => this.#forget(name, entry));
+    return entry.sequence;
   }
 
   /** Closes every sequence that is open. The stores stay open. */
@@ -122,18 +128,19 @@ export class Sequences {
     await Promise.allSettled(open);
   }
 
-  async #make(name: string, { source, prefetch }: SequenceUse): Promise<Sequence> {
-    const onClose = () => this.#open.delete(name);
+  async #make(name: string, { source, prefetch }: SequenceUse, onClose: () => void): Promise<Sequence> {
     if (source !== undefined) {
       requireMethod('source', 'allocate', source, source);
       return new Sequence(name, source, prefetchPolicy(prefetch), onClose);
     }
     const store = this.#storeOf(name);
     const { blockSize } = await store.describeSequence(name);
-    return new Sequence(name, storeSource(store, name), prefetchPolicy(prefetch, blockSize), onClose);
+    // What another program has set to 0 is refused when a block is taken, and may be mended before.
+    const policy = prefetchPolicy(prefetch, blockSize >= 1 ? blockSize : undefined);
+    return new Sequence(name, storeSource(store, name), policy, onClose);
   }
 
-  #forget(name: string, entry: unknown): void {
+  #forget(name: string, entry: Opened): void {
     if (this.#open.get(name) === entry) this.#open.delete(name);
   }
 
@@ -142,10 +149,18 @@ export class Sequences {
   }
 }
 
+/** A sequence in use, and how it is drawn from. */
+interface Opened {
+  readonly use: SequenceUse;
+  readonly sequence: Promise<Sequence>;
+}
+
+const USABLE = ['source', 'prefetch'];
 const DEFINABLE = ['start', 'blockSize', 'step', 'min', 'max', 'cycle'];
 
 function isStore(value: unknown): value is SequenceStore {
-  return typeof (value as SequenceStore | undefined)?.allocate === 'function';
+  const methods = ['allocate', 'defineSequence', 'describeSequence', 'listSequences'] as const;
+  return methods.every((method) => typeof (value as SequenceStore | undefined)?.[method] === 'function');
 }
 
 /** The store's own allocation as a source. */

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { show } from '../options.js';
-import { endOf } from './blocks.js';
+import { endOf, isBlock, partOf, withOrigin } from './block.js';
 import type { Block, BlockSource } from './port.js';
 import type { PrefetchPolicy } from './prefetch.js';
 
@@ -14,6 +14,8 @@ export class Supply {
   readonly #policy: PrefetchPolicy;
   readonly #leftOfRun: () => number;
   #runs: Block[] = [];
+  /** How many ids they have. */
+  #waiting = 0;
   #fetching: Promise<void> | undefined;
   #closed = false;
   /** All ids that were ever fetched, and how many of them were handed out when the last fetch began. */
@@ -38,9 +40,9 @@ export class Supply {
     return this.#closed;
   }
 
-  /** How many ids are at hand in all. */
+  /** How many ids are at hand in all; none once it is closed. */
   get left(): number {
-    return this.#runs.reduce((sum, { count }) => sum + count, this.#leftOfRun());
+    return this.#closed ? 0 : this.#waiting + this.#leftOfRun();
   }
 
   /** With that many ids or fewer at hand it is time to fetch ahead. */
@@ -48,15 +50,21 @@ export class Supply {
     return this.#policy.lowWater;
   }
 
+  /** Whether it fetches before ids are asked for. */
+  get isAhead(): boolean {
+    return this.#policy.isAhead;
+  }
+
   /** The next run, or the beginning of it if it spans more than 31 bits. */
   shift(): Block | undefined {
     const run = this.#runs.shift();
     if (run === undefined) return undefined;
     const most = Math.max(1, Math.floor(LONGEST_SPAN / Math.abs(run.step)));
-    if (run.count <= most) return run;
-    const piece = { ...run, count: most };
-    this.#runs.unshift({ ...run, first: endOf(piece), count: run.count - most });
-    return piece;
+    const count = Math.min(run.count, most);
+    this.#waiting -= count;
+    if (count === run.count) return run;
+    this.#runs.unshift(partOf(run, count, run.count - count));
+    return partOf(run, 0, count);
   }
 
   /**
@@ -65,8 +73,7 @@ export class Supply {
    * @throws whatever the source does
    */
   fetch(): Promise<void> {
-    if (this.#closed)
-      return Promise.reject(new InvalidOptionError(`sequence ${show(this.#name)} is closed: get it again`));
+    if (this.#closed) return Promise.reject(this.#closedError());
     this.#fetching ??= this.#load().finally(() => {
       this.#fetching = undefined;
     });
@@ -81,6 +88,7 @@ export class Supply {
   async #load(): Promise<void> {
     // Those who ask in the same moment are counted in.
     await undefined;
+    if (this.#closed) throw this.#closedError();
     const blocks = this.#policy.blocksToFetch(this.left, this.wanted);
     const startedAt = performance.now();
     const handedOut = this.#fetched - this.left;
@@ -88,8 +96,17 @@ export class Supply {
     const report = { startedAt, endedAt: performance.now(), handedOut: handedOut - this.#handedOut, blocks };
     this.#policy.fetched({ ...report, count: run.count });
     this.#runs.push(run);
+    this.#waiting += run.count;
     this.#fetched += run.count;
     this.#handedOut = handedOut;
+  }
+
+  async #giveBack(tail: Block): Promise<boolean> {
+    return (await this.#source.giveBack?.(tail)) ?? false;
+  }
+
+  #closedError(): InvalidOptionError {
+    return new InvalidOptionError(`sequence ${show(this.#name)} is closed: get it again`);
   }
 
   /** Gives back what is left, the current run's end included, as far as it is the source's last. */
@@ -100,17 +117,16 @@ export class Supply {
     this.#runs = [];
     for (const tail of tails.reverse()) {
       // If the store cannot be reached the tail is a gap, as it is when others have allocated since.
-      const taken = await this.#source.giveBack?.(tail).catch(() => false);
-      if (!taken) return;
+      const isTaken = await this.#giveBack(tail).catch(() => false);
+      if (!isTaken) return;
     }
   }
 }
 
-/** What a source gives, if it can be handed out: sources may be anybody's. */
+/** What a source gives, if it can be handed out: sources may be anybody's, and may use their objects again. */
 function requireRun(name: string, run: Block): Block {
-  const { first, step, count } = run ?? {};
-  const isStep = Number.isSafeInteger(step) && step !== 0;
-  if (typeof first === 'bigint' && isStep && Number.isSafeInteger(count) && count >= 1) return run;
+  if (isBlock(run)) return withOrigin({ first: run.first, step: run.step, count: run.count }, run.origin);
+  const { first, step, count } = (run ?? {}) as Partial<Block>;
   throw new InvalidOptionError(
     `the source of sequence ${show(name)} must give a first id, a step and a count of at least 1, not ` +
       `${show(first)}, ${show(step)} and ${show(count)}`,
@@ -123,7 +139,7 @@ function joined(runs: readonly Block[]): Block[] {
   for (const run of runs) {
     const last = result.at(-1);
     const follows = last && run.first === endOf(last) && run.step === last.step && run.origin === last.origin;
-    if (follows) result[result.length - 1] = { ...last, count: last.count + run.count };
+    if (follows) result[result.length - 1] = partOf(last, 0, last.count + run.count);
     else result.push(run);
   }
   return result;

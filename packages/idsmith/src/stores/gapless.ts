@@ -96,7 +96,7 @@ async function mysqlLocked(connection: MysqlClient): Promise<SequenceRows> {
     if ((error as { errno?: unknown }).errno === ER_SP_DOES_NOT_EXIST) throw noTransaction();
     throw storeError('gapless: looking for the transaction', error);
   }
-  return mysqlRows(run, query);
+  return mysqlRows(run, query, { isLocked: true });
 }
 
 async function sqliteLocked(db: SqliteDatabase): Promise<SequenceRows> {

@@ -1,6 +1,7 @@
 import { InvalidOptionError } from '../errors.js';
 import { requireNamespace } from '../lease/namespace.js';
 import { refuse, requireInteger, show } from '../options.js';
+import { isBlock } from '../sequence/block.js';
 import { defineRow, MAX_BLOCKS } from '../sequence/blocks.js';
 import { requireSequenceName } from '../sequence/name.js';
 import type { Store } from './memory.js';
@@ -117,8 +118,11 @@ export function httpStore(url: string, options: HttpStoreOptions = {}): Store {
     },
 
     async giveBack(name, tail) {
+      if (!isBlock(tail)) refuse('tail', 'a run of ids: first, step and count', tail);
+      const { first, step, count, origin } = tail;
+      const body = { first, step, count, origin };
       // Never sent again: by then somebody may have taken these very ids, and they would be taken from him.
-      const request = post(`giving back to sequence ${show(name)}`, `${sequenceAt(name)}/tails`, tail);
+      const request = post(`giving back to sequence ${show(name)}`, `${sequenceAt(name)}/tails`, body);
       return askServer(request, (answer) => answer.boolean('returned'));
     },
 

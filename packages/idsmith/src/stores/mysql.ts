@@ -1,3 +1,4 @@
+import { StoreError } from '../errors.js';
 import { requireNamespace } from '../lease/namespace.js';
 import { sequenceStore } from '../sequence/rows.js';
 import { loadDriver, ownedStore, requireServerUrl } from './driver.js';
@@ -79,11 +80,17 @@ export function mysqlStore(client: MysqlClient, options: MysqlStoreOptions = {})
   const rowsOf = async (sql: string, values?: unknown[]) => (await query(sql, values)) as unknown[];
   const runner = (setUp: () => Promise<void>) =>
     sqlRunner({ name: 'mysql', setUp, isTransient: ({ errno }) => ROLLED_BACK.includes(errno) });
-  const run = runner(() => createTables(query));
+  const run = runner(async () => {
+    await requireAutocommit(rowsOf);
+    await createTables(query);
+  });
   return {
     ...sequenceStore(
       mysqlRows(
-        runner(() => setUpMysqlTable(query)),
+        runner(async () => {
+          await requireAutocommit(rowsOf);
+          await setUpMysqlTable(query);
+        }),
         query,
       ),
     ),
@@ -142,6 +149,12 @@ function queryInTime(client: MysqlClient, timeout: number): Query {
       connection?.destroy();
     });
   };
+}
+
+/** Without it nothing would ever be committed, and others would be given the same again. */
+async function requireAutocommit(rowsOf: (sql: string) => Promise<unknown[]>): Promise<void> {
+  if (onlyInteger(await rowsOf('SELECT CAST(@@autocommit + 0 AS CHAR)')) !== 1)
+    throw new StoreError('mysql store: connections need autocommit = 1, and the server gives them 0');
 }
 
 /** Bytes are sent as they are, whatever the connection's character set and the server's rules for quoting. */

@@ -1,3 +1,4 @@
+import { partOf } from '../sequence/block.js';
 import type { Block, SequenceOptions, SequenceStore } from '../sequence/port.js';
 import { type ConformanceCase, equal, refused } from './conformance.js';
 
@@ -258,6 +259,7 @@ const CASES: [name: string, check: Check][] = [
       const before = await store.describeSequence(name);
       const wrong = [
         { next: 2 },
+        { next: 11, max: 10 },
         { step: -1 },
         { step: 0 },
         { blockSize: 0 },
@@ -274,10 +276,10 @@ const CASES: [name: string, check: Check][] = [
       if (store.giveBack === undefined) return;
       await store.defineSequence({ name, blockSize: 10, max: 20 });
       const [one, two] = [await store.allocate(name, 1), await store.allocate(name, 1)];
-      const tailOf = (block: Block, from: bigint) => ({ ...block, first: from, count: 5 });
-      equal(await store.giveBack(name, tailOf(one, 6n)), false);
-      equal(await store.giveBack(name, tailOf(two, 16n)), true);
-      equal(await store.giveBack(name, tailOf(two, 16n)), false);
+      const tailOf = (block: Block) => partOf(block, 5, 5);
+      equal(await store.giveBack(name, tailOf(one)), false);
+      equal(await store.giveBack(name, tailOf(two)), true);
+      equal(await store.giveBack(name, tailOf(two)), false);
       const { next, exhausted } = await store.describeSequence(name);
       equal([next, exhausted], [16n, false]);
       await store.alterSequence(name, { blockSize: 5 });
@@ -291,15 +293,18 @@ const CASES: [name: string, check: Check][] = [
       for (const cycle of [false, true]) {
         await store.defineSequence({ name, blockSize: 10, max: 1000, cycle });
         const block = await store.allocate(name, 1);
-        if (!cycle) {
+        if (cycle) await store.alterSequence(name, { cycle: false });
+        else {
           await store.removeSequence(name);
           await store.defineSequence({ name, blockSize: 10 });
           await store.allocate(name, 1);
         }
-        equal(await store.giveBack(name, { ...block, first: 6n, count: 5 }), false);
+        equal(await store.giveBack(name, partOf(block, 5, 5)), false);
         await store.removeSequence(name);
       }
       equal(await store.giveBack(name, { first: 1n, step: 1, count: 1, origin: 0 }), false);
+      for (const tail of [{ count: -1 }, { count: 1.5 }, { step: 0 }, { first: 1 as never }])
+        await refused(store.giveBack(name, { first: 1n, step: 1, count: 1, ...tail }), 'INVALID_OPTION');
     },
   ],
   [
@@ -328,6 +333,37 @@ const CASES: [name: string, check: Check][] = [
       );
       for (const outcome of outcomes)
         if (outcome.status === 'rejected') equal(outcome.reason?.code, 'SEQUENCE_EXHAUSTED');
+    },
+  ],
+  [
+    'a jump from one end of 64 bits to the other is exact',
+    async (store, name) => {
+      const step = Number.MAX_SAFE_INTEGER;
+      const next = await defined(store, name, { start: MIN, step, blockSize: 1025 });
+      equal((await next())[1024], MIN + BigInt(step) * 1024n);
+      equal((await store.describeSequence(name)).next, MIN + BigInt(step) * 1025n);
+    },
+  ],
+  [
+    'a sequence that many allocate from is ended by its limit',
+    async (store, name) => {
+      await store.defineSequence({ name, blockSize: 1 });
+      let isOver = false;
+      const users = Array.from({ length: 8 }, async () => {
+        while (!isOver) {
+          const taken = await store.allocate(name, 1).catch((error: { code?: unknown }) => error);
+          if ('code' in taken) {
+            equal(taken.code, 'SEQUENCE_EXHAUSTED');
+            isOver = true;
+          }
+        }
+      });
+      await store.allocate(name, 5);
+      const { exhausted } = await store.alterSequence(name, { max: 5 });
+      equal(exhausted, true);
+      await Promise.all(users);
+      equal((await store.describeSequence(name)).exhausted, true);
+      await refused(store.allocate(name, 1), 'SEQUENCE_EXHAUSTED');
     },
   ],
   [

@@ -89,6 +89,9 @@ describe('idsmith seq on SQLite', () => {
     [['alter', 'x'], 'needs something to alter'],
     [['alter', 'x', '--cycle', '--no-cycle'], 'exclude each other'],
     [['list', 'x'], 'seq list takes no "x"'],
+    [['define', 'x', '--next', '5'], 'seq define takes no --next'],
+    [['next', 'x', '--start', '5'], 'seq next takes no --start'],
+    [['show', 'x', '-n', '5'], 'seq show takes no --count'],
     [['frobnicate', 'x'], 'seq needs one of define'],
     [[], 'seq needs one of define'],
     [['constructor', 'x'], 'seq needs one of define'],
@@ -96,6 +99,13 @@ describe('idsmith seq on SQLite', () => {
     const { status, stdout, stderr } = seq(...args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain(message);
+  });
+
+  it('prints what it has drawn when there are no more', () => {
+    seq('define', 'few', '--max', '30', '--block-size', '10');
+    const { status, lines } = seq('next', 'few', '-n', '31');
+    expect(status).toBe(1);
+    expect(lines).toEqual(Array.from({ length: 30 }, (_, i) => String(i + 1)));
   });
 
   it('says what is missing without a store', () => {

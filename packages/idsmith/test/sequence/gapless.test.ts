@@ -217,6 +217,25 @@ await describeWith(['mariadb'], 'gapless numbers in MariaDB', () => {
   });
 });
 
+await describeWith(['mariadb'], 'gapless numbers on a connection of MariaDB', () => {
+  it('leave what it has inserted last', async () => {
+    const server = await startMariadb();
+    const pool = createPool({ uri: server.url });
+    await mysqlStore(pool).defineSequence({ name: 'invoices' });
+    await pool.query('CREATE TABLE things (id INT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = 4711');
+    const connection = await pool.getConnection();
+    await connection.beginTransaction();
+    await connection.query('INSERT INTO things VALUES ()');
+    await gapless('invoices', connection);
+    const [rows] = await connection.query('SELECT LAST_INSERT_ID() AS id');
+    expect(rows).toEqual([{ id: 4711 }]);
+    await connection.rollback();
+    connection.release();
+    await pool.end();
+    await server.stop();
+  });
+});
+
 describe('gapless numbers in SQLite', () => {
   // SQLite does not let the thread go while it waits for a lock, so here the transactions take turns.
   cases(

@@ -285,6 +285,7 @@ describe('closing', () => {
     await sequence.batch(4);
     source.gate = settled() as Promise<void>;
     for (let i = 0; i < 3; i++) sequence.take();
+    await undefined;
     await sequence.close();
     expect(source.asked).toHaveLength(2);
     expect(source.returned).toEqual([{ first: 8n, step: 1, count: 3 + source.asked[1]! * 10 }]);

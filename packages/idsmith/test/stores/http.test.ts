@@ -132,8 +132,6 @@ describe('The HTTP store, when answers are lost', () => {
     expect((await answer).first).toBe(11n);
     expect((await direct.describeSequence(name)).next).toBe(21n);
     expect(await metricOf(server.url, 'idsmith_repeats_total{outcome="replayed"}')).toBe(1);
-    const lost = 'idsmith_answers_undelivered_total{path="/v1/sequences/{name}/blocks"}';
-    await expect.poll(() => metricOf(server.url, lost)).toBe(1);
   });
 
   it('is given another block by a server that knows nothing of the first, which is never given again', async () => {
@@ -165,7 +163,8 @@ describe('The HTTP store, when answers are lost', () => {
     const block = await store.allocate(name, 1);
     expect(block.first).toBe(11n);
     proxy.halfOpen('answers');
-    const returned = store.giveBack!(name, { ...block, first: 16n, count: 5 }).catch((error) => error);
+    const tail = { ...block, origin: block.origin as number, first: 16n, count: 5 };
+    const returned = store.giveBack!(name, tail).catch((error) => error);
     await movedTo(16n);
     await direct.alterSequence(name, { blockSize: 5 });
     expect(await direct.allocate(name, 1)).toMatchObject({ first: 16n, count: 5 });
@@ -181,7 +180,9 @@ describe('The HTTP store, when answers are lost', () => {
     const load = startLoad(stores, name);
     for (let round = 0; round < 10; round++) {
       const before = load.blocks.length;
-      await expect.poll(() => load.blocks.length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(before + 20);
+      await expect
+        .poll(() => load.blocks.length, { timeout: 20_000, interval: 5 })
+        .toBeGreaterThan(before + 20);
       proxy.cut();
       proxy.heal();
     }
@@ -194,13 +195,19 @@ describe('The HTTP store, when answers are lost', () => {
     const load = startLoad(stores, name);
     for (let round = 0; round < 2; round++) {
       const before = load.blocks.length;
-      await expect.poll(() => load.blocks.length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(before + 50);
+      await expect
+        .poll(() => load.blocks.length, { timeout: 20_000, interval: 5 })
+        .toBeGreaterThan(before + 50);
       await server.kill();
-      await expect.poll(() => load.errors.length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(4 * round);
+      await expect
+        .poll(() => load.errors.length, { timeout: 20_000, interval: 5 })
+        .toBeGreaterThan(4 * round);
       await server.start();
     }
     const before = load.blocks.length;
-    await expect.poll(() => load.blocks.length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(before + 50);
+    await expect
+      .poll(() => load.blocks.length, { timeout: 20_000, interval: 5 })
+      .toBeGreaterThan(before + 50);
     const blocks = await load.stop();
     for (const error of load.errors) expect(error).toBeInstanceOf(StoreError);
     expect(notBeside(blocks, 'overlap')).toEqual([]);
@@ -229,15 +236,11 @@ await describeWith(['redis'], 'The HTTP store before a server whose store can fo
   it('lets the windows of an empty namespace begin when all from before have run out', async () => {
     const store = await openHttp(server.url);
     const asked = Date.now();
-    const lease = await acquireLease(store, { namespace: 'empty', size: 8, ttl: MAX_TTL, maxSkew: 100 });
+    const options = { namespace: 'empty', size: 8, maxSkew: 100 };
+    const lease = await acquireLease(store, { ...options, ttl: MAX_TTL });
     expect(lease.from).toBeGreaterThanOrEqual(asked + MAX_TTL);
     await lease.release();
-  });
-
-  it('refuses the longer ttl of one who has not asked first', async () => {
-    const store = await openHttp(server.url);
-    const options = { namespace: 'hasty', size: 8, maxSkew: 100 };
-    await (await acquireLease(store, { ...options, ttl: MAX_TTL })).release();
+    // One who has not asked first does not know how long a lease may last there.
     const hasty = httpStore(server.url);
     expect(hasty.maxTtl).toBe(60_000);
     const failure = await acquireLease(hasty, { ...options, ttl: 30_000 }).catch((error) => error);

@@ -164,4 +164,15 @@ await describeWith(['mariadb'], 'the mysql store', () => {
     await mysqlStore(pool).close();
     expect((await pool.query('SELECT 1 AS one'))[0]).toEqual([{ one: 1 }]);
   });
+
+  it('refuses a server whose connections do not commit by themselves', async () => {
+    await pool.query('SET GLOBAL autocommit = 0');
+    try {
+      const store = mysqlStore(newPool());
+      await expect(store.allocate('x', 1)).rejects.toThrow('autocommit');
+      await expect(store.listLeases('x')).rejects.toThrow('autocommit');
+    } finally {
+      await pool.query('SET GLOBAL autocommit = 1');
+    }
+  });
 });

@@ -1,6 +1,6 @@
 import type { MysqlClient } from '../../stores/mysql.js';
 import type { BlockSource } from '../port.js';
-import { type NativeSequenceOptions, nativeBlock, sequenceNameOf } from './block.js';
+import { type NativeSequenceOptions, nativeSource, sequenceNameOf } from './source.js';
 
 const ER_NO_SUCH_TABLE = 1146;
 const ER_NOT_SEQUENCE = 4089;
@@ -24,7 +24,7 @@ export function mariadbSequence(
   const sequence = quoted(sequenceNameOf(name, options));
   const sql = options.sql ?? nextOf(sequence);
   const select = async () => (await client.query(sql, []))[0] as unknown[];
-  return { allocate: () => nativeBlock(name, select, faultOf) };
+  return nativeSource(name, options, select, faultOf);
 }
 
 const nextOf = (sequence: string) =>

@@ -1,7 +1,7 @@
 import { InvalidOptionError } from '../../errors.js';
 import { refuse, show } from '../../options.js';
 import type { BlockSource } from '../port.js';
-import { type NativeSequenceOptions, nativeBlock, sequenceNameOf } from './block.js';
+import { type NativeSequenceOptions, nativeSource, sequenceNameOf } from './source.js';
 
 /** What is needed of a `Connection` of the package `oracledb`. */
 export interface OracleConnection {
@@ -31,7 +31,7 @@ export function oracleSequence(
   const sequenceName = sequenceNameOf(name, options);
   const { sql, binds } = options.sql === undefined ? nextOf(sequenceName) : { sql: options.sql, binds: [] };
   const select = async () => (await run(sql, binds)).rows ?? [];
-  return { allocate: () => nativeBlock(name, select, faultOf) };
+  return nativeSource(name, options, select, faultOf);
 }
 
 /** Concatenation with nothing makes text of a number, which the driver then does not round. */

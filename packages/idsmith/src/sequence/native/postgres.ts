@@ -1,9 +1,12 @@
 import type { PostgresClient } from '../../stores/postgres.js';
 import type { BlockSource } from '../port.js';
-import { type NativeSequenceOptions, nativeBlock, sequenceNameOf } from './block.js';
+import { type NativeSequenceOptions, nativeSource, sequenceNameOf } from './source.js';
 
-const NEXT = `SELECT nextval(seqrelid)::text AS next, seqincrement::text AS step, seqmin::text AS min, seqmax::text AS max
-  FROM pg_sequence WHERE seqrelid = $1::regclass`;
+// The increment is read after the value was taken, and not as of the statement's beginning: an ALTER SEQUENCE may be in
+// between, and then a block of the old size would run into the next one. The CASE keeps the planner from reading it first.
+const NEXT = `SELECT v.next::text AS next, p.increment::text AS step, p.minimum_value::text AS min, p.maximum_value::text AS max
+  FROM (SELECT nextval($1::regclass) AS next) v
+  CROSS JOIN LATERAL pg_sequence_parameters(CASE WHEN v.next IS NULL THEN 0 ELSE $1::regclass::oid END) p`;
 
 /**
  * A sequence of PostgreSQL itself as a source of blocks: INCREMENT BY is the block size, MAXVALUE the end. The name follows
@@ -23,12 +26,12 @@ export function postgresSequence(
   const sequenceName = sequenceNameOf(name, options);
   const values = options.sql === undefined ? [sequenceName] : [];
   const select = async () => (await client.query(options.sql ?? NEXT, values)).rows;
-  return { allocate: () => nativeBlock(name, select, faultOf) };
+  return nativeSource(name, options, select, faultOf);
 }
 
 function faultOf(error: unknown): 'exhausted' | 'missing' | undefined {
   const { code } = (error ?? {}) as { code?: unknown };
-  // sequence_generator_limit_exceeded; undefined_table, invalid_schema_name
+  // sequence_generator_limit_exceeded; undefined_table, invalid_schema_name, wrong_object_type
   if (code === '2200H') return 'exhausted';
-  return code === '42P01' || code === '3F000' ? 'missing' : undefined;
+  return code === '42P01' || code === '3F000' || code === '42809' ? 'missing' : undefined;
 }

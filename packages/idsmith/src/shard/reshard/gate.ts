@@ -26,6 +26,7 @@ export class Gate {
   /** When the node last knew of this process, at the earliest. */
   #known = Number.NEGATIVE_INFINITY;
   #inFlight = 0;
+  #isClosed = false;
   #opening: Promise<Way> | undefined;
   #stopBeat = () => {};
 
@@ -63,11 +64,12 @@ export class Gate {
     return answer;
   }
 
+  /** Signs off for good. What is sent nevertheless finds its way, and is forgotten by the node after a while. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#stopBeat();
-    const wasIn = this.#known > 0;
-    this.#way = 'closed';
-    if (wasIn) await this.#wire.run(SIGNING_OFF, LEAVE, [STATE], [this.#move, this.#member]).catch(() => {});
+    if (this.#known > 0)
+      await this.#wire.run(SIGNING_OFF, LEAVE, [STATE], [this.#move, this.#member]).catch(() => {});
   }
 
   async #ask(): Promise<Way> {
@@ -93,7 +95,7 @@ export class Gate {
       this.#known = asked;
       this.#way = 'before';
       this.#stopBeat();
-      this.#stopBeat = systemTimer.after(BEAT, () => this.#beat().catch(() => {}), true);
+      if (!this.#isClosed) this.#stopBeat = systemTimer.after(BEAT, () => this.#beat().catch(() => {}), true);
       return 'before';
     }
     await this.#drain();

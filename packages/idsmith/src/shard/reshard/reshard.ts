@@ -9,12 +9,12 @@ import { leftovers, Passes } from './passes.js';
 import { begin, finish, lookAt } from './phase.js';
 import { type PlanOptions, type ReshardPair, readAllKeys } from './plan.js';
 import { type ReshardProgress, Tally } from './progress.js';
-import { StandIn } from './stand-in.js';
+import { takePart } from './stand-in.js';
 import { type Between, Mover } from './step.js';
 import { Places } from './walk.js';
 
 /** How many keys a round trip carries at most. */
-const BATCH = 200;
+const BATCH = 500;
 
 /** How often all nodes are gone through before it is said that there is no end to it. */
 const MAX_PASSES = 10;
@@ -23,7 +23,7 @@ const MAX_PASSES = 10;
 export interface ReshardOptions extends PlanOptions {
   /** The most keys to move in a second. Default: as many as can be. */
   readonly rate?: number;
-  /** The most keys to move in one go, while which their nodes do nothing else. Default 200. */
+  /** The most keys to move in one go, while which their nodes do nothing else. Default 500. */
   readonly batch?: number;
   /** Is told where it is, after each batch. */
   readonly onProgress?: (progress: ReshardProgress) => void;
@@ -54,7 +54,8 @@ export interface ReshardReport {
  * Moves every key to the node that owns it in `to`, with its TTL, while it may be read and written through maps in
  * transition. Ended at any point and run again it goes on. First of all minting goes over to `to`.
  *
- * While it runs, `getClient` and `genKey` of `from` and `to` themselves are those of a map in transition.
+ * From the call on, `getClient` and `genKey` of `from` and `to` themselves are those of a map in transition. Once it has
+ * succeeded, `to` is what it was, and `from` follows it.
  *
  * @throws InvalidOptionError when keys cannot be moved from the one map to the other
  * @throws StoreError naming a node that failed. Run it again.
@@ -78,12 +79,15 @@ export async function reshard(
   signal?.throwIfAborted();
 
   const tally = new Tally(parties, onProgress);
-  const phases = await lookAt(parties);
-  if (!phases.every((phase) => phase === 'moving' || phase === 'done')) await requireNoClash(parties, places);
-  const standIn = new StandIn(parties);
+  // Before anything is waited for: what is called after `reshard` was called takes part in it.
+  const end = takePart(parties);
+  let outcome: Parameters<typeof end>[0] = 'not begun';
   try {
-    standIn.begin();
+    const phases = await lookAt(parties);
+    if (!phases.every((phase) => phase === 'moving' || phase === 'done'))
+      await requireNoClash(parties, places);
     await handOver(parties.from.marks, parties.to.marks);
+    outcome = 'not finished';
     const lapsed = await begin(parties, signal);
     const mover = new Mover(parties.move, options.between);
     const passes = new Passes(parties, { places, mover, tally, pace, batch, signal });
@@ -97,9 +101,10 @@ export async function reshard(
         );
     }
     await finish(parties);
+    outcome = 'finished';
     return { ...tally.report(), lapsed };
   } finally {
-    await standIn.end();
+    await end(outcome);
   }
 }
 

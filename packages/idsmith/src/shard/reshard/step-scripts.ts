@@ -10,10 +10,13 @@
 //
 // KEYS: the state of the node, its list, then the keys. ARGV: the move, then what each step needs.
 
-const PROLOGUE = `
-local state, list, move = KEYS[1], KEYS[2], ARGV[1]
+const STATE = `
+local state, list = KEYS[1], KEYS[2]
 local now = redis.call('HMGET', state, 'move', 'phase')
-if now[1] ~= move or (now[2] ~= 'moving' and now[2] ~= 'done') then return { 'stale' } end
+local isOurs, phase = now[1] == ARGV[1], now[2]
+`;
+
+const LIST = `
 local result = {}
 local function digestOf(key) return redis.sha1hex(redis.call('DUMP', key)) end
 
@@ -44,8 +47,18 @@ local function entry(i)
 end
 `;
 
+/** The old owner gives keys away once it has begun there. */
+const ON_SOURCE = `${STATE}
+if not isOurs or (phase ~= 'moving' and phase ~= 'done') then return { 'stale' } end
+${LIST}`;
+
+/** The new one takes them also before it begins to give away its own, which is when no process works there as before. */
+const ON_TARGET = `${STATE}
+if not isOurs and (phase == 'preparing' or phase == 'moving') then return { 'stale' } end
+${LIST}`;
+
 /** ARGV: a name of the caller. → the number, and of each key: free, copy, taken */
-export const CLAIM = `${PROLOGUE}
+export const CLAIM = `${ON_TARGET}
 local number = ARGV[2] .. '.' .. redis.call('HINCRBY', state, 'claims', 1)
 result[1] = number
 for i = 3, #KEYS do
@@ -67,7 +80,7 @@ return write()`;
  * ARGV: a name of the caller, how many bytes are enough. → the number, and of each key: absent; orphan, which is absent
  * although it was taken; later, when it has become too much; or [value, TTL, digest, when it expires]
  */
-export const TAKE = `${PROLOGUE}
+export const TAKE = `${ON_SOURCE}
 local number = ARGV[2] .. '.' .. redis.call('HINCRBY', state, 'takings', 1)
 local left = tonumber(ARGV[3])
 local time = redis.call('TIME')
@@ -94,7 +107,7 @@ end
 return write()`;
 
 /** ARGV: the number of the claim, then TTL (0: none) and value of each key. → of each: copied, taken, lost, or an error */
-export const PUT = `${PROLOGUE}
+export const PUT = `${ON_TARGET}
 local number = ARGV[2]
 for i = 3, #KEYS do
   local key, at = KEYS[i], 2 * i - 3
@@ -119,7 +132,7 @@ end
 return write()`;
 
 /** ARGV: the number of the taking, then digest and expiry of each key. → of each: dropped, changed, orphan, lost */
-export const DROP = `${PROLOGUE}
+export const DROP = `${ON_SOURCE}
 local number = ARGV[2]
 local time = redis.call('TIME')
 local ms = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -147,7 +160,7 @@ end
 return write()`;
 
 /** ARGV: the number of the claim, then for each key whether its copy goes, too. → of each: settled, lost */
-export const SETTLE = `${PROLOGUE}
+export const SETTLE = `${ON_TARGET}
 for i = 3, #KEYS do
   local key, mine, digest = KEYS[i], entry(i)
   if mine == ARGV[2] then
@@ -163,14 +176,14 @@ end
 return write()`;
 
 /** ARGV: the number of the taking. Strikes orphans off the list of their old owner, once they are none any more. */
-export const FREE = `${PROLOGUE}
+export const FREE = `${ON_SOURCE}
 for i = 3, #KEYS do
   if listed[i] == ARGV[2] then strike(KEYS[i]) end
 end
 return write()`;
 
 /** → of each key: 1 if its old owner has it, or somebody has taken it and not finished; otherwise 0 */
-export const LOOK = `${PROLOGUE}
+export const LOOK = `${ON_SOURCE}
 for i = 3, #KEYS do
   local here = listed[i] or redis.call('EXISTS', KEYS[i]) == 1
   result[#result + 1] = here and 1 or 0

@@ -34,6 +34,24 @@ interface Taken {
 
 type Row = 'absent' | 'orphan' | 'later' | Taken;
 
+/** Keys on their way, and what is known of them. */
+interface Batch extends Route {
+  readonly keys: readonly Name[];
+  /** The number of the claim, and of the taking. */
+  claim: string;
+  taking: string;
+  /** When the values were read, ms. */
+  takenAt: number;
+  readonly values: Map<Name, Taken>;
+  /** Of which the new owner has a value that is no copy. */
+  readonly taken: Set<Name>;
+  /** Deleted on the old owner by somebody else after they were read: their copies have to go. */
+  readonly orphans: Name[];
+  /** Gone from the old owner: nothing is left but to strike them off the list. */
+  readonly done: Name[];
+  readonly moved: Moved;
+}
+
 /** Moves keys from old owners to new ones, a batch of one route at a time. Any number of them may move the same keys. */
 export class Mover {
   readonly #move: string;
@@ -49,67 +67,24 @@ export class Mover {
    * @throws StoreError naming the node that failed. Every key is then where it was, or moved, or in a state that the
    *   next mover goes on from.
    */
-  async move({ source, target }: Route, keys: readonly Name[]): Promise<Moved> {
-    const moved: Moved = { keys: 0, bytes: 0, superseded: 0, again: [], lost: [] };
-    const claims = await this.#run(target, 'claiming keys', CLAIM, IN, keys, [this.#name]);
+  async move(route: Route, keys: readonly Name[]): Promise<Moved> {
+    const batch: Batch = {
+      ...route,
+      ...{ keys, claim: '', taking: '', takenAt: 0 },
+      ...{ values: new Map(), taken: new Set(), orphans: [], done: [] },
+      moved: { keys: 0, bytes: 0, superseded: 0, again: [], lost: [] },
+    };
+    await this.#claim(batch);
     await this.#between('claimed');
-    const claim = text(claims[0]);
-    const isTaken = new Set(keys.filter((_, i) => text(claims[i + 1]) === 'taken'));
-
-    const takings = await this.#run(source, 'reading keys', TAKE, OUT, keys, [this.#name, BYTES]);
-    const received = performance.now();
+    await this.#take(batch);
     await this.#between('taken');
-    const taking = text(takings[0]);
-    const rows = new Map(keys.map((key, i) => [key, rowOf(takings[i + 1])]));
-    const taken = keys.filter((key) => typeof rows.get(key) === 'object');
-    const rowAt = (key: Name) => rows.get(key) as Taken;
-
-    const absent = keys.filter((key) => rows.get(key) === 'absent');
-    const orphans = keys.filter((key) => rows.get(key) === 'orphan');
-    moved.again.push(...keys.filter((key) => rows.get(key) === 'later'));
-
-    const free = taken.filter((key) => !isTaken.has(key));
-    const since = performance.now() - received;
-    const puts = await this.#run(target, 'writing keys', PUT, IN, free, [
-      claim,
-      ...free.flatMap((key) => [ttlOf(rowAt(key), since), rowAt(key).value]),
-    ]);
+    await this.#put(batch);
     await this.#between('put');
-    free.forEach((key, i) => {
-      const put = puts[i];
-      if (Array.isArray(put)) throw refused(target, key, put);
-      if (text(put) === 'taken') isTaken.add(key);
-      if (text(put) === 'lost') moved.lost.push(key);
-    });
-
-    const isLost = new Set(moved.lost);
-    const held = taken.filter((key) => !isLost.has(key));
-    const drops = await this.#run(source, 'deleting keys', DROP, OUT, held, [
-      taking,
-      ...held.flatMap((key) => [rowAt(key).digest, rowAt(key).expiry]),
-    ]);
+    await this.#drop(batch);
     await this.#between('dropped');
-    const dropped: Name[] = [];
-    held.forEach((key, i) => {
-      const verdict = text(drops[i]);
-      if (verdict === 'changed') moved.again.push(key);
-      else if (verdict === 'lost') moved.lost.push(key);
-      else if (verdict === 'orphan') orphans.push(key);
-      else {
-        dropped.push(key);
-        if (isTaken.has(key)) moved.superseded++;
-        else {
-          moved.keys++;
-          moved.bytes += rowAt(key).value.length;
-        }
-      }
-    });
-    await this.#settle(
-      { source, target },
-      { claim, taking, isTaken, orphans, done: [...dropped, ...absent] },
-    );
+    await this.#settle(batch);
     await this.#between('settled');
-    return moved;
+    return batch.moved;
   }
 
   /** Which of the keys their old owner has, or may still give. `undefined` if this resharding is not under way there. */
@@ -118,32 +93,86 @@ export class Mover {
     return isStale(here) ? undefined : keys.filter((_, i) => Number(here[i]) === 1);
   }
 
-  async #settle(
-    { source, target }: Route,
-    step: {
-      readonly claim: string;
-      readonly taking: string;
-      readonly isTaken: ReadonlySet<Name>;
-      readonly orphans: readonly Name[];
-      readonly done: readonly Name[];
-    },
-  ): Promise<void> {
-    const { claim, taking, isTaken, orphans } = step;
-    const isListed = (key: Name) => !isTaken.has(key);
-    const [lone, done] = [orphans.filter(isListed), step.done.filter(isListed)];
-    const fates = [...lone.map(() => 'drop'), ...done.map(() => 'keep')];
-    const settled = await this.#run(
+  async #claim(batch: Batch): Promise<void> {
+    const { target, keys, taken } = batch;
+    const [number, ...verdicts] = await this.#run(target, 'claiming keys', CLAIM, IN, keys, [this.#name]);
+    batch.claim = text(number);
+    keys.forEach((key, i) => {
+      if (text(verdicts[i]) === 'taken') taken.add(key);
+    });
+  }
+
+  async #take(batch: Batch): Promise<void> {
+    const { source, keys, values, orphans, done, moved } = batch;
+    const args = [this.#name, BYTES];
+    const [number, ...rows] = await this.#run(source, 'reading keys', TAKE, OUT, keys, args);
+    batch.taking = text(number);
+    batch.takenAt = performance.now();
+    keys.forEach((key, i) => {
+      const row = rowOf(rows[i]);
+      if (row === 'absent') done.push(key);
+      else if (row === 'orphan') orphans.push(key);
+      else if (row === 'later') moved.again.push(key);
+      else values.set(key, row);
+    });
+  }
+
+  async #put({ target, claim, takenAt, values, taken, moved }: Batch): Promise<void> {
+    const keys = [...values.keys()].filter((key) => !taken.has(key));
+    const since = performance.now() - takenAt;
+    const args = keys.flatMap((key) => {
+      const row = values.get(key) as Taken;
+      return [ttlOf(row, since), row.value];
+    });
+    const verdicts = await this.#run(target, 'writing keys', PUT, IN, keys, [claim, ...args]);
+    keys.forEach((key, i) => {
+      const verdict = verdicts[i];
+      if (Array.isArray(verdict)) throw refused(target, key, verdict);
+      if (text(verdict) === 'taken') taken.add(key);
+      if (text(verdict) === 'lost') {
+        moved.lost.push(key);
+        values.delete(key);
+      }
+    });
+  }
+
+  async #drop({ source, taking, values, taken, orphans, done, moved }: Batch): Promise<void> {
+    const rows = [...values];
+    const keys = rows.map(([key]) => key);
+    const args = rows.flatMap(([, { digest, expiry }]) => [digest, expiry]);
+    const verdicts = await this.#run(source, 'deleting keys', DROP, OUT, keys, [taking, ...args]);
+    rows.forEach(([key, { value }], i) => {
+      const verdict = text(verdicts[i]);
+      if (verdict === 'changed') moved.again.push(key);
+      else if (verdict === 'lost') moved.lost.push(key);
+      else if (verdict === 'orphan') orphans.push(key);
+      else {
+        done.push(key);
+        if (taken.has(key)) moved.superseded++;
+        else {
+          moved.keys++;
+          moved.bytes += value.length;
+        }
+      }
+    });
+  }
+
+  async #settle({ source, target, claim, taking, taken, orphans, done }: Batch): Promise<void> {
+    const isListed = (key: Name) => !taken.has(key);
+    const [lone, rest] = [orphans.filter(isListed), done.filter(isListed)];
+    const fates = [...lone.map(() => 'drop'), ...rest.map(() => 'keep')];
+    const verdicts = await this.#run(
       target,
       'settling keys',
       SETTLE,
       IN,
-      [...lone, ...done],
+      [...lone, ...rest],
       [claim, ...fates],
     );
     // An orphan whose copy somebody else has claimed is theirs to free.
     const freed = [
-      ...orphans.filter((key) => isTaken.has(key)),
-      ...lone.filter((_, i) => text(settled[i]) === 'settled'),
+      ...orphans.filter((key) => taken.has(key)),
+      ...lone.filter((_, i) => text(verdicts[i]) === 'settled'),
     ];
     await this.#run(source, 'settling keys', FREE, OUT, freed, [taking]);
   }

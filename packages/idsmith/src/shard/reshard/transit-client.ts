@@ -32,11 +32,28 @@ export function transitClient(router: Router, key: string, route: Route, target:
       return (...args: unknown[]) => {
         const keys = mentioned(stem, args);
         if (keys.length === 0) return Reflect.apply(method, client, args);
+        refuseBlocking(property, args);
         return sent(args, (given) => router.send(route, keys, (to) => call(to, property, given)));
       };
     },
   });
   return proxy;
+}
+
+/** Commands that wait for a key to be written, and let nothing else pass meanwhile, not even what keeps this process known. */
+const BLOCKING = /^(b[lr]pop|brpoplpush|bl?move|bl?mpop|bzpop(min|max)|bzmpop)(buffer)?$/;
+
+function refuseBlocking(method: string, args: readonly unknown[]): void {
+  const isAny = /^(call|callbuffer|sendcommand)$/i.test(method);
+  const words = isAny ? args.flat() : [method, ...args];
+  const name = String(words[0]).toLowerCase();
+  const isBlocking = /^xread/.test(name)
+    ? words.some((word) => /^block$/i.test(String(word)) || Object.hasOwn(Object(word), 'BLOCK'))
+    : BLOCKING.test(name);
+  if (isBlocking)
+    throw new InvalidOptionError(
+      `${name} must not be used while keys are moved: it would hold up the moving. Ask again and again instead`,
+    );
 }
 
 function call(client: unknown, method: string, args: readonly unknown[]): unknown {

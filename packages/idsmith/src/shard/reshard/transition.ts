@@ -29,7 +29,7 @@ export class TransitionMap<Client = AnyClient> extends ShardMap<Client> {
     super(to);
     this.#from = new ShardMap(from);
     this.#standIn = new StandIn(new Parties(this.#from, this));
-    this.routing = this.#standIn as typeof this.routing;
+    this.routing = this.#standIn;
   }
 
   /**
@@ -41,7 +41,7 @@ export class TransitionMap<Client = AnyClient> extends ShardMap<Client> {
   }
 
   override async close(): Promise<void> {
-    await this.#standIn.end();
+    await this.#standIn.close();
     await this.#from.close();
     await super.close();
   }

@@ -1,5 +1,5 @@
 import { stemOf } from '../key.js';
-import { type Name, nameOf } from './name.js';
+import { type Name, nameOf, textOf } from './name.js';
 import type { Parties } from './parties.js';
 import { isOurs } from './state.js';
 import type { Wire } from './wire.js';
@@ -43,10 +43,11 @@ export class Places {
 
   /** What places the key; `undefined` if it is not to be moved. */
   stemOf(key: Name): string | undefined {
-    // A key of another encoding has no place: the ring takes text.
-    if (typeof key !== 'string' || this.isOwn(key)) return undefined;
-    const stem = stemOf(key);
-    return this.#allKeys || isKey(stem) ? stem : undefined;
+    if (this.isOwn(key)) return undefined;
+    const stem = stemOf(textOf(key));
+    if (isKey(stem)) return stem;
+    // A name that is no text has no place: the ring takes text.
+    return this.#allKeys && typeof key === 'string' ? stem : undefined;
   }
 
   /** Whether it is the sequence of the node, or of what resharding keeps there. */

@@ -49,8 +49,11 @@ export function setUpMysqlTable(query: Query): Promise<void> {
  * Rows in MySQL or MariaDB, where an update gives no rows. What it gives is the number in `LAST_INSERT_ID`: here it is the
  * distance of `next_block_start` from `low`, plus one, so that 0 says that no row was found. It is exact whatever the
  * driver does to large numbers, and says so also of an update that changed nothing.
+ *
+ * @param isLocked that the row is locked, so that a swap needs no such answer: the connection is somebody's, whose own
+ * `LAST_INSERT_ID` must stay
  */
-export function mysqlRows(run: SqlRun, query: Query): SequenceRows {
+export function mysqlRows(run: SqlRun, query: Query, { isLocked = false } = {}): SequenceRows {
   const rows = sqlRows({
     integer: () => 'CAST(? AS SIGNED)',
     // Bytes are sent as they are; said to be UTF-8, they are compared by the rules of the column, with its index.
@@ -59,7 +62,8 @@ export function mysqlRows(run: SqlRun, query: Query): SequenceRows {
     text: (expression) => `CAST(${expression} AS CHAR)`,
     nameText: 'CAST(CONVERT(name USING utf8mb4) AS BINARY)',
     isExhausted: 'exhausted <> 0',
-    moved: (low, next) => `IF(LAST_INSERT_ID(next_block_start - ${low()} + 1), ${next()}, 0)`,
+    moved: (low, next) =>
+      isLocked ? next() : `IF(LAST_INSERT_ID(next_block_start - ${low()} + 1), ${next()}, 0)`,
     inserted: '',
     updated: '',
     deleted: '',

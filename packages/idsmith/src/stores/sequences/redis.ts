@@ -89,10 +89,12 @@ export function redisRows(evaluate: Evaluate, durable: boolean): SequenceRows {
   ) {
     const { name } = from;
     // The set may be on another node of a Cluster, which may have forgotten its own part.
-    if (vouched) await register(to);
+    const isRenamed = from.generation !== to.generation;
+    if (vouched || isRenamed) await register(to);
     const trust = vouched ? 'vouched' : durable ? 'durable' : 'forgetful';
     const texts = [trust, encodeDefinition(from), encodeDefinition(to), ...args.map(String)];
     const before = String(await evaluate(`changing sequence ${show(name)}`, script, keyOf(name), ...texts));
+    if (isRenamed && before !== FORGOTTEN) await unregister(name, (before === '' ? to : from).generation);
     if (before === FORGOTTEN) throw forgotten(name);
     return before === '' ? undefined : BigInt(before);
   }

@@ -97,7 +97,7 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
         expected,
         move,
         (values) => values.integer(next.next),
-        (values) => [`exhausted = ${values.integer(next.exhausted)}`, ...definition(values, next)],
+        (values) => [`exhausted = ${values.integer(next.exhausted)}`, ...redefined(values, next)],
       );
       return before !== undefined;
     },
@@ -114,7 +114,7 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
         { ...from, exhausted: false },
         move,
         (values) => `next_block_start + ${values.integer(move.delta)}`,
-        (values) => (to === from ? [] : definition(values, to)),
+        (values) => (to === from ? [] : redefined(values, to)),
       );
     },
   };
@@ -150,6 +150,11 @@ class Values {
     const text = value === undefined ? null : String(typeof value === 'boolean' ? Number(value) : value);
     return this.#dialect.integer(this.all.push(text));
   }
+}
+
+/** All that a change may set but `next_block_start` and `exhausted`. */
+function redefined(values: Values, row: SequenceRow): string[] {
+  return [...definition(values, row), `generation = ${values.integer(row.generation)}`];
 }
 
 /** The columns that are the same until the sequence is altered, as assignments or conditions. */

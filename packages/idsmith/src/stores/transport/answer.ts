@@ -1,4 +1,5 @@
 import type { LeaseRecord } from '../../lease/port.js';
+import { withOrigin } from '../../sequence/block.js';
 import type { Block, SequenceInfo } from '../../sequence/port.js';
 
 /** A JSON object that a server has answered. Whatever is not as it must be is an error: it may be another kind of server. */
@@ -84,10 +85,10 @@ export function sequenceIn(answer: Answer): SequenceInfo {
 }
 
 export function blockIn(answer: Answer): Block {
-  return {
+  const block = {
     first: answer.bigint('first'),
     step: answer.integer('step'),
     count: answer.integer('count'),
-    ...(answer.has('origin') && { origin: answer.integer('origin') }),
   };
+  return withOrigin(block, answer.has('origin') ? answer.integer('origin') : undefined);
 }

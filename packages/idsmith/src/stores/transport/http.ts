@@ -1,5 +1,5 @@
 import { bytesToHex } from '../../encoding/hex.js';
-import { errorTable, type IdError, StoreError } from '../../errors.js';
+import { errorTable, IdError, StoreError } from '../../errors.js';
 import { Answer } from './answer.js';
 
 /** A request to a server, and how it may be sent. */
@@ -37,34 +37,20 @@ const PAUSE = 100;
 /** Of a connection that was not made. */
 const NEVER_SENT: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'UND_ERR_CONNECT_TIMEOUT'];
 
-/** What the server said is wrong; not to be asked again. */
-class Refusal extends Error {
-  readonly error: IdError;
-
-  constructor(error: IdError) {
-    super(error.message);
-    this.error = error;
-  }
-}
-
 /** Asks a server, and asks it again where that can do no harm. */
 export function serverAsker(transport: HttpTransport): AskServer {
   return async (request, read) => {
+    const what = `http store: ${request.what} at ${transport.base}`;
     const key = request.method === 'GET' ? undefined : randomKey();
     for (let tries = 1; ; tries++) {
       try {
-        return read(await send(transport, request, key, tries));
+        const { status, text } = await send(transport, request, key, tries);
+        return understand(what, status, text, read);
       } catch (error) {
-        if (error instanceof Refusal) throw error.error;
+        if (error instanceof IdError) throw error;
         const cause = underlying(error);
         const again = request.isRepeatable || wasNeverSent(cause);
-        if (tries === TRIES || !again)
-          throw new StoreError(
-            `http store: ${request.what} at ${transport.base} failed: ${reasonOf(cause)}`,
-            {
-              cause,
-            },
-          );
+        if (tries === TRIES || !again) throw new StoreError(`${what} failed: ${reasonOf(cause)}`, { cause });
         // Jitter, so that those whom a server has left do not all come back at once.
         const pause = PAUSE * 2 ** tries * (0.5 + Math.random() / 2);
         await new Promise((resolve) => setTimeout(resolve, pause));
@@ -75,10 +61,10 @@ export function serverAsker(transport: HttpTransport): AskServer {
 
 async function send(
   { base, token, timeout, fetch: ask }: HttpTransport,
-  { what, method, path, body }: HttpRequest,
+  { method, path, body }: HttpRequest,
   key: string | undefined,
   tries: number,
-): Promise<Answer> {
+): Promise<{ status: number; text: string }> {
   const response = await ask(base + path, {
     method,
     ...(body !== undefined && { body: JSON.stringify(body, exact) }),
@@ -91,21 +77,26 @@ async function send(
     redirect: 'error',
     signal: AbortSignal.timeout(timeout),
   });
-  const text = await response.text();
-  if (response.ok) return Answer.of(text === '' ? '{}' : text);
-  throw new Refusal(refusalOf(`http store: ${what} at ${base}`, response.status, text));
+  return { status: response.status, text: await response.text() };
 }
 
-/** The error of a problem: the library's own if it is one of these. */
-function refusalOf(what: string, status: number, text: string): IdError {
+/**
+ * What an answer says.
+ *
+ * @throws the error that it tells of: the library's own if it is one of these, else a StoreError
+ */
+function understand<T>(what: string, status: number, text: string, read: (answer: Answer) => T): T {
   try {
-    const problem = Answer.of(text);
-    const [code, detail] = [problem.text('code'), problem.text('detail')];
+    const answer = Answer.of(text === '' ? '{}' : text);
+    if (status < 400) return read(answer);
+    const [code, detail] = [answer.text('code'), answer.text('detail')];
     const known = errorTable.find((entry) => entry.code === code);
-    if (known !== undefined) return new known.class(detail);
-    return new StoreError(`${what} failed: HTTP ${status}: ${detail}`);
-  } catch (cause) {
-    return new StoreError(`${what} failed: HTTP ${status}: ${(cause as Error).message}`, { cause });
+    throw known === undefined
+      ? new StoreError(`${what} failed: HTTP ${status}: ${detail}`)
+      : new known.class(detail);
+  } catch (error) {
+    if (error instanceof IdError) throw error;
+    throw new StoreError(`${what} failed: HTTP ${status}: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Block } from 'idsmith';
 import { expect, it } from 'vitest';
 import { expectNoGap, idsOf, type Lab, repeatedly, sortedIds } from './lab.ts';
+import { inLockstep } from './lockstep.ts';
 
 const [MIN, MAX] = [-(2n ** 63n), 2n ** 63n - 1n];
 
@@ -22,6 +23,13 @@ export function loadCases(open: () => Promise<Lab>): void {
       for (let i = 0; i < 5; i++)
         for (const store of [one, two]) firsts.push((await store.allocate('shared', 1)).first);
       expect(firsts).toEqual(Array.from({ length: 10 }, (_, i) => BigInt(10 * i + 1)));
+    }),
+  );
+
+  it(
+    'does as the memory store does, whatever three clients do in turn',
+    inLab(async (lab) => {
+      await inLockstep([lab.store(1), lab.store(1), lab.store(1)], 25);
     }),
   );
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { type Block, memoryStore, type SequenceStore } from 'idsmith';
 import { expect } from 'vitest';
+import { partOf } from '../../../src/sequence/block.ts';
 
 /** What is done to a sequence, by one of several clients. */
 type Step = (store: SequenceStore, name: string, last: Block | undefined) => Promise<unknown>;
@@ -37,8 +38,7 @@ function definition(options: object): Step {
 function giveBack(count: number): Step {
   return async (store, name, last) => {
     if (last === undefined || last.count < count) return undefined;
-    const first = last.first + BigInt(last.step) * BigInt(last.count - count);
-    return store.giveBack!(name, { ...last, first, count });
+    return store.giveBack!(name, partOf(last, last.count - count, count));
   };
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Block, SequenceStore } from 'idsmith';
+import { partOf } from '../../../src/sequence/block.ts';
 
 const endOf = ({ first, step, count }: Block) => first + BigInt(step) * BigInt(count);
 
@@ -66,7 +67,7 @@ export async function scramble(
     for (let round = 0; round < rounds; round++) {
       const block = await store.allocate(name, 1 + ((i + round) % 3));
       const unused = i % 2 === 0 ? Math.floor(block.count / 2) : 0;
-      const tail = { ...block, first: endOf({ ...block, count: block.count - unused }), count: unused };
+      const tail = partOf(block, block.count - unused, unused);
       const isBack = unused > 0 && (await store.giveBack!(name, tail));
       kept.push(isBack ? { ...block, count: block.count - unused } : block);
       if (i === 0) await store.alterSequence(name, { blockSize: 2 + (round % 5), step: 1 + (round % 3) });

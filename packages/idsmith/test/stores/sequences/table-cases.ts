@@ -1,5 +1,6 @@
 import { InvalidOptionError, NoSuchSequenceError, SequenceExhaustedError, StoreError } from 'idsmith';
 import { describe, expect, it } from 'vitest';
+import { partOf } from '../../../src/sequence/block.ts';
 import { vectors } from '../../support/vectors.ts';
 import { expectNoGap, FOREIGN_WAYS, idsOf, type Lab, repeatedly, upstreamTable } from './lab.ts';
 
@@ -156,4 +157,20 @@ export function tableCases(open: () => Promise<Lab>, moreTypes: readonly string[
     expect(await lab.row('orders')).toMatchObject({ next_block_start: String(5 * (240 + 45) + 1) });
     await lab.close();
   });
+
+  it(
+    'does not take the end of a block back into a row that was deleted and inserted again',
+    inLab(async (lab) => {
+      await lab.sql(upstreamTable());
+      await insert(lab, 'reborn', '1', 20);
+      const [one, two] = [lab.store(), lab.store()];
+      const block = await one.allocate('reborn', 1);
+      expect(await one.giveBack!('reborn', partOf(block, 15, 5))).toBe(true);
+      await lab.sql(`DELETE FROM id_sequences WHERE name = 'reborn'`);
+      await insert(lab, 'reborn', '1', 15);
+      expect((await two.allocate('reborn', 1)).first).toBe(1n);
+      expect(await one.giveBack!('reborn', partOf(block, 5, 10))).toBe(false);
+      expect((await two.allocate('reborn', 1)).first).toBe(16n);
+    }),
+  );
 }

@@ -1,7 +1,8 @@
 import { IdError, NoSuchSequenceError, SequenceExhaustedError, StoreError } from '../../errors.js';
-import { refuse, show } from '../../options.js';
-import { endOf } from '../blocks.js';
-import type { Block } from '../port.js';
+import { refuse, requireInteger, show } from '../../options.js';
+import { inTime } from '../../stores/sql.js';
+import { endOf } from '../block.js';
+import type { Block, BlockSource } from '../port.js';
 
 /** How a sequence of the database itself is found and read. */
 export interface NativeSequenceOptions {
@@ -12,6 +13,8 @@ export interface NativeSequenceOptions {
    * value of the sequence, in this order.
    */
   readonly sql?: string;
+  /** How long the database may take to answer, ms. Default 10,000. */
+  readonly timeout?: number;
 }
 
 /** The sequence's name in the database, if no statement of the user's own is given. */
@@ -26,8 +29,18 @@ export function sequenceNameOf(name: unknown, { sequenceName, sql }: NativeSeque
 /** What a database's error means. */
 export type NativeFault = 'exhausted' | 'missing' | undefined;
 
-/** Runs the statement of a native source and makes its row a block. */
-export async function nativeBlock(
+/** The blocks that a statement gives. */
+export function nativeSource(
+  name: string,
+  { timeout = 10_000 }: NativeSequenceOptions,
+  select: () => Promise<readonly unknown[]>,
+  faultOf: (error: unknown) => NativeFault,
+): BlockSource {
+  requireInteger('timeout', timeout, 1, 2 ** 31 - 1);
+  return { allocate: () => nextBlock(name, () => inTime(timeout, select()), faultOf) };
+}
+
+async function nextBlock(
   name: string,
   select: () => Promise<readonly unknown[]>,
   faultOf: (error: unknown) => NativeFault,

@@ -1,0 +1,115 @@
+import process from 'node:process';
+import { IdError, StoreError } from '../errors.js';
+import { ShardMap } from '../shard/map.js';
+import { planReshard, type ReshardPair } from '../shard/reshard/plan.js';
+import { reshard } from '../shard/reshard/reshard.js';
+import { type Command, type Given, readInteger, UsageError } from './command.js';
+import { readShardConfig } from './key.js';
+import { table } from './output.js';
+import { count, Display, duration } from './reshard-display.js';
+
+export const reshardCommand: Command = {
+  name: 'reshard',
+  usage: '--from a.json --to b.json [--dry-run]',
+  summary: 'Move sharded keys to other nodes, while they are used',
+  example: 'idsmith reshard --from four.json --to six.json --dry-run',
+  flags: {
+    from: { type: 'string', value: 'FILE', help: 'JSON with the shards until now' },
+    to: { type: 'string', value: 'FILE', help: 'JSON with the shards to come' },
+    'dry-run': { type: 'boolean', help: 'count what would move, and move nothing' },
+    rate: { type: 'string', value: 'N', help: 'the most keys to move in a second' },
+    batch: { type: 'string', value: 'N', help: 'the most keys to move in one go, default 500' },
+    'all-keys': { type: 'boolean', help: 'also those that are no keys of a map, like session:42' },
+  },
+  async *run(given) {
+    if (given.rest.length > 0) throw new UsageError(`reshard takes no ${JSON.stringify(given.rest[0])}`);
+    const [from, to] = [await readShardConfig(given, 'from'), await readShardConfig(given, 'to')];
+    const maps = [new ShardMap(from), new ShardMap(to)] as const;
+    try {
+      yield* given.on('dry-run') ? plan(maps, given) : move(maps, given);
+    } finally {
+      await Promise.all(maps.map((map) => map.close()));
+    }
+  },
+};
+
+type Maps = readonly [from: ShardMap, to: ShardMap];
+
+async function* plan([from, to]: Maps, given: Given): AsyncIterable<string> {
+  const planned = await planReshard(from, to, { allKeys: given.on('all-keys') });
+  if (given.on('json')) yield JSON.stringify(planned, undefined, 2);
+  else {
+    const { pairs, keys, bytes, stay, skipped } = planned;
+    yield* pairTable(pairs, keys, bytes);
+    yield `${count(stay)} keys stay${skipped === 0 ? '' : `, ${count(skipped)} others are left alone`}`;
+  }
+}
+
+async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
+  const rate = readInteger(given, 'rate', 1, 1e9);
+  const batch = readInteger(given, 'batch', 1, 10_000);
+  const display = new Display();
+  const controller = new AbortController();
+  // A second one ends the process as ever: nothing is lost by that either.
+  const stop = () => controller.abort();
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    const report = await reshard(from, to, {
+      allKeys: given.on('all-keys'),
+      ...(rate !== undefined && { rate }),
+      ...(batch !== undefined && { batch }),
+      signal: controller.signal,
+      onProgress: (progress) => display.show(progress),
+    });
+    display.end();
+    process.stderr.write(`idsmith: ${count(report.moved)} keys moved in ${duration(report.seconds)}\n`);
+    if (given.on('json')) yield JSON.stringify(report, undefined, 2);
+    else yield* pairTable(report.pairs, report.moved, report.bytes);
+    for (const line of remarks(report)) process.stderr.write(`idsmith: ${line}\n`);
+  } catch (error) {
+    display.end();
+    throw explained(error, controller.signal, display.moved);
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+}
+
+/** What a person should know of a run that went well. */
+function remarks({
+  skipped,
+  superseded,
+  lapsed,
+}: {
+  skipped: number;
+  superseded: number;
+  lapsed: number;
+}): string[] {
+  return [
+    ...(skipped > 0 ? [`${count(skipped)} keys were left alone: they are no keys of these maps`] : []),
+    ...(superseded > 0
+      ? [
+          `${count(superseded)} values of old nodes were dropped: the new ones had been given others meanwhile`,
+        ]
+      : []),
+    ...(lapsed > 0
+      ? [`${lapsed} processes with a map in transition said nothing for 10 s and were taken for ended`]
+      : []),
+  ];
+}
+
+/** How to go on. */
+function explained(error: unknown, signal: AbortSignal, moved: number): unknown {
+  const again = 'run the same command again to go on';
+  if (signal.aborted && error === signal.reason)
+    return new StoreError(`stopped: ${count(moved)} keys were moved so far; ${again}`);
+  if (error instanceof IdError && error.code === 'STORE')
+    return new StoreError(`${error.message}; ${count(moved)} keys were moved so far: ${again}`, {
+      cause: error,
+    });
+  return error;
+}
+
+function pairTable(pairs: readonly ReshardPair[], keys: number, bytes: number): string[] {
+  const rows = pairs.map((pair) => [pair.from, pair.to, count(pair.keys), count(pair.bytes)]);
+  return table(['from', 'to', 'keys', 'bytes'], [...rows, ['all', '', count(keys), count(bytes)]]);
+}

@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ShardConfig, ShardMap } from 'idsmith/shard';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describeWith } from '../../../../test/services/index.ts';
+import { Display } from '../../src/cli/reshard-display.ts';
+import { entriesOf, type Shards, startShards } from '../shard/set-up.ts';
+import { bin, idsmith } from './run.ts';
+
+const PASSWORD = 'opensesame123';
+const KEYS = 2000;
+
+await describeWith(['redis'], 'idsmith reshard', () => {
+  let shards: Shards;
+  let folder: string;
+  let clients: Redis[];
+  let files: [string, string];
+  let leaving: number;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'idsmith-reshard-'));
+    shards = await startShards([1, 1, 1], {}, { args: ['--requirepass', PASSWORD] });
+    clients = shards.servers.map(({ port }) => new Redis(port, { password: PASSWORD }).on('error', () => {}));
+    files = [
+      file('two.json', { ...shards.config, shards: entriesOf(shards.servers.slice(0, 2)) }),
+      file('three.json', shards.config),
+    ];
+  });
+  beforeEach(async () => {
+    await Promise.all(clients.map((client) => client.flushall()));
+    const auth = { password: PASSWORD };
+    const config = { ...shards.config, auth };
+    const from = new ShardMap({ ...config, shards: entriesOf(shards.servers.slice(0, 2)) });
+    const to = new ShardMap(config);
+    const keys = Array.from({ length: KEYS }, (_, i) => from.fixedKey(1_000_000 + i, i, 2));
+    await Promise.all(keys.map((key) => from.getClient(key).set(key, key)));
+    leaving = keys.filter((key) => from.whereIs(key) !== to.whereIs(key)).length;
+    await Promise.all([from.close(), to.close()]);
+  });
+  afterAll(async () => {
+    for (const client of clients) client.disconnect();
+    await shards?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  function file(name: string, config: ShardConfig): string {
+    const path = join(folder, name);
+    writeFileSync(path, JSON.stringify({ ...config, auth: { password: PASSWORD } }));
+    return path;
+  }
+
+  const args = (...more: string[]) => ['reshard', '--from', files[0], '--to', files[1], ...more];
+  const number = (value: number) => value.toLocaleString('en');
+  const sizes = () => Promise.all(clients.map((client) => client.dbsize()));
+
+  it('prints the plan and moves nothing in a dry run', async () => {
+    const before = await sizes();
+    const { status, lines, stderr } = idsmith(...args('--dry-run'));
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(lines[0]).toMatch(/^from +to +keys +bytes$/);
+    const target = `127.0.0.1:${shards.servers[2]!.port}`;
+    expect(lines[1]).toMatch(new RegExp(`^127\\.0\\.0\\.1:\\d+ +${target} +[\\d,]+ +[\\d,]+$`));
+    expect(lines.at(-2)).toMatch(new RegExp(`^all +${number(leaving)} +[\\d,]+$`));
+    expect(lines.at(-1)).toBe(`${number(KEYS - leaving)} keys stay`);
+    expect(JSON.parse(idsmith(...args('--dry-run', '--json')).stdout)).toMatchObject({
+      keys: leaving,
+      stay: KEYS - leaving,
+      skipped: 0,
+    });
+    expect(await sizes()).toEqual(before);
+  });
+
+  it('moves keys, prints what it has moved, and plain lines of progress where there is no terminal', async () => {
+    const { status, lines, stderr } = idsmith(...args('--batch', '50'));
+    expect(status).toBe(0);
+    expect(lines.at(-1)).toMatch(new RegExp(`^all +${number(leaving)} +[\\d,]+$`));
+    expect(stderr).toMatch(/^idsmith: [\d,]+ keys moved, [\d,]+ a second, .+ left$/m);
+    expect(stderr).toMatch(new RegExp(`^idsmith: ${number(leaving)} keys moved in \\d+ s$`, 'm'));
+    expect(stderr).not.toContain('\r');
+    const again = JSON.parse(idsmith(...args('--json')).stdout);
+    expect(again).toMatchObject({ moved: 0, bytes: 0, pairs: [], skipped: 0, superseded: 0, lapsed: 0 });
+    expect(await clients[2]!.dbsize()).toBe(leaving + 2);
+  });
+
+  it('stops on Ctrl-C between two batches, says how to go on, and goes on', async () => {
+    const child = spawn(process.execPath, [bin, ...args('--rate', '300')], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [first] = await once(child.stderr, 'data');
+    let stderr = String(first);
+    child.stderr.on('data', (chunk) => {
+      stderr += String(chunk);
+    });
+    child.kill('SIGINT');
+    const [code] = await once(child, 'close');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^idsmith: stopped: [\d,]+ keys were moved so far; run the same command again to go on$/m,
+    );
+    const { moved } = JSON.parse(idsmith(...args('--json')).stdout);
+    expect(moved).toBeGreaterThan(0);
+    expect(moved).toBeLessThan(leaving);
+    expect(await clients[2]!.dbsize()).toBe(leaving + 2);
+  });
+
+  it('fails in one sentence that names the node, without the password', async () => {
+    await shards.servers[2]!.shutdown();
+    for (const more of [[], ['--dry-run'], ['--json']]) {
+      const { status, stdout, stderr } = idsmith(...args(...more));
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+      expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+      expect(stderr).toContain(`idsmith: node 127.0.0.1:${shards.servers[2]!.port}: `);
+      expect(stderr).not.toContain(PASSWORD);
+    }
+    await shards.servers[2]!.start();
+    const wrong = join(folder, 'wrong.json');
+    writeFileSync(wrong, JSON.stringify({ ...shards.config, auth: { password: 'not-the-secret' } }));
+    const refused = idsmith('reshard', '--from', wrong, '--to', files[1]);
+    expect(refused).toMatchObject({ status: 1, stdout: '' });
+    expect(refused.stderr).not.toMatch(/not-the-secret|opensesame/);
+  });
+});
+
+describe('idsmith reshard, called wrongly', () => {
+  it.each([
+    [[], '--from is missing'],
+    [['--from', 'a.json'], 'cannot be read'],
+    [['--from', 'a.json', '--to', 'b.json', 'c.json'], 'reshard takes no "c.json"'],
+    [['--frm', 'a.json'], '--frm'],
+  ])('%j is wrong usage', (args, message) => {
+    const { status, stdout, stderr } = idsmith('reshard', ...args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain(message);
+  });
+});
+
+describe('The progress of a resharding', () => {
+  const progress = { moved: 1234, bytes: 0, scanned: 3000, total: 6000, seconds: 10, rate: 4321.4, left: 75 };
+
+  function shown(isTTY: boolean, columns?: number): string {
+    let text = '';
+    const display = new Display({
+      isTTY,
+      ...(columns !== undefined && { columns }),
+      write: (more) => (text += more),
+    });
+    display.show(progress);
+    display.show({ ...progress, moved: 2000 });
+    display.end();
+    return text;
+  }
+
+  it('is a bar with rate and time left on a terminal, gone at the end', () => {
+    const clear = '\r\u001B[2K';
+    expect(shown(true, 120)).toBe(
+      `${clear}[############------------]  50 %  1,234 keys moved, 4,321 a second, 1 min 15 s left${clear}`,
+    );
+    expect(shown(true, 40)).toBe(`${clear}[############------------]  50 %  1,234${clear}`);
+    expect(shown(true, 0)).toContain('1,234 keys moved');
+  });
+
+  it('is a plain line now and then elsewhere', () => {
+    expect(shown(false)).toBe('idsmith: 1,234 keys moved, 4,321 a second, 1 min 15 s left\n');
+  });
+});

@@ -1,0 +1,203 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { bin } from './run.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'idsmith-serve-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The command in a folder of its own, with what it has said so far. */
+class Run {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly ended: Promise<Outcome>;
+  stdout = '';
+  stderr = '';
+
+  constructor(
+    args: readonly string[],
+    env: Record<string, string> = {},
+    cwd = mkdtempSync(join(folder, 'run-')),
+  ) {
+    this.child = spawn(process.execPath, [bin, ...args], { cwd, env: { PATH: process.env.PATH, ...env } });
+    this.child.stdout.on('data', (chunk) => {
+      this.stdout += chunk;
+    });
+    this.child.stderr.on('data', (chunk) => {
+      this.stderr += chunk;
+    });
+    this.ended = once(this.child, 'close').then(([code]) => ({
+      ...{ code, stdout: this.stdout, stderr: this.stderr },
+    }));
+  }
+
+  /** Where it serves, as soon as it says so. */
+  async url(): Promise<string> {
+    while (!this.stdout.includes('\n')) await Promise.race([once(this.child.stdout, 'data'), this.ended]);
+    return this.stdout.trim().split(' ').at(-1) as string;
+  }
+}
+
+/** Runs the command to its end. */
+const idsmith = (args: readonly string[], env?: Record<string, string>, cwd?: string) =>
+  new Run(args, env, cwd).ended;
+
+describe('idsmith serve', () => {
+  it('prints where it serves, logs to standard error, and ends with 0 when it is told to', async () => {
+    const run = new Run(['serve', '--port', '0']);
+    const url = await run.url();
+    expect(run.stdout).toMatch(/^idsmith serves at http:\/\/127\.0\.0\.1:\d+\n$/);
+    expect(url).not.toMatch(/:0$/);
+    const { ids } = await (await fetch(`${url}/v1/flakes?count=3`, { method: 'POST' })).json();
+    expect(ids).toHaveLength(3);
+    run.child.kill('SIGTERM');
+    const { code, stdout, stderr } = await run.ended;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `idsmith serves at ${url}\n` });
+    for (const line of stderr.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('event');
+  });
+
+  it('takes settings from flags, variables and the file in its folder, and answers as JSON', async () => {
+    const home = mkdtempSync(join(folder, 'home-'));
+    writeFileSync(join(home, 'idsmith.config.json'), '{"layout": "safe53", "port": 1, "store": "memory:"}');
+    const run = new Run(['serve', '--json'], { IDSMITH_PORT: '0', IDSMITH_LOG: 'silent' }, home);
+    await run.url();
+    const { url } = JSON.parse(run.stdout);
+    expect(await (await fetch(`${url}/v1/server`)).json()).toMatchObject({ layout: 'safe53' });
+    run.child.kill('SIGINT');
+    expect(await run.ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('ends at once at the second signal, whoever is still connected', async () => {
+    const run = new Run(['serve', '--port', '0', '--grace', '60000']);
+    const { port } = new URL(await run.url());
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(
+      'POST /v1/sequences HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+    );
+    await once(socket, 'connect');
+    await expect.poll(() => run.stderr).toContain('listening');
+    run.child.kill('SIGTERM');
+    // It accepts nobody new, and waits for the one that is there.
+    const refused = () =>
+      fetch(`http://127.0.0.1:${port}/healthz`).then(
+        () => false,
+        () => true,
+      );
+    await expect.poll(refused).toBe(true);
+    expect(run.child.exitCode).toBeNull();
+    run.child.kill('SIGTERM');
+    expect((await run.ended).code).toBe(143);
+    socket.destroy();
+  });
+
+  it.each<[string, string[], Record<string, string>, RegExp]>([
+    [
+      'a flag',
+      ['--port', '99999'],
+      {},
+      /^idsmith: --port must be a whole number from 0 to 65535, not "99999"\n$/,
+    ],
+    ['a variable', [], { IDSMITH_GRACE: 'x' }, /^idsmith: IDSMITH_GRACE must be a whole number/],
+    ['a store', ['--store', 'nonsense:'], {}, /^idsmith: store: url must start with one of/],
+    [
+      'a host',
+      ['--host', '0.0.0.0', '--store', 'memory:'],
+      {},
+      /^idsmith: host 0\.0\.0\.0 lets others .* no token/,
+    ],
+    ['an argument', ['surplus'], {}, /^idsmith: serve takes no "surplus"/],
+    ['a flag that is not there', ['--prot', '1'], {}, /^idsmith: Unknown option '--prot'/],
+  ])('does not start with %s that is wrong, and says so in one sentence', async (_, args, env, message) => {
+    const { code, stdout, stderr } = await idsmith(['serve', ...args], env);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
+
+  it('does not start without its store, and shows no password', async () => {
+    const { code, stdout, stderr } = await idsmith([
+      'serve',
+      '--store',
+      'postgres://u:hunter2@127.0.0.1:1/db',
+    ]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('ECONNREFUSED');
+    expect(stderr).not.toContain('hunter2');
+  });
+
+  it('names the package to install where the server is not there', async () => {
+    const alone = mkdtempSync(join(folder, 'alone-'));
+    const installed = join(alone, 'node_modules', 'idsmith');
+    mkdirSync(installed, { recursive: true });
+    const source = fileURLToPath(new URL('../../', import.meta.url));
+    for (const part of ['package.json', 'bin', 'dist'])
+      cpSync(join(source, part), join(installed, part), { recursive: true });
+    const child = spawn(process.execPath, [join(installed, 'bin', 'idsmith.js'), 'serve'], { cwd: alone });
+    let stderr = '';
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk;
+    });
+    const [code] = await once(child, 'close');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr:
+        'idsmith: the package @idsmith/server is needed and not installed: npm install @idsmith/server\n',
+    });
+  });
+});
+
+describe('idsmith token', () => {
+  const home = mkdtempSync(join(folder, 'tokens-'));
+  const token = (...args: string[]) => idsmith(['token', ...args], {}, home);
+
+  it('prints a token once, which a server then takes; lists and revokes it', async () => {
+    const made = await token('create', '--scope', 'mint,lease', '--name', 'ci');
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    expect(made.stdout).toMatch(/^idsmith_[0-9a-f]{12}_[\w-]{43}\n$/);
+    const secret = made.stdout.trim();
+    const run = new Run(['serve', '--port', '0', '--host', '0.0.0.0', '--store', 'memory:'], {}, home);
+    const url = (await run.url()).replace('0.0.0.0', '127.0.0.1');
+    const mint = async () =>
+      (await fetch(`${url}/v1/flakes`, { method: 'POST', headers: { authorization: `Bearer ${secret}` } }))
+        .status;
+    expect(await mint()).toBe(200);
+    const listed = await token('list', '--json');
+    expect(JSON.parse(listed.stdout).tokens).toMatchObject([{ name: 'ci', scopes: ['mint', 'lease'] }]);
+    expect(listed.stdout).not.toContain('hash');
+    expect((await token('list')).stdout).toMatch(
+      /^id +name +scopes +rate +batch +created\n[0-9a-f]{12} +ci +mint,lease /,
+    );
+    expect(await token('revoke', 'ci')).toEqual({ code: 0, stdout: '', stderr: '' });
+    await expect.poll(mint, { timeout: 5000 }).toBe(401);
+    run.child.kill('SIGTERM');
+    const { stderr } = await run.ended;
+    expect(stderr).not.toContain(secret.slice(-43));
+  });
+
+  it.each([
+    [[]],
+    [['nonsense']],
+    [['create']],
+    [['create', '--scope', 'mint']],
+    [['create', '--scope', 'root', '--name', 'x']],
+    [['create', '--scope', 'mint', '--name', 'x', '--rate', '-1']],
+    [['create', 'surplus', '--scope', 'mint', '--name', 'x']],
+    [['list', 'surplus']],
+    [['revoke']],
+    [['revoke', 'nobody']],
+  ])('of %j exits with 2 and makes nothing', async (args) => {
+    const { code, stdout, stderr } = await token(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^idsmith: /);
+  });
+});

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../../../test/services/index.ts';
+import { torment } from './reshard/torment.ts';
+import { entriesOf, type Shards, startShards } from './set-up.ts';
+
+await describeWith(['redis'], 'Resharding from four nodes to six while applications go on', () => {
+  let shards: Shards;
+
+  beforeAll(async () => {
+    shards = await startShards([1, 1, 1, 1, 1, 1]);
+  });
+  afterAll(() => shards?.stop());
+
+  it('killed with -9 at twenty moments loses no key, doubles none, and lets no read miss one', async () => {
+    const { servers, config } = shards;
+    const outcome = await torment({
+      from: { ...config, shards: entriesOf(servers.slice(0, 4), [1, 2, 1, 3]) },
+      to: { ...config, shards: entriesOf(servers, [3, 1, 2, 2, 4, 1]) },
+      keys: 20_000,
+      kills: 20,
+      longest: 350,
+      workers: 2,
+      rate: 3000,
+    });
+    expect(outcome.problems).toEqual([]);
+    expect(outcome.killed).toBeGreaterThan(10);
+    expect(outcome.reads).toBeGreaterThan(1000);
+    expect(outcome.writes).toBeGreaterThan(500);
+    expect(outcome.minted).toBeGreaterThan(50);
+  }, 120_000);
+});

@@ -1,0 +1,11 @@
+// Reshards once, as a process of its own that can be killed. Prints the report.
+
+import { reshard, ShardMap } from 'idsmith/shard';
+
+const { from, to, options } = JSON.parse(process.argv[2]);
+const maps = [new ShardMap(from), new ShardMap(to)];
+process.send?.('started');
+const report = await reshard(maps[0], maps[1], options);
+await Promise.all(maps.map((map) => map.close()));
+process.stdout.write(JSON.stringify(report));
+process.disconnect?.();

@@ -18,6 +18,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // What comes at last may take its time where other suites run beside it.
+    expect: { poll: { timeout: 20_000, interval: 20 } },
     // Two cores: more workers than that only make the service suites starve each other.
     maxWorkers: 2,
   },

@@ -11,10 +11,13 @@ const report = join(scratch, 'vitest.json');
 /** Checks of the code as it stands: each counts as one. */
 const checks = [
   ['build', 'tsc', '--build'],
+  ['types of the console', 'tsc', '-p', 'packages/console'],
+  ['build of the console', 'vite', 'build', 'packages/console', '--logLevel', 'warn'],
   ['format and lint', 'biome', 'check', '--error-on-warnings', '.'],
   ['types of tests and benchmarks', 'tsc', '-p', 'tsconfig.test.json'],
   ['unused code and dependencies', 'knip'],
   ['package layout', 'publint', '--strict', 'packages/idsmith'],
+  ['package layout of the server', 'publint', '--strict', 'packages/server'],
   ['types as packed', 'attw', '--pack', 'packages/idsmith', '--profile', 'esm-only'],
   ['size budgets', 'size-limit'],
 ];
@@ -27,7 +30,7 @@ for (const [name, ...command] of checks) {
   counts[ok ? 'passed' : 'failed']++;
   console.log(`${ok ? 'ok  ' : 'FAIL'} ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
   // Nothing below means anything when the code does not build.
-  if (!ok && name === 'build') finish();
+  if (!ok && name.startsWith('build')) finish();
 }
 
 const ran = run(

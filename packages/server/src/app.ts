@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Assets } from './assets.js';
-import { asHook, guardOf, SECURITY_HEADERS } from './guard.js';
+import { asHook, guardOf } from './guard.js';
+import { SECURITY_HEADERS } from './headers.js';
 import { RequestProblem, type Trouble, troubleOf } from './problem.js';
 import { parseQuery } from './query.js';
 import { responder } from './respond.js';
@@ -31,7 +32,7 @@ export function buildApp(routes: readonly Route[], services: Services, assets: A
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
     clientErrorHandler: refuseConnection,
     frameworkErrors: (error, _request, reply) => {
-      sendTrouble(reply.headers(SECURITY_HEADERS) as FastifyReply, troubleOf(error));
+      sendTrouble(reply as FastifyReply, troubleOf(error));
     },
   });
   app.server.maxConnections = settings.maxConnections;
@@ -48,11 +49,19 @@ export function buildApp(routes: readonly Route[], services: Services, assets: A
         ...(body && { body }),
       },
       config: { path },
-      onRequest: asHook(guardOf(route, keyring)),
+      onRequest: asHook(guardOf(route, keyring, services.transit)),
       handler: responder(route, services),
     });
   }
   answerTheRest(app, routes, services, assets);
+  if (settings.log === 'requests')
+    app.addHook('onResponse', (request, reply, done) => {
+      const { method, caller } = request;
+      const ms = Math.round(reply.elapsedTime * 1000) / 1000;
+      const token = caller?.id || undefined;
+      services.log.request({ method, path: pathOf(request), status: reply.statusCode, ms, token });
+      done();
+    });
   return app;
 }
 
@@ -79,7 +88,7 @@ function answerTheRest(
     const path = pathOf(request);
     metrics.requests.add(1, request.method, path, String(status));
     metrics.problems.add(1, code);
-    if (status >= 500 && status !== 501) log.error('request failed', { path, error });
+    if (status >= 500 && code !== 'NOT_CONFIGURED') log.error('request failed', { path, error });
     return sendTrouble(reply, trouble);
   });
 
@@ -88,11 +97,12 @@ function answerTheRest(
     pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
   }));
   app.setNotFoundHandler((request, reply) => {
-    reply.headers(SECURITY_HEADERS);
     const [path = ''] = request.url.split('?', 1);
     const asset = request.method === 'GET' || request.method === 'HEAD' ? assets.get(path) : undefined;
     if (asset !== undefined)
-      return reply.headers({ 'content-type': asset.type, 'cache-control': asset.cache }).send(asset.bytes);
+      return reply
+        .headers({ ...SECURITY_HEADERS, 'content-type': asset.type, 'cache-control': asset.cache })
+        .send(asset.bytes);
     const allowed = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
     if (allowed.length === 0) throw new RequestProblem(404, 'NOT_FOUND', 'there is nothing at this path');
     const allow = allowed.join(', ');
@@ -108,7 +118,7 @@ function pathOf({ routeOptions }: FastifyRequest): string {
 function sendTrouble(reply: FastifyReply, { problem, headers }: Trouble): FastifyReply {
   return reply
     .code(problem.status)
-    .headers({ ...headers, 'content-type': 'application/problem+json; charset=utf-8' })
+    .headers({ ...SECURITY_HEADERS, ...headers, 'content-type': 'application/problem+json; charset=utf-8' })
     .send(JSON.stringify(problem));
 }
 

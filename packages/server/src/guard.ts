@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Keyring } from './keyring.js';
 import { invalid, RequestProblem } from './problem.js';
 import type { Route } from './route.js';
+import type { Transit } from './transit.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -12,31 +13,25 @@ declare module 'fastify' {
 /** The names of this machine, with any port. */
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
 
-/** Headers of every answer. Pages of other sites can neither read, embed nor frame what is here. */
-export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
-  'cache-control': 'no-store',
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-};
-
 /** Lets a request pass, or throws a `RequestProblem`. */
-type Check = (request: FastifyRequest) => void;
+type Check = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /** Who may call a route, from where and how often. */
-export function guardOf({ method, scope }: Route, keyring: Keyring): Check {
+export function guardOf({ method, scope, always }: Route, keyring: Keyring, transit: Transit): Check {
   const isUnsafe = method !== 'GET';
-  return (request) => {
-    const { host, authorization } = request.headers;
+  let lastHost: string | undefined;
+  return (request, reply) => {
+    if (!always) transit.check(request, reply);
+    const { headers } = request;
+    const { host, origin, authorization } = headers;
     // A name of somebody else's that leads here would make pages of that name ours (DNS rebinding).
-    if (!keyring.isRequired && (host === undefined || !LOOPBACK.test(host)))
-      throw new RequestProblem(403, 'FORBIDDEN', `without tokens this serves localhost only, not ${host}`);
-    if (isUnsafe) refuseOtherSites(request);
+    if (!keyring.isRequired && host !== lastHost) {
+      if (host === undefined || !LOOPBACK.test(host))
+        throw new RequestProblem(403, 'FORBIDDEN', `without tokens this serves localhost only, not ${host}`);
+      lastHost = host;
+    }
+    if (isUnsafe && (origin !== undefined || headers['sec-fetch-site'] !== undefined))
+      refuseOtherSites(headers);
     if (scope === 'public') return;
     const caller = keyring.callerOf(authorization);
     if (scope !== 'any' && !caller.scopes.includes(scope))
@@ -47,7 +42,7 @@ export function guardOf({ method, scope }: Route, keyring: Keyring): Check {
 }
 
 /** Browsers say which site a request comes from. What other programs send has neither header. */
-function refuseOtherSites({ headers }: FastifyRequest): void {
+function refuseOtherSites(headers: FastifyRequest['headers']): void {
   const { origin, host } = headers;
   const site = headers['sec-fetch-site'];
   const isOwn = origin === undefined || (host !== undefined && origin.split('//', 2)[1] === host);
@@ -66,9 +61,8 @@ export function countOf(request: FastifyRequest): number {
 /** A check as a hook of Fastify. */
 export function asHook(check: Check) {
   return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    reply.headers(SECURITY_HEADERS);
     try {
-      check(request);
+      check(request, reply);
     } catch (error) {
       done(error as Error);
       return;

@@ -38,13 +38,18 @@ export class Health {
     return this.#answer;
   }
 
+  /** @throws StoreError when the store does not answer */
+  async ping(): Promise<void> {
+    await (this.#store.now?.() ?? this.#store.listLeases('locality'));
+  }
+
   async #ask(): Promise<Unready | undefined> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<Unready>((resolve) => {
       const unready: Unready = { code: 'STORE', detail: `the store has not answered within ${PATIENCE} ms` };
       timer = setTimeout(() => resolve(unready), PATIENCE);
     });
-    const asked = (this.#store.now?.() ?? this.#store.listLeases('locality')).then(
+    const asked = this.ping().then(
       () => undefined,
       (error: Error): Unready => ({ code: 'STORE', detail: error.message }),
     );

@@ -1,6 +1,6 @@
 export type { Scope } from './route.js';
 export type { Inspect } from './routes/operations.js';
 export { flagOf, type LogLevel, readSettings, SETTINGS, type Settings, type Sources } from './settings.js';
-export { untilSignal } from './shutdown.js';
+export { firstSignal } from './shutdown.js';
 export { type Parts, type RunningServer, startServer } from './start.js';
 export { createToken, listTokens, revokeToken, type TokenOptions, type TokenRecord } from './tokens.js';

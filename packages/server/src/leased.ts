@@ -1,6 +1,21 @@
-import { acquireLease, type Lease, type LeaseOptions, type LeaseStore, LeasesExhaustedError } from 'idsmith';
+import {
+  acquireLease,
+  type Lease,
+  type LeaseOptions,
+  type LeaseStore,
+  LeasesExhaustedError,
+  type Timer,
+} from 'idsmith';
 import type { Log } from './log.js';
 import type { LeaseGauge } from './metrics.js';
+
+/** The lease's timers are not what a server lives for: while it listens it lives, and when it has closed it ends. */
+const timer: Timer = {
+  after(ms, fn) {
+    const handle = setTimeout(fn, ms).unref();
+    return () => clearTimeout(handle);
+  },
+};
 
 /** How long to wait before a node id is asked for again, ms. */
 const PAUSE = 1000;
@@ -80,7 +95,7 @@ export class Leased<T> {
     const { namespace } = this.#options;
     while (!this.#closed) {
       try {
-        const lease = await acquireLease(this.#store, this.#options);
+        const lease = await acquireLease(this.#store, { ...this.#options, timer });
         if (this.#closed) return await lease.release();
         for (const event of ['empty-namespace', 'reacquired'] as const)
           lease.on(event, () => this.#log.info(`lease ${event}`, { namespace, node: lease.id }));

@@ -11,18 +11,35 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const LEVELS: Readonly<Record<LogLevel, number>> = { silent: 0, error: 1, info: 2, requests: 3 };
 
+/** The same thing is told once in so many ms. */
+const INTERVAL = 1000;
+
 /** @param write takes a whole line */
 export function makeLog(level: LogLevel, write: (line: string) => void): Log {
   const least = (needed: LogLevel) => LEVELS[level] >= LEVELS[needed];
-  const say = (kind: string, event: string, fields: Fields = {}) => {
-    const { error, ...others } = fields;
-    const told = error === undefined ? others : { ...others, ...errorFields(error) };
-    write(`${JSON.stringify({ time: new Date().toISOString(), level: kind, event, ...told })}\n`);
+  const say = (kind: string, event: string, fields: Fields) =>
+    write(`${JSON.stringify({ time: new Date().toISOString(), level: kind, event, ...fields })}\n`);
+  const told = new Map<string, { at: number; more: number }>();
+
+  /** What goes wrong often, with every request, must not make things worse by being written down each time. */
+  const complain = (event: string, { error, ...others }: Fields = {}) => {
+    const fields = { ...others, ...(error !== undefined && errorFields(error)) };
+    const { code, path, namespace } = fields as Fields;
+    const kind = JSON.stringify([event, code, path, namespace]);
+    const last = told.get(kind);
+    const now = performance.now();
+    if (last !== undefined && now - last.at < INTERVAL) {
+      last.more++;
+      return;
+    }
+    say('error', event, last?.more ? { ...fields, andBefore: last.more } : fields);
+    told.set(kind, { at: now, more: 0 });
   };
+
   const nothing = () => {};
   return {
-    info: least('info') ? (event, fields) => say('info', event, fields) : nothing,
-    error: least('error') ? (event, fields) => say('error', event, fields) : nothing,
+    info: least('info') ? (event, fields = {}) => say('info', event, fields) : nothing,
+    error: least('error') ? complain : nothing,
     request: least('requests') ? (fields) => say('info', 'request', fields) : nothing,
   };
 }

@@ -9,21 +9,34 @@ const MAX_SERIES = 1000;
 
 type Labels = Readonly<Record<string, string | number>>;
 
+/** One number that only grows. */
+export interface Series {
+  readonly values: readonly string[];
+  count: number;
+}
+
 /** Numbers that only grow, one for each combination of labels. */
 export class Counter {
   readonly #names: readonly string[];
-  readonly #series = new Map<string, { values: readonly string[]; count: number }>();
+  readonly #series = new Map<string, Series>();
 
   constructor(...names: string[]) {
     this.#names = names;
   }
 
+  /** The number for these values of the labels, to be added to by those who are in a hurry. */
+  of(...values: string[]): Series {
+    const known = this.#series.get(values.join('\n'));
+    if (known !== undefined) return known;
+    const kept = this.#series.size < MAX_SERIES ? values : values.map(() => 'other');
+    const key = kept.join('\n');
+    const series = this.#series.get(key) ?? { values: kept, count: 0 };
+    this.#series.set(key, series);
+    return series;
+  }
+
   add(count: number, ...values: string[]): void {
-    const key = values.length === 1 ? (values[0] as string) : values.join('\n');
-    const series = this.#series.get(key);
-    if (series !== undefined) series.count += count;
-    else if (this.#series.size < MAX_SERIES) this.#series.set(key, { values, count });
-    else this.add(count, ...values.map(() => 'other'));
+    this.of(...values).count += count;
   }
 
   *samples(): Iterable<[Labels, number]> {
@@ -61,7 +74,7 @@ export class Metrics {
   readonly problems = new Counter('code');
   readonly repeats = new Counter('outcome');
   readonly undelivered = new Counter('path');
-  readonly givenUp = new Counter('path');
+  readonly givenUp = new Counter();
   readonly storeErrors = new Counter('operation');
   readonly #store = new Map<string, Durations>();
   readonly #loop: IntervalHistogram = monitorEventLoopDelay({ resolution: 10 });
@@ -103,7 +116,7 @@ export class Metrics {
       ),
       ...counter(
         'idsmith_blocks_given_up_total',
-        'Blocks in such answers that nobody has asked for again. They are never given to others.',
+        'Runs of blocks in such answers that nobody has asked for again. They are never given to others.',
         this.givenUp,
       ),
       ...counter('idsmith_store_errors_total', 'Operations of the store that failed.', this.storeErrors),

@@ -3,7 +3,7 @@ import process from 'node:process';
 import { FlakeGenerator, LocalityGenerator, type LocalityMode, layouts, type Store } from 'idsmith';
 import { Leased } from './leased.js';
 import type { Log } from './log.js';
-import type { Metrics } from './metrics.js';
+import type { Metrics, Series } from './metrics.js';
 import { SETTINGS, type Settings } from './settings.js';
 
 /** How many node ids there are for locality UUIDs, and where their leases are. */
@@ -17,10 +17,13 @@ export class Mint {
   readonly #flakes: Leased<FlakeGenerator>;
   /** One a mode: a counter that changes its mode starts anew each time. */
   readonly #locality: Readonly<Record<LocalityMode, Leased<LocalityGenerator>>>;
-  readonly #metrics: Metrics;
+  readonly #minted: Readonly<Record<'flake' | 'locality', Series>>;
 
   constructor(store: Store, settings: Settings, metrics: Metrics, log: Log) {
-    this.#metrics = metrics;
+    this.#minted = {
+      flake: metrics.minted.of('flake', ''),
+      locality: metrics.minted.of('locality', ''),
+    };
     const common = { label: `${hostname()} ${process.pid}`.slice(0, 255), ttl: ttlFor(store, settings) };
     const layout = layouts[settings.layout];
     const namespace = settings.namespace || settings.layout;
@@ -66,7 +69,7 @@ export class Mint {
   flakes(count: number): string {
     const { generator } = this.#flakes;
     const text = count === 1 ? generator.nextString() : many(generator, count);
-    this.#metrics.minted.add(count, 'flake', '');
+    this.#minted.flake.count += count;
     return `{"ids":["${text}"]}`;
   }
 
@@ -76,7 +79,7 @@ export class Mint {
     if (!leased.isStarted) return soon(leased.start()).then(() => this.locality(count, mode));
     const { generator } = leased;
     const text = count === 1 ? generator.next() : generator.batch(count).join('","');
-    this.#metrics.minted.add(count, 'locality', '');
+    this.#minted.locality.count += count;
     return `{"ids":["${text}"]}`;
   }
 

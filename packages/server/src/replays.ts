@@ -43,7 +43,7 @@ export class Replays {
   /** The answer to a request: the one it had before, or what `work` gives. A failure is not remembered. */
   async answer(request: Repeatable, response: ServerResponse, work: () => Promise<string>): Promise<string> {
     const known = this.#memories.get(request.key);
-    if (known !== undefined && known.expires > Date.now()) {
+    if (known !== undefined && known.expires > performance.now()) {
       if (known.fingerprint !== request.fingerprint)
         throw invalid('this Idempotency-Key was used for another request');
       this.#metrics.repeats.add(1, 'replayed');
@@ -68,18 +68,18 @@ export class Replays {
 
   /** Forgets what is too old or too much. */
   sweep(): void {
-    const now = Date.now();
+    const now = performance.now();
     for (const memory of this.#memories.values()) {
       const isFull = this.#memories.size > MAX_ANSWERS || this.#size > MAX_SIZE;
       if (!isFull && memory.expires > now) return;
       this.#forget(memory);
-      if (!memory.isDelivered) this.#metrics.givenUp.add(1, memory.path);
+      if (!memory.isDelivered && memory.path.endsWith('/blocks')) this.#metrics.givenUp.add(1);
     }
   }
 
   #remember(request: Repeatable, answer: Promise<string>): Memory {
     const size = request.key.length + request.fingerprint.length;
-    const memory = { ...request, answer, expires: Date.now() + LIFETIME, size, isDelivered: false };
+    const memory = { ...request, answer, expires: performance.now() + LIFETIME, size, isDelivered: false };
     const before = this.#memories.get(request.key);
     if (before !== undefined) this.#forget(before);
     this.#memories.set(request.key, memory);

@@ -30,5 +30,7 @@ export interface Route {
   readonly problems?: readonly number[];
   /** Whether it may wait for the store, and so counts against the requests in flight. */
   readonly waits?: boolean;
+  /** Whether it is answered also when there is too much to do, so that one can see that there is. */
+  readonly always?: boolean;
   handle(request: FastifyRequest, reply: FastifyReply): Answer | Promise<Answer>;
 }

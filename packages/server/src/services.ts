@@ -10,6 +10,7 @@ import type { Mint } from './mint.js';
 import type { Replays } from './replays.js';
 import type { Inspect } from './routes/operations.js';
 import type { Settings } from './settings.js';
+import type { Transit } from './transit.js';
 
 /** The parts of a running server, which its routes use. */
 export interface Services {
@@ -24,6 +25,7 @@ export interface Services {
   readonly keyring: Keyring;
   readonly replays: Replays;
   readonly gate: Gate;
+  readonly transit: Transit;
   readonly health: Health;
   readonly inspect: Inspect;
 }

@@ -77,9 +77,24 @@ export const flagOf = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${l
 /** `IDSMITH_MAX_IN_FLIGHT`. */
 const variableOf = (name: string) => `IDSMITH_${flagOf(name).replaceAll('-', '_').toUpperCase()}`;
 
-/** Every setting as it is when nobody has said otherwise. */
-export function defaults(): Settings {
-  return Object.fromEntries(NAMES.map((name) => [name, SETTINGS[name].fallback])) as unknown as Settings;
+/**
+ * Settings that a program has given, with the defaults of the others.
+ *
+ * @throws InvalidOptionError naming the first one that is wrong
+ */
+export function complete(given: Partial<Settings>): Settings {
+  for (const name of Object.keys(given)) requireKnown(name, 'the settings');
+  const entries = NAMES.map((name) => {
+    const { read, fallback } = SETTINGS[name] as Setting<unknown>;
+    const value = given[name];
+    return [name, value === undefined || value === fallback ? fallback : read(name, value)];
+  });
+  return Object.fromEntries(entries);
+}
+
+function requireKnown(name: string, place: string): void {
+  if (Object.hasOwn(SETTINGS, name)) return;
+  throw new InvalidOptionError(`${name} in ${place} is no setting; there are ${NAMES.join(', ')}`);
 }
 
 const CONFIG_FILE = 'idsmith.config.json';
@@ -117,9 +132,7 @@ function readConfig(path: string | undefined): { name: string; values: Record<st
   const name = path ?? CONFIG_FILE;
   if (path === undefined && !existsSync(name)) return { name, values: {} };
   const values = readJson(name);
-  for (const key of Object.keys(values))
-    if (!NAMES.includes(key as keyof Settings))
-      throw new InvalidOptionError(`${key} in ${name} is no setting; there are ${NAMES.join(', ')}`);
+  for (const key of Object.keys(values)) requireKnown(key, name);
   return { name, values };
 }
 

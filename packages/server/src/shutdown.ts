@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import process from 'node:process';
 import type { FastifyInstance } from 'fastify';
 import type { Services } from './services.js';
@@ -23,7 +24,7 @@ export async function closeServer(app: FastifyInstance | undefined, services: Se
   await attempt('shards', () => keys.close());
   await attempt('store', () => store.close());
   metrics.close();
-  log.info('closed');
+  if (app !== undefined) log.info('closed');
 
   async function attempt(what: string, work: () => Promise<unknown>): Promise<void> {
     try {
@@ -35,19 +36,17 @@ export async function closeServer(app: FastifyInstance | undefined, services: Se
 }
 
 /**
- * Waits for SIGTERM or SIGINT, and ends the server. A second signal ends the process at once.
- *
- * @returns when all is over
+ * Resolves at the first SIGTERM or SIGINT from now on, which then no longer end the process by themselves. The second one ends
+ * it at once.
  */
-export async function untilSignal(server: { close(): Promise<void> }): Promise<void> {
-  const signals = ['SIGTERM', 'SIGINT'] as const;
-  await new Promise<void>((resolve) => {
-    for (const signal of signals) process.once(signal, () => resolve());
+export function firstSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let isFirst = true;
+    for (const signal of ['SIGTERM', 'SIGINT'] as const)
+      process.on(signal, () => {
+        if (!isFirst) process.exit(128 + constants.signals[signal]);
+        isFirst = false;
+        resolve();
+      });
   });
-  for (const [signal, number] of [
-    ['SIGTERM', 15],
-    ['SIGINT', 2],
-  ] as const)
-    process.once(signal, () => process.exit(128 + number));
-  await server.close();
 }

@@ -19,9 +19,9 @@ import { Replays } from './replays.js';
 import { allRoutes } from './routes/index.js';
 import type { Inspect } from './routes/operations.js';
 import type { Services } from './services.js';
-import type { Settings } from './settings.js';
-import { defaults } from './settings.js';
+import { complete, type Settings } from './settings.js';
 import { closeServer } from './shutdown.js';
+import { Transit } from './transit.js';
 
 /** What a server is given besides its settings. */
 export interface Parts {
@@ -48,7 +48,7 @@ export interface RunningServer {
  * @throws StoreError when the store cannot be reached
  */
 export async function startServer(given: Partial<Settings>, parts: Parts): Promise<RunningServer> {
-  const settings = { ...defaults(), ...given };
+  const settings = complete(given);
   const log = makeLog(settings.log, parts.write ?? ((line) => process.stderr.write(line)));
   const assets = new Assets(settings.assets);
   const services = await makeServices(settings, log, parts);
@@ -57,7 +57,7 @@ export async function startServer(given: Partial<Settings>, parts: Parts): Promi
     await services.keyring.open();
     await requireSafeHost(settings.host, services.keyring);
     // A store that is not there is better told now than by every request.
-    await services.store.listSequences();
+    await services.health.ping();
     await services.mint.start();
     app = buildApp(allRoutes(services, assets), services, assets);
     const url = await listen(app, settings);
@@ -87,6 +87,7 @@ async function makeServices(settings: Settings, log: Log, parts: Parts): Promise
     drawer: new Drawer(store, metrics),
     keyring: new Keyring(settings.tokens, settings.rate, log),
     replays: new Replays(metrics),
+    transit: new Transit(),
     health: new Health(store, mint),
   };
 }

@@ -4,11 +4,9 @@ import { observable } from '../lib/observable.js';
 export interface Connection {
   readonly isAway: boolean;
   readonly since: number;
-  /** When it is asked again, Unix ms. */
-  readonly nextTry: number;
 }
 
-const UP: Connection = { isAway: false, since: 0, nextTry: 0 };
+const UP: Connection = { isAway: false, since: 0 };
 
 export const connection = observable<Connection>(UP);
 
@@ -25,15 +23,18 @@ const PATIENCE = 3000;
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
+/** How often was asked. What an older question has come to is of no interest any more. */
+let tries = 0;
+
 /** A request has found nobody there: asks again, less and less often, until somebody is. */
 export function lost(): void {
-  if (connection.get().isAway) return;
-  plan(FIRST_PAUSE, Date.now());
+  if (!connection.get().isAway) plan(FIRST_PAUSE, Date.now());
 }
 
 function plan(pause: number, since: number): void {
-  connection.set({ isAway: true, since, nextTry: Date.now() + pause });
-  timer = setTimeout(() => probe(pause, since), pause);
+  connection.set({ isAway: true, since });
+  clearTimeout(timer);
+  timer = setTimeout(() => ask(pause, since), pause);
 }
 
 /** Asks at once, because somebody wants to know. */
@@ -41,17 +42,25 @@ export function tryNow(): void {
   const { isAway, since } = connection.get();
   if (!isAway) return;
   clearTimeout(timer);
-  void probe(FIRST_PAUSE, since);
+  void ask(FIRST_PAUSE, since);
 }
 
-async function probe(pause: number, since: number): Promise<void> {
-  try {
-    const { ok } = await fetch('healthz', { cache: 'no-store', signal: AbortSignal.timeout(PATIENCE) });
-    if (!ok) throw new Error('not healthy');
-  } catch {
-    plan(Math.min(pause * 2, LONGEST_PAUSE), since);
-    return;
-  }
+async function ask(pause: number, since: number): Promise<void> {
+  const mine = ++tries;
+  const isThere = await isHealthy();
+  if (mine !== tries) return;
+  if (!isThere) return plan(Math.min(pause * 2, LONGEST_PAUSE), since);
   connection.set(UP);
   refreshAll();
+}
+
+async function isHealthy(): Promise<boolean> {
+  try {
+    const response = await fetch('healthz', { cache: 'no-store', signal: AbortSignal.timeout(PATIENCE) });
+    // To the end, or the browser would break it off when the patience is over.
+    await response.text();
+    return response.ok;
+  } catch {
+    return false;
+  }
 }

@@ -13,6 +13,7 @@ const OPERATORS: readonly (readonly [RegExp, string])[] = [
   [/ in the (body|query|path)(?= )/, ''],
   [/ must be <= /, ' must be at most '],
   [/ must be >= /, ' must be at least '],
+  [/ must be integer$/, ' must be a whole number'],
   [/ must NOT /, ' must not '],
 ];
 

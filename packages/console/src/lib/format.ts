@@ -8,8 +8,8 @@ export function digits(value: bigint | number | string): string {
   return whole.format(typeof value === 'string' ? BigInt(value) : value);
 }
 
-/** `1.2M`. */
-export const short = (value: number | bigint) => compact.format(value);
+/** `4,711`, `1.2M`. */
+export const short = (value: number | bigint) => (value < 1e6 ? whole : compact).format(value);
 
 /** `12 %`, `0.03 %`, `< 0.01 %`: never 0 for what is something, nor 100 for what is less. */
 export function percent(share: number): string {
@@ -29,8 +29,8 @@ export function perSecond(rate: number): string {
 export function duration(seconds: number): string {
   if (seconds === 0) return '0 ms';
   if (seconds < 0.001) return `${(seconds * 1e6).toFixed(0)} µs`;
-  if (seconds < 1) return `${(seconds * 1e3).toFixed(seconds < 0.1 ? 1 : 0)} ms`;
-  return `${seconds.toFixed(seconds < 100 ? 1 : 0)} s`;
+  if (seconds < 1) return `${(seconds * 1e3).toFixed(seconds < 0.01 ? 1 : 0)} ms`;
+  return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
 }
 
 /** `84 MB`. */
@@ -41,10 +41,8 @@ export function utc(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** `2031-04-02`. The year of far dates has six digits and a sign in ISO form. */
-export function day(ms: number): string {
-  return new Date(ms).toISOString().split('T')[0]?.replace(/^\+0*/, '') as string;
-}
+/** `2031-04-02`. */
+export const day = (ms: number) => utc(ms).slice(0, 10);
 
 const STEPS: readonly (readonly [unit: string, seconds: number])[] = [
   ['year', 31_556_952],
@@ -56,9 +54,9 @@ const STEPS: readonly (readonly [unit: string, seconds: number])[] = [
 
 /** `3 hours`, `1 minute`, `12 seconds`. */
 export function span(ms: number): string {
-  const seconds = Math.round(Math.abs(ms) / 1000);
+  const seconds = Math.floor(Math.abs(ms) / 1000);
   const [unit, size] = STEPS.find(([, size]) => seconds >= size) ?? ['second', 1];
-  const count = Math.round(seconds / size);
+  const count = Math.floor(seconds / size);
   return `${whole.format(count)} ${unit}${count === 1 ? '' : 's'}`;
 }
 

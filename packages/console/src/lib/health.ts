@@ -32,7 +32,7 @@ export function pointBetween(before: Look, now: Look): Point {
   const seconds = Math.max((now.at - before.at) / 1000, 0.001);
   const rate = (name: string, matches?: (labels: Sample['labels']) => boolean) =>
     Math.max(0, sum(now.samples, name, matches) - sum(before.samples, name, matches)) / seconds;
-  const status = (first: string) => (labels: Sample['labels']) => labels['status']?.charAt(0) === first;
+  const status = (first: string) => (labels: Sample['labels']) => labels.status?.charAt(0) === first;
   const duration = 'idsmith_store_duration_seconds';
   const buckets = since(bucketsOf(before.samples, duration), bucketsOf(now.samples, duration));
   return {
@@ -40,7 +40,7 @@ export function pointBetween(before: Look, now: Look): Point {
     minted: Object.fromEntries(
       FAMILIES.map((family) => [
         family,
-        rate('idsmith_ids_minted_total', (labels) => labels['family'] === family),
+        rate('idsmith_ids_minted_total', (labels) => labels.family === family),
       ]),
     ),
     latency: { p50: quantile(buckets, 0.5) ?? null, p99: quantile(buckets, 0.99) ?? null },

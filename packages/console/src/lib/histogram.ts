@@ -8,7 +8,7 @@ export function bucketsOf(samples: readonly Sample[], name: string): Buckets {
   const counts = new Map<number, number>();
   for (const sample of samples) {
     if (sample.name !== `${name}_bucket`) continue;
-    const bound = sample.labels['le'] === '+Inf' ? Infinity : Number(sample.labels['le']);
+    const bound = sample.labels.le === '+Inf' ? Infinity : Number(sample.labels.le);
     counts.set(bound, (counts.get(bound) ?? 0) + sample.value);
   }
   return [...counts].sort(([a], [b]) => a - b);

@@ -69,7 +69,11 @@ const PRESETS: Readonly<Record<string, number>> = {
 };
 
 /** How many node ids a namespace has, as far as one can tell: the store does not know. */
-export function guessSize(namespace: string, layout: string | undefined, records: readonly LeaseJson[]): number {
+export function guessSize(
+  namespace: string,
+  layout: string | undefined,
+  records: readonly LeaseJson[],
+): number {
   const highest = Math.max(0, ...records.map(({ id }) => id));
   const preset = PRESETS[layout ?? ''] ?? PRESETS[namespace];
   if (preset !== undefined && highest < preset) return preset;

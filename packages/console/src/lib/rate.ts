@@ -1,11 +1,13 @@
-import { usageOf } from './sequence.js';
 import type { SequenceJson } from '../api/types.js';
+import { usageOf } from './sequence.js';
 
 /** How far a sequence was at a time. */
 export interface Sample {
   /** Unix ms. */
   readonly at: number;
   readonly used: bigint;
+  /** How many ids it has given out since the first look. */
+  readonly drawn: bigint;
 }
 
 /** What is looked back at, ms: blocks come in leaps, and a rate should not. */
@@ -14,39 +16,48 @@ const WINDOW = 60_000;
 /** The samples of each sequence, by its name. */
 export type Samples = ReadonlyMap<string, readonly Sample[]>;
 
-/** The samples with those of another look at the sequences. What has gone back, or is another sequence, begins anew. */
+/** The samples with those of another look at the sequences. */
 export function withSamples(samples: Samples, sequences: readonly SequenceJson[], at: number): Samples {
   return new Map(
     sequences.map((sequence) => {
-      const { used } = usageOf(sequence);
       const before = samples.get(sequence.name) ?? [];
-      const last = before.at(-1);
-      const kept = last !== undefined && last.used <= used ? before.filter((each) => at - each.at <= WINDOW) : [];
-      return [sequence.name, [...kept, { at, used }]];
+      return [sequence.name, extended(before, sequence, at)];
     }),
   );
+}
+
+function extended(before: readonly Sample[], sequence: SequenceJson, at: number): Sample[] {
+  const { used, total } = usageOf(sequence);
+  const last = before.at(-1);
+  const isBack = last !== undefined && used < last.used;
+  // One that does not start over by itself is another one now, or was altered: it begins anew.
+  if (last === undefined || (isBack && !sequence.cycle)) return [{ at, used, drawn: 0n }];
+  const drawn = last.drawn + used - last.used + (isBack ? total : 0n);
+  return [...before.filter((each) => at - each.at <= WINDOW), { at, used, drawn }];
 }
 
 /** Ids a second; `undefined` until there are two samples a second apart. */
 export function rateOf(samples: readonly Sample[] = []): number | undefined {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || last.at - first.at < 900) return undefined;
-  return (Number(last.used - first.used) * 1000) / (last.at - first.at);
+  return (Number(last.drawn - first.drawn) * 1000) / (last.at - first.at);
 }
 
 /** When a sequence runs out, if it goes on like this. */
 export type Forecast =
-  | { readonly kind: 'measuring' | 'idle' | 'never' | 'exhausted' | 'cycle' }
-  | { readonly kind: 'date'; readonly at: number };
+  | { readonly kind: 'measuring' | 'idle' | 'exhausted' | 'cycle' }
+  | { readonly kind: 'date'; readonly at: number }
+  /** So far ahead that a date would say nothing. */
+  | { readonly kind: 'far'; readonly years: number };
 
-/** The last time that a `Date` can hold. */
-const END_OF_TIME = 8.64e15;
+const YEAR = 31_556_952_000;
+const FAR = 1000 * YEAR;
 
 export function forecastOf(sequence: SequenceJson, rate: number | undefined, now: number): Forecast {
   if (sequence.exhausted) return { kind: 'exhausted' };
   if (sequence.cycle) return { kind: 'cycle' };
   if (rate === undefined) return { kind: 'measuring' };
   if (rate === 0) return { kind: 'idle' };
-  const at = now + (Number(usageOf(sequence).left) / rate) * 1000;
-  return at > END_OF_TIME ? { kind: 'never' } : { kind: 'date', at };
+  const left = (Number(usageOf(sequence).left) / rate) * 1000;
+  return left > FAR ? { kind: 'far', years: left / YEAR } : { kind: 'date', at: now + left };
 }

@@ -21,18 +21,26 @@ export type History = ReadonlyMap<string, SeenWindow>;
 /** How long windows are remembered after their end, ms. */
 export const MEMORY = 300_000;
 
-/** The history with what another look has shown. The store keeps the last window of each node id only. */
-export function withWindows(history: History, records: readonly LeaseJson[], now: number): History {
-  const isFirstLook = history.size === 0;
-  const next = new Map([...history].filter(([, { until }]) => until > now - MEMORY));
+/**
+ * The history with what another look has shown. The store keeps the last window of each node id only.
+ *
+ * @param history nothing at the first look
+ */
+export function withWindows(
+  history: History | undefined,
+  records: readonly LeaseJson[],
+  now: number,
+): History {
+  const isFirstLook = history === undefined;
+  const next = new Map([...(history ?? [])].filter(([, { until }]) => until > now - MEMORY));
   for (const { id, epoch, label, fence, owner } of records) {
     const key = `${id} ${epoch}`;
     const known = next.get(key);
     const isReleased = owner === null;
     // What had ended before it could be seen says nothing about when it began.
-    if (id < 0 || (known === undefined && fence <= now && isFirstLook)) continue;
+    if (id < 0 || (known === undefined && fence <= now)) continue;
     next.set(key, {
-      ...(known ?? { id, epoch, from: Math.min(now, fence), isFromKnown: !isFirstLook }),
+      ...(known ?? { id, epoch, from: now, isFromKnown: !isFirstLook }),
       label: label || known?.label || '',
       until: fence,
       isReleased,

@@ -46,26 +46,25 @@ interface TextProps {
   /** Ids of what may be chosen. */
   readonly list?: string;
   readonly isNumber?: boolean;
-  readonly isSecret?: boolean;
   readonly class?: string;
 }
 
 /** A line of text. Numbers are text too: they may be longer than what an input of type number keeps exact. */
 export function TextField(props: TextProps) {
-  const { label, value, onInput, hint, error, placeholder, list, isNumber, isSecret } = props;
+  const { label, value, onInput, hint, error, placeholder, list, isNumber } = props;
   return (
-    <Field label={label} hint={hint} error={error} class={props.class ?? ''}>
+    <Field label={label} hint={hint} error={error} class={props.class ?? (isNumber ? 'short' : '')}>
       {(attributes) => (
         <input
           {...attributes}
-          type={isSecret ? 'password' : 'text'}
+          type="text"
           class={isNumber ? 'number' : undefined}
           inputMode={isNumber ? 'numeric' : undefined}
           autocomplete="off"
           spellcheck={false}
           value={value}
           placeholder={placeholder}
-          list={list}
+          {...(list !== undefined && { list })}
           onInput={(event) => onInput(event.currentTarget.value)}
         />
       )}

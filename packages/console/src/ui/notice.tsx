@@ -47,7 +47,6 @@ export function Loading({ what, lines = 3 }: { what: string; lines?: number }) {
     <div class="loading" role="status">
       <span class="visually-hidden">Loading {what}</span>
       {Array.from({ length: lines }, (_, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
         <div key={i} class="loading-line" />
       ))}
     </div>

@@ -24,7 +24,15 @@ export function Panel({ title, actions, children, class: name = '' }: Props) {
 }
 
 /** A number that matters, and what it is. */
-export function Stat({ label, children, note }: { label: string; children: ComponentChildren; note?: string }) {
+export function Stat({
+  label,
+  children,
+  note,
+}: {
+  label: string;
+  children: ComponentChildren;
+  note?: string;
+}) {
   return (
     <div class="stat">
       <dt>{label}</dt>

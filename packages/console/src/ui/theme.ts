@@ -12,7 +12,7 @@ const stored = localStorage.getItem(KEY) as Theme | null;
 export const theme = observable<Theme>(stored !== null && THEMES.includes(stored) ? stored : 'auto');
 
 function apply(value: Theme): void {
-  document.documentElement.dataset['theme'] = value;
+  document.documentElement.dataset.theme = value;
 }
 
 apply(theme.get());

@@ -27,7 +27,7 @@ export function useLive<T>(
   const { isAway } = useObservable(connection);
   const turn = useObservable(revision);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new turn asks anew; `load` is what `key` stands for
+  // `load` is what `key` stands for; a new turn asks anew.
   useEffect(() => {
     if (isAway) return;
     const control = new AbortController();

@@ -9,6 +9,7 @@ import { leasesCommand } from './leases.js';
 import { localityCommand } from './locality.js';
 import { writeLines } from './output.js';
 import { planCommand } from './plan.js';
+import { reshardCommand } from './reshard.js';
 import { seqCommand } from './seq.js';
 import { serveCommand } from './serve.js';
 import { tokenCommand } from './token.js';
@@ -18,6 +19,7 @@ const COMMANDS: readonly Command[] = [
   flakeCommand,
   seqCommand,
   keyCommand,
+  reshardCommand,
   inspectCommand,
   leasesCommand,
   planCommand,

@@ -18,12 +18,15 @@ await describeWith(['redis'], 'Resharding from four nodes to six while applicati
       to: { ...config, shards: entriesOf(servers, [3, 1, 2, 2, 4, 1]) },
       keys: 20_000,
       kills: 20,
-      longest: 350,
+      longest: 250,
       workers: 2,
-      rate: 3000,
+      rate: 800,
     });
     expect(outcome.problems).toEqual([]);
-    expect(outcome.killed).toBeGreaterThan(10);
+    expect(outcome.killed).toBe(20);
+    // Some was left to the last run, and not all of it.
+    expect(outcome.report.moved).toBeGreaterThan(0);
+    expect(outcome.report.moved).toBeLessThan(11_000);
     expect(outcome.reads).toBeGreaterThan(1000);
     expect(outcome.writes).toBeGreaterThan(500);
     expect(outcome.minted).toBeGreaterThan(50);

@@ -2,7 +2,9 @@ import { StoreError } from 'idsmith';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { describeWith } from '../../../../test/services/index.ts';
 import type { Name } from '../../src/shard/reshard/name.ts';
+import type { Route } from '../../src/shard/reshard/parties.ts';
 import type { Between } from '../../src/shard/reshard/step.ts';
+import type { Wire } from '../../src/shard/reshard/wire.ts';
 import { TwoNodes } from './reshard/two-nodes.ts';
 
 const KEY = '1jyVFw3401';
@@ -323,6 +325,34 @@ await describeWith(['redis'], 'Moving a key', () => {
     );
   }
 
+  it('is not undone by a command that reaches its node a second time, late', async () => {
+    for (const late of ['claiming keys', 'reading keys', 'writing keys', 'deleting keys', 'settling keys']) {
+      await nodes.begin();
+      await set('a');
+      const repeats: (() => Promise<unknown>)[] = [];
+      const heard = ({ source, target }: Route): Route => ({
+        source: listen(source),
+        target: listen(target),
+      });
+      const listen = (wire: Wire): Wire =>
+        Object.assign(Object.create(wire) as Wire, {
+          run: (...args: Parameters<Wire['run']>) => {
+            if (late.startsWith(args[0])) repeats.push(() => wire.run(...args));
+            return wire.run(...args);
+          },
+        });
+      const stopped = at('dropped', async () => {
+        // The application goes on as soon as it may.
+        await nodes.next.del(KEY);
+        for (const repeat of repeats) await repeat();
+      });
+      await nodes.mover(stopped).move(heard(nodes.route), [KEY]);
+      for (const repeat of repeats) await repeat();
+      await finish();
+      expect(await nodes.whereabouts(KEY), late).toEqual({ old: null, next: null, lists: 0 });
+    }
+  });
+
   it('goes on in the next round trip when the values are large', async () => {
     // Of random bytes, which cannot be compressed.
     const large = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000)).buffer)
@@ -340,7 +370,7 @@ await describeWith(['redis'], 'Moving a key', () => {
     expect(await nodes.old.exists(...keys)).toBe(0);
   });
 
-  it('fails with an error that names the node and the key when the new owner refuses it', async () => {
+  it('fails with an error that names the node when the new owner refuses it', async () => {
     await set('a'.repeat(10_000));
     await nodes.next.config('SET', 'maxmemory', '1');
     const refused = await move().catch((error) => error);

@@ -366,6 +366,24 @@ await describeWith(['redis'], 'Resharding', () => {
     expect(await reshard(from, to)).toMatchObject({ moved: 1 });
   });
 
+  it('refuses two names of the same server, between which keys would be lost', async () => {
+    const from = mapOn(shards.servers.slice(0, 2));
+    const [first, second] = shards.servers;
+    const to = new ShardMap({
+      ...shards.config,
+      shards: { 0: [first!.port, '127.0.0.1'], 1: [second!.port, 'localhost'] },
+    });
+    maps.push(to);
+    const all = specimens(from, 200, Date.now() + 3_600_000);
+    await populate(from, all);
+    const error = await reshard(from, to).catch((error) => error);
+    expect(error).toBeInstanceOf(InvalidOptionError);
+    expect(error.message).toContain(`localhost:${second!.port}`);
+    expect(error.message).toContain(`127.0.0.1:${second!.port}`);
+    expect(await faults(from, all)).toEqual([]);
+    for (const client of clients) expect(await client.exists('idsmith:reshard')).toBe(0);
+  });
+
   it('says so when processes with the old config write on and on', async () => {
     const { servers } = shards;
     const [from, to] = [mapOn([servers[0]!]), mapOn([servers[1]!])];

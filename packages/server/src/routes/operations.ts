@@ -65,6 +65,7 @@ export function operationRoutes(services: Services): Route[] {
       path: '/healthz',
       summary: 'Whether the process lives',
       scope: 'public',
+      always: true,
       answer: record({ status: text }),
       handle: () => ({ status: 'ok' }),
     },
@@ -73,6 +74,7 @@ export function operationRoutes(services: Services): Route[] {
       path: '/readyz',
       summary: 'Whether it can mint: the store answers and the leases are active',
       scope: 'public',
+      always: true,
       answer: record({ status: text }),
       problems: [503],
       async handle() {
@@ -86,6 +88,7 @@ export function operationRoutes(services: Services): Route[] {
       path: '/metrics',
       summary: 'Metrics for Prometheus',
       scope: 'any',
+      always: true,
       type: 'text/plain; version=0.0.4; charset=utf-8',
       handle() {
         replays.sweep();

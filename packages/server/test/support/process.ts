@@ -9,6 +9,11 @@ const bin = fileURLToPath(new URL('../../../idsmith/bin/idsmith.js', import.meta
 
 /** Starts `idsmith serve` as a process of its own, in a folder of its own, with these flags. */
 export function startIdsmith(...flags: string[]): Promise<ServerProcess> {
+  return startIdsmithWith({}, ...flags);
+}
+
+/** The same with these environment variables. */
+export function startIdsmithWith(env: Record<string, string>, ...flags: string[]): Promise<ServerProcess> {
   return withFreePorts(1, async ([port]) => {
     const url = `http://127.0.0.1:${port}`;
     const server = new ServerProcess({
@@ -16,6 +21,7 @@ export function startIdsmith(...flags: string[]): Promise<ServerProcess> {
       dir: makeFolder('idsmith'),
       ports: [port],
       url,
+      env,
       run: [process.execPath, bin, 'serve', '--port', String(port), ...flags],
       answers: async () => (await fetch(`${url}/healthz`)).ok,
     });

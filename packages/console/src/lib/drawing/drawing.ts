@@ -4,15 +4,7 @@ import { drawKey } from './key.js';
 import { drawUuid } from './uuid.js';
 
 /** What a part of an id is about; each has a colour of its own. */
-export type Kind =
-  | 'time'
-  | 'counter'
-  | 'process'
-  | 'machine'
-  | 'type'
-  | 'random'
-  | 'version'
-  | 'unused';
+export type Kind = 'time' | 'counter' | 'process' | 'machine' | 'type' | 'random' | 'version' | 'unused';
 
 /** Neighbouring cells that belong to one field. */
 export interface Segment {
@@ -40,7 +32,7 @@ export function drawingOf(id: string, reading: Reading): Drawing | undefined {
     case 'uuid':
       return drawUuid(text, reading);
     case 'flake':
-      return drawFlake(text, String(reading.fields['layout']));
+      return drawFlake(text, String(reading.fields.layout));
     case 'key':
       return drawKey(text);
     default:

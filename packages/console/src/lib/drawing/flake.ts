@@ -9,7 +9,11 @@ export function drawFlake(text: string, layoutName: string): Drawing | undefined
   const layout = Object.hasOwn(layouts, layoutName) ? layouts[layoutName as keyof typeof layouts] : undefined;
   if (layout === undefined || !/^-?\d{1,20}$/.test(text)) return undefined;
   const { order, fields, bits } = layout;
-  const segments: Segment[] = order.map((field) => ({ field, kind: KINDS[field], width: fields[field].bits }));
+  const segments: Segment[] = order.map((field) => ({
+    field,
+    kind: KINDS[field],
+    width: fields[field].bits,
+  }));
   if (bits < 64) segments.unshift({ field: 'unused', kind: 'unused', width: 64 - bits });
   return {
     unit: 'bit',

@@ -59,9 +59,9 @@ export function drawUuid(text: string, { family, fields }: Reading): Drawing | u
   const hex = text.replaceAll('-', '');
   if (!/^[0-9a-f]{32}$/i.test(hex)) return undefined;
   const cells = BigInt(`0x${hex}`).toString(2).padStart(128, '0');
-  const number = String(fields['version']);
+  const number = String(fields.version);
   if (family === 'locality')
-    return { unit: 'bit', cells, segments: fields['flavour'] === 'rfc9562' ? RFC9562 : LOCALITY };
+    return { unit: 'bit', cells, segments: fields.flavour === 'rfc9562' ? RFC9562 : LOCALITY };
   // Version 6 is version 1 with its time in another order.
   const segments = VERSIONS[number === '6' ? '1' : number] ?? OTHER;
   return { unit: 'bit', cells, segments };

@@ -2,6 +2,7 @@ import { StoreError } from '../../errors.js';
 import { refuse, requireInteger } from '../../options.js';
 import { handOver } from '../handover.js';
 import type { ShardMap } from '../map.js';
+import { requireDistinct } from './alias.js';
 import { requireNoClash } from './clash.js';
 import { Pace } from './pace.js';
 import { Parties } from './parties.js';
@@ -84,6 +85,7 @@ export async function reshard(
   let outcome: Parameters<typeof end>[0] = 'not begun';
   try {
     const phases = await lookAt(parties);
+    await requireDistinct(parties);
     if (!phases.every((phase) => phase === 'moving' || phase === 'done'))
       await requireNoClash(parties, places);
     await handOver(parties.from.marks, parties.to.marks);

@@ -1,6 +1,5 @@
 import { StoreError } from '../../errors.js';
-import { show } from '../../options.js';
-import { type Name, textOf } from './name.js';
+import type { Name } from './name.js';
 import type { Route } from './parties.js';
 import { IN, OUT, STATE } from './state.js';
 import { CLAIM, DROP, FREE, LOOK, PUT, SETTLE, TAKE } from './step-scripts.js';
@@ -27,12 +26,10 @@ export type Between = (step: 'claimed' | 'taken' | 'put' | 'dropped' | 'settled'
 
 interface Taken {
   readonly value: Uint8Array;
-  readonly ttl: number;
+  readonly ttl: string;
   readonly digest: string;
   readonly expiry: string;
 }
-
-type Row = 'absent' | 'orphan' | 'later' | Taken;
 
 /** Keys on their way, and what is known of them. */
 interface Batch extends Route {
@@ -89,47 +86,57 @@ export class Mover {
 
   /** Which of the keys their old owner has, or may still give. `undefined` if this resharding is not under way there. */
   async look(source: Wire, keys: readonly Name[]): Promise<Name[] | undefined> {
-    const here = await source.run('looking for keys', LOOK, [STATE, OUT, ...keys], [this.#move]);
-    return isStale(here) ? undefined : keys.filter((_, i) => Number(here[i]) === 1);
+    const reply = await source.run('looking for keys', LOOK, [STATE, OUT, ...keys], [this.#move]);
+    const letters = text(reply[0]);
+    return letters === STALE ? undefined : keys.filter((_, i) => letters[i] === 'h');
   }
 
   async #claim(batch: Batch): Promise<void> {
     const { target, keys, taken } = batch;
-    const [number, ...verdicts] = await this.#run(target, 'claiming keys', CLAIM, IN, keys, [this.#name]);
+    const [number, letters] = await this.#run(target, 'claiming keys', CLAIM, IN, keys, [this.#name]);
     batch.claim = text(number);
-    keys.forEach((key, i) => {
-      if (text(verdicts[i]) === 'taken') taken.add(key);
+    eachLetter(keys, letters, (key, letter) => {
+      if (letter === 't') taken.add(key);
     });
   }
 
   async #take(batch: Batch): Promise<void> {
     const { source, keys, values, orphans, done, moved } = batch;
     const args = [this.#name, BYTES];
-    const [number, ...rows] = await this.#run(source, 'reading keys', TAKE, OUT, keys, args);
+    const [number, letters, rows, all] = await this.#run(source, 'reading keys', TAKE, OUT, keys, args);
     batch.taking = text(number);
     batch.takenAt = performance.now();
-    keys.forEach((key, i) => {
-      const row = rowOf(rows[i]);
-      if (row === 'absent') done.push(key);
-      else if (row === 'orphan') orphans.push(key);
-      else if (row === 'later') moved.again.push(key);
-      else values.set(key, row);
+    const nextRow = text(rows).split('\n').values();
+    let at = 0;
+    eachLetter(keys, letters, (key, letter) => {
+      if (letter === 'a') done.push(key);
+      else if (letter === 'o') orphans.push(key);
+      else if (letter === 'l') moved.again.push(key);
+      else {
+        const [size, ttl, digest, expiry] = (nextRow.next().value as string).split(' ') as [
+          string,
+          ...[string, string, string],
+        ];
+        const value = (all as Uint8Array).subarray(at, at + Number(size));
+        at += value.length;
+        values.set(key, { value, ttl, digest, expiry });
+      }
     });
   }
 
   async #put({ target, claim, takenAt, values, taken, moved }: Batch): Promise<void> {
     const keys = [...values.keys()].filter((key) => !taken.has(key));
+    const rows = keys.map((key) => values.get(key) as Taken);
     const since = performance.now() - takenAt;
-    const args = keys.flatMap((key) => {
-      const row = values.get(key) as Taken;
-      return [ttlOf(row, since), row.value];
-    });
-    const verdicts = await this.#run(target, 'writing keys', PUT, IN, keys, [claim, ...args]);
-    keys.forEach((key, i) => {
-      const verdict = verdicts[i];
-      if (Array.isArray(verdict)) throw refused(target, key, verdict);
-      if (text(verdict) === 'taken') taken.add(key);
-      if (text(verdict) === 'lost') {
+    const sizes = rows.map((row) => `${row.value.length} ${ttlOf(row, since)}`).join('\n');
+    const all = Buffer.concat(rows.map(({ value }) => value));
+    const args = [claim, sizes, all];
+    const [letters, trouble] = await this.#run(target, 'writing keys', PUT, IN, keys, args);
+    if (String(trouble ?? '') !== '')
+      throw new StoreError(`node ${target.name}: writing keys failed: ${text(trouble)}`);
+    eachLetter(keys, letters, (key, letter) => {
+      if (letter === 't') taken.add(key);
+      if (letter === 'l') {
         moved.lost.push(key);
         values.delete(key);
       }
@@ -137,21 +144,19 @@ export class Mover {
   }
 
   async #drop({ source, taking, values, taken, orphans, done, moved }: Batch): Promise<void> {
-    const rows = [...values];
-    const keys = rows.map(([key]) => key);
-    const args = rows.flatMap(([, { digest, expiry }]) => [digest, expiry]);
-    const verdicts = await this.#run(source, 'deleting keys', DROP, OUT, keys, [taking, ...args]);
-    rows.forEach(([key, { value }], i) => {
-      const verdict = text(verdicts[i]);
-      if (verdict === 'changed') moved.again.push(key);
-      else if (verdict === 'lost') moved.lost.push(key);
-      else if (verdict === 'orphan') orphans.push(key);
+    const keys = [...values.keys()];
+    const rows = [...values.values()].map(({ digest, expiry }) => `${digest} ${expiry}`).join('\n');
+    const [letters] = await this.#run(source, 'deleting keys', DROP, OUT, keys, [taking, rows]);
+    eachLetter(keys, letters, (key, letter) => {
+      if (letter === 'c') moved.again.push(key);
+      else if (letter === 'l') moved.lost.push(key);
+      else if (letter === 'o') orphans.push(key);
       else {
         done.push(key);
         if (taken.has(key)) moved.superseded++;
         else {
           moved.keys++;
-          moved.bytes += value.length;
+          moved.bytes += (values.get(key) as Taken).value.length;
         }
       }
     });
@@ -160,20 +165,12 @@ export class Mover {
   async #settle({ source, target, claim, taking, taken, orphans, done }: Batch): Promise<void> {
     const isListed = (key: Name) => !taken.has(key);
     const [lone, rest] = [orphans.filter(isListed), done.filter(isListed)];
-    const fates = [...lone.map(() => 'drop'), ...rest.map(() => 'keep')];
-    const verdicts = await this.#run(
-      target,
-      'settling keys',
-      SETTLE,
-      IN,
-      [...lone, ...rest],
-      [claim, ...fates],
-    );
+    const fates = 'd'.repeat(lone.length) + 'k'.repeat(rest.length);
+    const keys = [...lone, ...rest];
+    const [letters] = await this.#run(target, 'settling keys', SETTLE, IN, keys, [claim, fates]);
     // An orphan whose copy somebody else has claimed is theirs to free.
-    const freed = [
-      ...orphans.filter((key) => taken.has(key)),
-      ...lone.filter((_, i) => text(verdicts[i]) === 'settled'),
-    ];
+    const isFree = (_: Name, i: number) => text(letters)[i] === 's';
+    const freed = [...orphans.filter((key) => taken.has(key)), ...lone.filter(isFree)];
     await this.#run(source, 'settling keys', FREE, OUT, freed, [taking]);
   }
 
@@ -187,28 +184,25 @@ export class Mover {
   ): Promise<unknown[]> {
     if (keys.length === 0) return [];
     const reply = await wire.run(what, script, [STATE, list, ...keys], [this.#move, ...args]);
-    if (isStale(reply))
+    if (reply.length === 1 && text(reply[0]) === STALE)
       throw new StoreError(`node ${wire.name}: ${what} failed: another resharding has begun there`);
     return reply;
   }
 }
 
-const isStale = (reply: readonly unknown[]) => reply.length === 1 && text(reply[0]) === 'stale';
+/** What a script says that is not to be run. */
+const STALE = 'stale';
 
-const text = (reply: unknown) => String(reply);
+const text = (reply: unknown) => String(reply ?? '');
 
-function rowOf(row: unknown): Row {
-  if (!Array.isArray(row)) return text(row) as Row;
-  const [value, ttl, digest, expiry] = row;
-  return { value, ttl: Number(ttl), digest: text(digest), expiry: text(expiry) };
+function eachLetter(keys: readonly Name[], letters: unknown, see: (key: Name, letter: string) => void): void {
+  const all = text(letters);
+  keys.forEach((key, i) => {
+    see(key, all[i] as string);
+  });
 }
 
 /** What is left of the TTL after `since` ms; 0 is none, which is why one that is over is 1. */
 function ttlOf({ ttl }: Taken, since: number): number {
-  return ttl < 0 ? 0 : Math.max(1, Math.round(ttl - since));
-}
-
-function refused(target: Wire, key: Name, [reason]: readonly unknown[]): StoreError {
-  const name = show(textOf(key));
-  return new StoreError(`node ${target.name}: writing the key ${name} failed: ${text(reason)}`);
+  return Number(ttl) < 0 ? 0 : Math.max(1, Math.round(Number(ttl) - since));
 }

@@ -5,7 +5,12 @@ import { reshard, ShardMap } from 'idsmith/shard';
 const { from, to, options } = JSON.parse(process.argv[2]);
 const maps = [new ShardMap(from), new ShardMap(to)];
 process.send?.('started');
-const report = await reshard(maps[0], maps[1], options);
+let isTold = false;
+const onProgress = () => {
+  if (!isTold) process.send?.('moving');
+  isTold = true;
+};
+const report = await reshard(maps[0], maps[1], { ...options, onProgress });
 await Promise.all(maps.map((map) => map.close()));
 process.stdout.write(JSON.stringify(report));
 process.disconnect?.();

@@ -101,8 +101,12 @@ export async function faults(map: ShardMap, all: readonly Specimen[]): Promise<s
         pipeline.call(...reading(specimen));
         pipeline.pttl(specimen.key);
       }
-      const now = Date.now();
-      const answers = (await pipeline.exec()) ?? [];
+      // The server's own time, amid the answers: they may be a long time on the way.
+      pipeline.time();
+      const answers = (await pipeline.exec()) as [Error | null, unknown][];
+      const time = answers.at(-1) as [null, string[]];
+      const [seconds, micros] = time[1].map(Number) as [number, number];
+      const now = seconds * 1000 + micros / 1000;
       some.forEach((specimen, i) => {
         const [[error, value], [, ttl]] = [answers[2 * i]!, answers[2 * i + 1]!];
         if (error || !isExpected(specimen, value))

@@ -1,0 +1,133 @@
+// npm run bench -- server
+
+import { cpus } from 'node:os';
+import autocannon from 'autocannon';
+import { Sequences } from 'idsmith';
+import { openStore } from 'idsmith/stores';
+import { printTargets, save } from './harness.mjs';
+import { drawSteadily } from './sequence/draw.mjs';
+import { startBare, startIdsmith } from './server/start.mjs';
+
+const ROUNDS = 5;
+const SECONDS = 3;
+const CONNECTIONS = 50;
+
+const [ours, bare] = await Promise.all([startIdsmith(), startBare()]);
+const headers = { 'content-type': 'application/json' };
+const body = JSON.stringify({ name: 'bench', blockSize: 1000 });
+await fetch(`${ours.url}/v1/sequences`, { method: 'POST', headers, body });
+
+const lanes = [
+  { name: 'bare Fastify route, a constant', url: `${bare.url}/bare`, ids: 1 },
+  { name: 'POST /v1/flakes', url: `${ours.url}/v1/flakes`, ids: 1 },
+  { name: 'POST /v1/locality', url: `${ours.url}/v1/locality`, ids: 1 },
+  { name: 'POST /v1/sequences/bench/next', url: `${ours.url}/v1/sequences/bench/next`, ids: 1 },
+  { name: 'POST /v1/flakes?count=1000', url: `${ours.url}/v1/flakes?count=1000`, ids: 1000 },
+  { name: 'POST /v1/locality?count=1000', url: `${ours.url}/v1/locality?count=1000`, ids: 1000 },
+  {
+    name: 'POST /v1/sequences/bench/next?count=1000',
+    url: `${ours.url}/v1/sequences/bench/next?count=1000`,
+    ids: 1000,
+  },
+].map((lane) => ({ ...lane, rounds: [] }));
+
+for (const { url, ids } of lanes) await checkAnswers(url, ids);
+
+/** One round of load; whatever is not a success disqualifies. */
+async function load(url, duration, more = {}) {
+  const result = await autocannon({ url, method: 'POST', connections: CONNECTIONS, duration, ...more });
+  const failed = result.errors + result.timeouts + result.non2xx;
+  if (failed > 0) throw new Error(`${url}: ${failed} requests failed`);
+  return result;
+}
+
+/** An answer that is not one, or an id that comes twice, disqualifies before anything is timed. */
+async function checkAnswers(url, count) {
+  const seen = new Set();
+  for (let i = 0; i < 20; i++) {
+    const { ids } = await (await fetch(url, { method: 'POST' })).json();
+    if (ids.length !== count) throw new Error(`${url} gave ${ids.length} ids, not ${count}`);
+    for (const id of ids) seen.add(id);
+  }
+  if (!url.startsWith(bare.url) && seen.size !== 20 * count) throw new Error(`${url} gave an id twice`);
+}
+
+const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
+
+for (const { url } of lanes) await load(url, 1);
+for (let round = 0; round < ROUNDS; round++)
+  for (const lane of lanes) lane.rounds.push(await load(lane.url, SECONDS));
+
+const results = lanes.map(({ name, ids, rounds }) => {
+  const rate = median(rounds.map(({ requests }) => requests.average));
+  const at = (share) => median(rounds.map(({ latency }) => latency[share]));
+  return { name, rate, ids: rate * ids, p50: at('p50'), p99: at('p99'), p999: at('p99_9') };
+});
+const of = (name) => results.find((result) => result.name === name);
+
+const machine = `${cpus()[0]?.model.trim()}, ${cpus().length} cores, Node ${process.version}, V8 ${process.versions.v8}`;
+console.log(`The server on loopback, its load generator on the same machine\n${machine}`);
+console.log(
+  `median of ${ROUNDS} interleaved rounds of ${SECONDS} s, ${CONNECTIONS} connections, one request at a time on each\n`,
+);
+printRows(
+  ['', 'requests/s', 'ids/s', 'p50 ms', 'p99 ms', 'p99.9 ms'],
+  results.map(({ name, rate, ids, p50, p99, p999 }) => [
+    name,
+    ...[rate, ids].map((number) => Math.round(number).toLocaleString('en')),
+    ...[p50, p99, p999].map(String),
+  ]),
+);
+
+console.log('\nOne id at a time, 10,000 requests a second and not as many as can be\n');
+const steady = await load(`${ours.url}/v1/flakes`, 5, { overallRate: 10_000 });
+const { p50, p99, p99_9: p999 } = steady.latency;
+console.log(
+  `${Math.round(steady.requests.average).toLocaleString('en')} a second; p50 ${p50} ms, p99 ${p99} ms, p99.9 ${p999} ms`,
+);
+
+console.log('\nA sequence over httpStore, bursts of 10,000 ids between turns of the event loop\n');
+const store = await openStore(ours.url);
+const sequences = new Sequences(store);
+await sequences.define('remote', { blockSize: 1000 });
+const remote = await drawSteadily(await sequences.get('remote'), 5);
+console.log(
+  `${(remote.perSecond / 1e6).toFixed(1)} million ids a second; ${remote.waits} calls of ${remote.ids} waited`,
+);
+await sequences.close();
+
+const plain = of('bare Fastify route, a constant').rate;
+const targets = [
+  {
+    what: 'one flake a request against the bare route',
+    ratio: of('POST /v1/flakes').rate / plain,
+    target: 0.8,
+  },
+  {
+    what: 'one locality UUID a request against the bare route',
+    ratio: of('POST /v1/locality').rate / plain,
+    target: 0.8,
+  },
+  {
+    what: 'one id of a sequence a request against the bare route',
+    ratio: of('POST /v1/sequences/bench/next').rate / plain,
+    target: 0.8,
+  },
+  ...['flakes', 'locality', 'sequences/bench/next'].map((path) => ({
+    what: `${path}?count=1000 against 2 million ids a second`,
+    ratio: of(`POST /v1/${path}?count=1000`).ids / 2e6,
+    target: 1,
+  })),
+  { what: 'a remote sequence against 10 million ids a second', ratio: remote.perSecond / 10e6, target: 1 },
+];
+printTargets(targets);
+save('server', { machine, targets, results, steady: steady.latency, remote });
+await Promise.all([ours.stop(), bare.stop()]);
+
+function printRows(header, rows) {
+  const widths = header.map((_, column) => Math.max(...[header, ...rows].map((row) => row[column].length)));
+  for (const row of [header, ...rows])
+    console.log(
+      row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  '),
+    );
+}

@@ -1,0 +1,12 @@
+// The least that a Fastify server can do: one route that gives a constant. What ours is measured against.
+
+import { createRequire } from 'node:module';
+
+const require = createRequire(new URL('../../packages/server/package.json', import.meta.url));
+const app = require('fastify')();
+const answer = { ids: ['1703865194431643648'] };
+app.post('/bare', (_request, reply) => {
+  reply.send(answer);
+});
+await app.listen({ port: 0, host: '127.0.0.1' });
+console.log(`http://127.0.0.1:${app.server.address().port}`);

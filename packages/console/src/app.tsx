@@ -1,0 +1,54 @@
+import type { ComponentType } from 'preact';
+import { HealthPage } from './pages/health/health-page.js';
+import { InspectPage } from './pages/inspect/inspect-page.js';
+import { LeasesPage } from './pages/leases/leases-page.js';
+import { MintPage } from './pages/mint/mint-page.js';
+import { RingPage } from './pages/ring/ring-page.js';
+import { SequencesPage } from './pages/sequences/sequences-page.js';
+import { hrefOf, route } from './router.js';
+import { AwayBanner } from './shell/away-banner.js';
+import { Boundary } from './shell/boundary.js';
+import { Sidebar } from './shell/sidebar.js';
+import { TokenDialog } from './shell/token-dialog.js';
+import { Empty } from './ui/notice.js';
+import { Toast } from './ui/toast.js';
+import { useObservable } from './ui/use-observable.js';
+
+const PAGES: Readonly<Record<string, ComponentType<{ rest: string }>>> = {
+  inspect: InspectPage,
+  mint: MintPage,
+  sequences: SequencesPage,
+  leases: LeasesPage,
+  ring: RingPage,
+  health: HealthPage,
+};
+
+export function App() {
+  const { page, rest } = useObservable(route);
+  const Current = Object.hasOwn(PAGES, page) ? PAGES[page] : undefined;
+  return (
+    <>
+      {/* Not a link: its address would be a page to the router. */}
+      <button type="button" class="skip" onClick={() => document.querySelector<HTMLElement>('h1')?.focus()}>
+        Skip to the page
+      </button>
+      <Sidebar page={page} />
+      <main>
+        <AwayBanner />
+        {Current === undefined ? (
+          <Empty title="There is no such page">
+            <p>
+              <a href={hrefOf('inspect')}>Inspect an id</a> instead.
+            </p>
+          </Empty>
+        ) : (
+          <Boundary key={page}>
+            <Current rest={rest} />
+          </Boundary>
+        )}
+      </main>
+      <TokenDialog />
+      <Toast />
+    </>
+  );
+}

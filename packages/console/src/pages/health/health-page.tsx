@@ -1,0 +1,79 @@
+import { api } from '../../api/routes.js';
+import { duration, perSecond } from '../../lib/format.js';
+import { parseMetrics } from '../../lib/prometheus.js';
+import { Loading, Trouble } from '../../ui/notice.js';
+import { Page } from '../../ui/page.js';
+import { useLive } from '../../ui/use-live.js';
+import { Chart } from './chart.js';
+import { seen } from './history.js';
+import { ServerStats } from './server-stats.js';
+
+const INTERVAL = 1000;
+
+/** What the server does, as it does it. */
+export function HealthPage() {
+  const { data, error } = useLive(
+    'metrics',
+    async (signal) => {
+      const samples = parseMetrics(await api.metrics(signal));
+      const look = { at: Date.now(), samples };
+      return { look, points: seen(look) };
+    },
+    INTERVAL,
+  );
+
+  return (
+    <Page title="Health" lead="What the server does at this moment, read from its metrics every second.">
+      <Trouble error={error} />
+      {data === undefined ? (
+        error === undefined && <Loading what="the metrics" lines={6} />
+      ) : (
+        <>
+          <ServerStats look={data.look} point={data.points.at(-1)} />
+          <div class="charts">
+            <Chart
+              title="Ids per second"
+              points={data.points}
+              format={perSecond}
+              series={[
+                { label: 'flake', colour: 'kind-time', read: ({ minted }) => minted.flake ?? 0 },
+                { label: 'locality', colour: 'kind-machine', read: ({ minted }) => minted.locality ?? 0 },
+                { label: 'sequence', colour: 'kind-counter', read: ({ minted }) => minted.sequence ?? 0 },
+                { label: 'key', colour: 'kind-process', read: ({ minted }) => minted.key ?? 0 },
+              ]}
+            />
+            <Chart
+              title="Store latency"
+              points={data.points}
+              format={duration}
+              series={[
+                { label: 'median', colour: 'kind-time', read: ({ latency }) => latency.p50 },
+                { label: '99th percentile', colour: 'kind-process', read: ({ latency }) => latency.p99 },
+              ]}
+            />
+            <Chart
+              title="Errors per second"
+              points={data.points}
+              format={perSecond}
+              series={[
+                {
+                  label: 'requests refused (4xx)',
+                  colour: 'kind-process',
+                  read: ({ errors }) => errors.client,
+                },
+                { label: 'requests failed (5xx)', colour: 'bad', read: ({ errors }) => errors.server },
+                { label: 'store operations', colour: 'kind-machine', read: ({ errors }) => errors.store },
+              ]}
+            />
+            <Chart
+              title="Requests per second"
+              points={data.points}
+              format={perSecond}
+              series={[{ label: 'requests', colour: 'kind-time', read: ({ requests }) => requests }]}
+            />
+          </div>
+        </>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,36 @@
+import { duration, megabytes, perSecond } from '../../lib/format.js';
+import { gauge, type Look, type Point } from '../../lib/health.js';
+import { Stat } from '../../ui/panel.js';
+
+/** The numbers of the moment. */
+export function ServerStats({ look, point }: { look: Look; point: Point | undefined }) {
+  const minted = point && Object.values(point.minted).reduce((sum, rate) => sum + rate, 0);
+  const memory = gauge(look, 'process_resident_memory_bytes');
+  const delay = gauge(look, 'idsmith_event_loop_delay_seconds', { quantile: '0.99' });
+  const leases = look.samples.filter(({ name }) => name === 'idsmith_lease_active');
+  return (
+    <dl class="stats">
+      <Stat label="Ids per second">{minted === undefined ? '…' : perSecond(minted)}</Stat>
+      <Stat label="Waiting for the store" note="requests">
+        {gauge(look, 'idsmith_requests_in_flight') ?? '—'}
+      </Stat>
+      <Stat label="Event loop" note="late, 99th percentile">
+        {delay === undefined ? '—' : duration(delay)}
+      </Stat>
+      <Stat label="Memory">{memory === undefined ? '—' : megabytes(memory)}</Stat>
+      {leases.map(({ labels, value }) => {
+        const left = gauge(look, 'idsmith_lease_fence_seconds', labels) ?? 0;
+        const [family = '', namespace = ''] = [labels.family, labels.namespace];
+        return (
+          <Stat
+            key={`${family} ${namespace}`}
+            label={`Lease, ${family}`}
+            note={value === 1 ? `${Math.ceil(left)} s to the fence` : `of ${namespace}`}
+          >
+            <span class={value === 1 ? 'good-text' : 'bad-text'}>{value === 1 ? 'active' : 'none'}</span>
+          </Stat>
+        );
+      })}
+    </dl>
+  );
+}

@@ -1,0 +1,111 @@
+import { useState } from 'preact/hooks';
+import { type Drawing, fieldsOf } from '../../lib/drawing/drawing.js';
+import { type Run, rowsOf } from '../../lib/drawing/rows.js';
+import { useWidth } from '../../ui/use-width.js';
+
+/** Sizes in pixels. */
+const CELL_HEIGHT = 26;
+const LABEL_HEIGHT = 26;
+const ROW_HEIGHT = CELL_HEIGHT + LABEL_HEIGHT;
+/** Narrower cells have no room for their digit. */
+const NARROWEST_DIGIT = 9;
+const LETTER = 6.6;
+
+/** The bits or digits of an id, to scale, each in the colour of its field, with a legend. */
+export function BitMap({ drawing, title }: { drawing: Drawing; title: string }) {
+  const [ref, width] = useWidth<HTMLDivElement>();
+  const [field, setField] = useState('');
+  const { unit, cells } = drawing;
+  const fields = fieldsOf(drawing);
+  const columns = unit === 'bit' ? (width < 700 ? 32 : 64) : cells.length;
+  const rows = rowsOf(drawing, columns);
+  // Digits are few, and must not become a wall.
+  const cell = Math.min(width / columns, unit === 'bit' ? 22 : 34);
+  const summary = fields.map((each) => `${each.field} ${plural(each.width, unit)}`).join(', ');
+  return (
+    <figure class="bit-map" ref={ref}>
+      <svg
+        width={cell * columns}
+        height={rows.length * ROW_HEIGHT}
+        role="img"
+        aria-label={`${title}, from the highest ${unit} to the lowest: ${summary}`}
+      >
+        {rows.map((runs, row) => (
+          <g key={row} transform={`translate(0 ${row * ROW_HEIGHT})`}>
+            {runs.map((run) => (
+              <RunOfCells
+                key={run.column}
+                run={run}
+                cell={cell}
+                hasTint={unit === 'bit'}
+                isFaded={field !== '' && run.field !== field}
+              />
+            ))}
+          </g>
+        ))}
+      </svg>
+      <figcaption>
+        <ul class="legend">
+          {fields.map((each) => (
+            <li
+              key={each.field}
+              class={`kind-${each.kind}`}
+              onMouseEnter={() => setField(each.field)}
+              onMouseLeave={() => setField('')}
+            >
+              <span class="swatch" aria-hidden="true" />
+              {each.field}
+              <span class="muted">{plural(each.width, unit)}</span>
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+    </figure>
+  );
+}
+
+interface RunProps {
+  readonly run: Run;
+  /** The width of a cell, pixels. */
+  readonly cell: number;
+  /** Whether zeros are paler, as bits are. */
+  readonly hasTint: boolean;
+  readonly isFaded: boolean;
+}
+
+function RunOfCells({ run, cell, hasTint, isFaded }: RunProps) {
+  const { field, kind, column, cells } = run;
+  const width = cells.length * cell;
+  const hasRoom = width > field.length * LETTER;
+  return (
+    <g class={`run kind-${kind}${isFaded ? ' faded' : ''}`} transform={`translate(${column * cell} 0)`}>
+      <title>{`${field}: ${cells}`}</title>
+      {[...cells].map((digit, i) => (
+        <g key={i} transform={`translate(${i * cell} 0)`}>
+          <rect
+            class={hasTint && digit === '0' ? 'cell zero' : 'cell'}
+            width={Math.max(cell - 1, 1)}
+            height={CELL_HEIGHT}
+          />
+          {cell >= NARROWEST_DIGIT && (
+            <text
+              class={hasTint && digit === '0' ? 'digit zero' : 'digit'}
+              x={(cell - 1) / 2}
+              y={CELL_HEIGHT / 2 + 4}
+            >
+              {digit}
+            </text>
+          )}
+        </g>
+      ))}
+      <rect class="underline" y={CELL_HEIGHT + 2} width={Math.max(width - 1, 1)} height="2" />
+      {hasRoom && (
+        <text class="run-label" y={CELL_HEIGHT + 15}>
+          {field}
+        </text>
+      )}
+    </g>
+  );
+}
+
+const plural = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;

@@ -1,0 +1,67 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { replaceRest } from '../../router.js';
+import { Button } from '../../ui/button.js';
+import { TextField } from '../../ui/field.js';
+import { Loading, Trouble } from '../../ui/notice.js';
+import { Page } from '../../ui/page.js';
+import { Examples } from './examples.js';
+import { ReadingPanel } from './reading-panel.js';
+import { SequenceReadings } from './sequence-readings.js';
+import { useInspection } from './use-inspection.js';
+
+/** How long typing may pause before the id is looked at, ms. */
+const PAUSE = 150;
+
+/** Paste any id, see what it says. */
+export function InspectPage({ rest }: { rest: string }) {
+  const [text, setText] = useState(rest);
+  const { id, readings, sequences, problem, error, isLoading } = useInspection(rest);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+
+  // The address leads: whoever follows a link or goes back sees what it says.
+  useEffect(() => setText((typed) => (typed.trim() === rest ? typed : rest)), [rest]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  const type = (value: string) => {
+    setText(value);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => replaceRest('inspect', value.trim()), PAUSE);
+  };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    clearTimeout(timer.current);
+    replaceRest('inspect', text.trim());
+  };
+
+  return (
+    <Page title="Inspect" lead="Paste an id of any family, and see everything it says.">
+      <form class="inspect-form" onSubmit={submit} noValidate>
+        <TextField
+          label="Id"
+          value={text}
+          onInput={type}
+          placeholder="a UUID, a flake, a key, a number"
+          error={problem}
+          class="wide"
+        />
+        <Button look="primary" icon="inspect" submit>
+          Inspect
+        </Button>
+      </form>
+      <Trouble error={error} />
+      {rest === '' && <Examples />}
+      {isLoading && <Loading what="the readings" lines={4} />}
+      <div class="readings" aria-live="polite">
+        {readings.map((reading, i) => (
+          <ReadingPanel
+            key={`${id} ${reading.family} ${reading.fields.layout ?? ''}`}
+            id={id}
+            reading={reading}
+            isBest={i === 0 && readings.length > 1}
+          />
+        ))}
+        {sequences.length > 0 && <SequenceReadings id={id} sequences={sequences} />}
+      </div>
+    </Page>
+  );
+}

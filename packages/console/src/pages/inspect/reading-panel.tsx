@@ -1,0 +1,65 @@
+import type { Reading } from '../../api/types.js';
+import { drawingOf } from '../../lib/drawing/drawing.js';
+import { relative } from '../../lib/format.js';
+import { CopyButton } from '../../ui/copy.js';
+import { Panel } from '../../ui/panel.js';
+import { BitMap } from './bit-map.js';
+
+const TITLES: Readonly<Record<string, string>> = {
+  locality: 'Locality UUID',
+  uuid: 'UUID',
+  flake: 'Flake',
+  key: 'Sharded key',
+};
+
+/** What people call the fields. */
+const LABELS: Readonly<Record<string, string>> = {
+  sequentialCounter: 'counter, if sequential',
+  variableCounter: 'counter, if variable',
+  processId: 'process id',
+  macFragment: 'MAC fragment',
+  timestamp: 'Unix ms',
+  ms: 'ms since epoch',
+};
+
+/** Said with the time, above the other fields. */
+const TIMES = ['utc', 'iso'];
+
+export function ReadingPanel({ id, reading, isBest }: { id: string; reading: Reading; isBest: boolean }) {
+  const { family, fields } = reading;
+  const drawing = drawingOf(id, reading);
+  const flavour = fields.layout ?? fields.flavour;
+  const title = `${TITLES[family] ?? family}${flavour === undefined ? '' : `, ${flavour}`}`;
+  return (
+    <Panel title={title} actions={isBest && <span class="badge">best reading</span>} class="reading">
+      <Time fields={fields} />
+      {drawing && <BitMap drawing={drawing} title={title} />}
+      <dl class="fields">
+        {Object.entries(fields)
+          .filter(([name]) => !TIMES.includes(name) && name !== 'layout')
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{LABELS[name] ?? name}</dt>
+              <dd class="mono">{String(value)}</dd>
+            </div>
+          ))}
+      </dl>
+    </Panel>
+  );
+}
+
+function Time({ fields }: { fields: Reading['fields'] }) {
+  const { timestamp, utc, iso } = fields;
+  if (typeof timestamp !== 'number' || typeof iso !== 'string') return null;
+  return (
+    <p class="reading-time">
+      <time dateTime={iso} class="mono">
+        {utc}
+      </time>
+      <CopyButton text={iso} what="the time" />
+      <span class="muted">
+        {relative(timestamp, Date.now())} · {new Date(timestamp).toLocaleString()} local time
+      </span>
+    </p>
+  );
+}

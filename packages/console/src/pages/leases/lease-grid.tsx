@@ -1,0 +1,90 @@
+import { useRef, useState } from 'preact/hooks';
+import type { LeaseJson } from '../../api/types.js';
+import { digits } from '../../lib/format.js';
+import { viewsOf } from '../../lib/leases.js';
+import { Button } from '../../ui/button.js';
+import { NodeCell } from './node-cell.js';
+import { NodeDetail } from './node-detail.js';
+
+/** Node ids shown at a time: on a telephone, fewer. */
+const PAGE = matchMedia('(max-width: 640px)').matches ? 128 : 512;
+
+interface Props {
+  readonly records: readonly LeaseJson[];
+  readonly now: number;
+  readonly size: number;
+}
+
+/** Every node id as a cell. One of them is in the tab order; the arrow keys lead to the others. */
+export function LeaseGrid({ records, now, size }: Props) {
+  const [wanted, setFirst] = useState(0);
+  const [current, setCurrent] = useState(0);
+  const grid = useRef<HTMLUListElement>(null);
+  const first = wanted < size ? wanted : 0;
+  const count = Math.min(PAGE, size - first);
+  const views = viewsOf(records, now, first, count);
+  const chosen = Math.min(Math.max(current, first), first + count - 1);
+
+  const go = (id: number) => {
+    if (id < first || id >= first + count) return;
+    setCurrent(id);
+    grid.current?.querySelector<HTMLElement>(`[data-node="${id}"]`)?.focus();
+  };
+  const steer = (event: KeyboardEvent) => {
+    const columns = columnsOf(grid.current);
+    const leaps: Record<string, number> = {
+      ArrowRight: chosen + 1,
+      ArrowLeft: chosen - 1,
+      ArrowDown: chosen + columns,
+      ArrowUp: chosen - columns,
+      Home: first,
+      End: first + count - 1,
+    };
+    const to = leaps[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    go(to);
+  };
+
+  return (
+    <>
+      <ul
+        class="node-grid"
+        ref={grid}
+        onKeyDown={steer}
+        aria-label="Node ids; arrow keys lead from one to the next"
+      >
+        {views.map((view) => (
+          <NodeCell
+            key={view.id}
+            id={view.id}
+            state={view.state}
+            left={Math.ceil(view.left)}
+            label={view.record?.label ?? ''}
+            isCurrent={view.id === chosen}
+            onChoose={setCurrent}
+          />
+        ))}
+      </ul>
+      {size > PAGE && (
+        <div class="pager">
+          <Button disabled={first === 0} onClick={() => setFirst(first - PAGE)}>
+            Lower
+          </Button>
+          <span class="mono">
+            {digits(first)} – {digits(first + count - 1)} of {digits(size)}
+          </span>
+          <Button disabled={first + PAGE >= size} onClick={() => setFirst(first + PAGE)}>
+            Higher
+          </Button>
+        </div>
+      )}
+      {views[chosen - first] && <NodeDetail view={views[chosen - first]!} />}
+    </>
+  );
+}
+
+/** How many cells there are beside each other, which the stylesheet decides. */
+function columnsOf(grid: HTMLElement | null): number {
+  return grid === null ? 1 : getComputedStyle(grid).gridTemplateColumns.split(' ').length;
+}

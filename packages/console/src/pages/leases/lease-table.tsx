@@ -1,0 +1,72 @@
+import type { LeaseJson } from '../../api/types.js';
+import { digits, utc } from '../../lib/format.js';
+import { floorOf, viewOf } from '../../lib/leases.js';
+import { Empty } from '../../ui/notice.js';
+
+/** More rows than this nobody reads. */
+const SHOWN = 100;
+
+/** The node ids that were ever used, those in use first. */
+export function LeaseTable({ records, now }: { records: readonly LeaseJson[]; now: number }) {
+  const floor = floorOf(records);
+  const views = records
+    .filter(({ id }) => id >= 0)
+    .map((record) => viewOf(record.id, record, now, floor))
+    .sort((a, b) => Number(b.state === 'held') - Number(a.state === 'held') || a.id - b.id);
+  if (views.length === 0)
+    return (
+      <Empty title="No node id of this namespace was ever used">
+        <p>A generator takes one when it is made with a lease of this namespace.</p>
+      </Empty>
+    );
+  return (
+    <>
+      <div class="table-frame">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col" class="end">
+                Node
+              </th>
+              <th scope="col">State</th>
+              <th scope="col">Holder</th>
+              <th scope="col" class="end">
+                Expires in
+              </th>
+              <th scope="col" class="end">
+                Holders so far
+              </th>
+              <th scope="col">Fence, UTC</th>
+            </tr>
+          </thead>
+          <tbody>
+            {views.slice(0, SHOWN).map(({ id, state, left, record }) => (
+              <tr key={id}>
+                <th scope="row" data-prefix="Node " class="end mono">
+                  {id}
+                </th>
+                <td data-label="State">
+                  <span class={`node-swatch ${state}`} aria-hidden="true" />{' '}
+                  {state === 'fenced' ? 'fenced ahead' : state}
+                </td>
+                <td data-label="Holder">
+                  {record?.owner === null ? '—' : record?.label || 'without a label'}
+                </td>
+                <td data-label="Expires in" class="end mono">
+                  {state === 'held' ? `${Math.ceil(left)} s` : '—'}
+                </td>
+                <td data-label="Holders so far" class="end mono">
+                  {record?.epoch}
+                </td>
+                <td data-label="Fence, UTC" class="mono">
+                  {utc(record?.fence ?? 0)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {views.length > SHOWN && <p class="muted pad">And {digits(views.length - SHOWN)} more.</p>}
+    </>
+  );
+}

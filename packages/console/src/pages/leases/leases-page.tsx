@@ -1,0 +1,78 @@
+import { useState } from 'preact/hooks';
+import { ApiError } from '../../api/errors.js';
+import { api } from '../../api/routes.js';
+import { errorsOf } from '../../lib/field-errors.js';
+import { countStates, guessSize } from '../../lib/leases.js';
+import { Loading, Notice, Trouble } from '../../ui/notice.js';
+import { Page } from '../../ui/page.js';
+import { Panel } from '../../ui/panel.js';
+import { useLive } from '../../ui/use-live.js';
+import { seen } from './history.js';
+import { LeaseGrid } from './lease-grid.js';
+import { LeaseTable } from './lease-table.js';
+import { NamespaceForm } from './namespace-form.js';
+import { StateLegend } from './state-legend.js';
+import { Timeline } from './timeline.js';
+
+const INTERVAL = 1000;
+
+/** Who holds the node ids of a namespace, and until when. */
+export function LeasesPage({ rest }: { rest: string }) {
+  const server = useLive('server', api.server, 10_000);
+  const [wantedSize, setWantedSize] = useState<number>();
+  const known = [...new Set(server.data?.leases.map(({ namespace }) => namespace))];
+  const namespace = rest || known[0] || '';
+  const { data, error } = useLive(
+    namespace,
+    async (signal) => {
+      if (namespace === '') return undefined;
+      const answer = await api.leases(namespace, signal);
+      return { ...answer, history: seen(answer) };
+    },
+    INTERVAL,
+  );
+
+  const isOfFlakes = server.data?.leases.some(
+    (each) => each.family === 'flake' && each.namespace === namespace,
+  );
+  const layout = isOfFlakes ? server.data?.layout : undefined;
+  const size = wantedSize ?? (data && guessSize(namespace, layout, data.leases)) ?? 0;
+  const isOddName = error instanceof ApiError && error.status === 422;
+
+  return (
+    <Page title="Leases" lead="Node ids and the windows of time in which their holders may mint.">
+      <NamespaceForm
+        key={namespace}
+        namespace={namespace}
+        known={known}
+        size={size}
+        error={isOddName ? errorsOf(error, [])[''] : undefined}
+        onSize={setWantedSize}
+      />
+      {!isOddName && <Trouble error={error ?? (namespace === '' ? server.error : undefined)} />}
+      {data === undefined && error === undefined && <Loading what="the leases" lines={5} />}
+      {data !== undefined && (
+        <>
+          {!data.durable && (
+            <Notice look="info">
+              This store can forget. Windows of an empty namespace begin late enough that no holder from
+              before can still be minting.
+            </Notice>
+          )}
+          <Panel
+            title={`Node ids of ${namespace}`}
+            actions={<StateLegend counts={countStates(data.leases, data.now, size)} />}
+          >
+            <LeaseGrid key={namespace} records={data.leases} now={data.now} size={size} />
+          </Panel>
+          <Panel title="Windows">
+            <Timeline history={data.history} now={data.now} />
+          </Panel>
+          <Panel title="Holders, past and present" class="flush">
+            <LeaseTable records={data.leases} now={data.now} />
+          </Panel>
+        </>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,43 @@
+import { Component } from 'preact';
+import type { LeaseState } from '../../lib/leases.js';
+
+interface Props {
+  readonly id: number;
+  readonly state: LeaseState;
+  /** Whole seconds. */
+  readonly left: number;
+  readonly label: string;
+  readonly isCurrent: boolean;
+  readonly onChoose: (id: number) => void;
+}
+
+/** A node id. There are hundreds, of which a few change. */
+export class NodeCell extends Component<Props> {
+  override shouldComponentUpdate(next: Props): boolean {
+    return (Object.keys(next) as (keyof Props)[]).some((key) => next[key] !== this.props[key]);
+  }
+
+  override render() {
+    const { id, state, left, label, isCurrent, onChoose } = this.props;
+    const holder = state === 'held' ? ` by ${label || 'somebody'}, ${left} s left` : '';
+    const wait = state === 'fenced' ? ` ahead for ${left} s` : '';
+    const text = `Node ${id}: ${state}${holder}${wait}`;
+    return (
+      <li>
+        <button
+          type="button"
+          class={`node ${state}`}
+          data-node={id}
+          tabIndex={isCurrent ? 0 : -1}
+          aria-pressed={isCurrent}
+          aria-label={text}
+          title={text}
+          onClick={() => onChoose(id)}
+          onFocus={() => onChoose(id)}
+        >
+          {id}
+        </button>
+      </li>
+    );
+  }
+}

@@ -1,0 +1,24 @@
+import { digits } from '../../lib/format.js';
+import type { LeaseState } from '../../lib/leases.js';
+
+/** In the order people look for them. */
+const STATES: readonly (readonly [state: LeaseState, label: string])[] = [
+  ['held', 'held'],
+  ['fenced', 'fenced ahead'],
+  ['expired', 'expired'],
+  ['free', 'free'],
+];
+
+/** How many node ids are in each state, and what it looks like. */
+export function StateLegend({ counts }: { counts: Readonly<Record<LeaseState, number>> }) {
+  return (
+    <ul class="legend">
+      {STATES.map(([state, label]) => (
+        <li key={state}>
+          <span class={`node-swatch ${state}`} aria-hidden="true" />
+          <span class="mono">{digits(counts[state])}</span> {label}
+        </li>
+      ))}
+    </ul>
+  );
+}

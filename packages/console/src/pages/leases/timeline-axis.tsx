@@ -1,0 +1,29 @@
+interface Props {
+  readonly x: (at: number) => number;
+  readonly now: number;
+  readonly from: number;
+  readonly to: number;
+  readonly height: number;
+}
+
+/** Between two lines, ms, and the room that their names need, pixels. */
+const TICKS = [30_000, 60_000];
+const ROOM = 48;
+
+export function TimelineAxis({ x, now, from, to, height }: Props) {
+  const tick = TICKS.find((ms) => x(now + ms) - x(now) >= ROOM) ?? 60_000;
+  const offsets = [];
+  for (let at = from; at <= to; at += tick) offsets.push(at - now);
+  return (
+    <g class="axis">
+      {offsets.map((offset) => (
+        <g key={offset} class={offset === 0 ? 'axis-now' : undefined}>
+          <line x1={x(now + offset)} x2={x(now + offset)} y1="16" y2={height} />
+          <text x={x(now + offset)} y="11" class={offset === to - now ? 'last' : undefined}>
+            {offset === 0 ? 'now' : `${offset > 0 ? '+' : '−'}${Math.abs(offset) / 1000} s`}
+          </text>
+        </g>
+      ))}
+    </g>
+  );
+}

@@ -1,0 +1,78 @@
+import { type History, rowsBetween, type SeenWindow } from '../../lib/windows.js';
+import { useWidth } from '../../ui/use-width.js';
+import { TimelineAxis } from './timeline-axis.js';
+
+/** What is shown, ms: this much of the past and of the future. */
+const PAST = 120_000;
+const FUTURE = 60_000;
+
+/** Sizes in pixels. */
+const ROW = 22;
+const LEFT = 44;
+const TOP = 20;
+
+/** More rows than this are too many to be compared. */
+const SHOWN = 20;
+
+/** The windows of each node id side by side in time: they never overlap. */
+export function Timeline({ history, now }: { history: History; now: number }) {
+  const [ref, width] = useWidth<HTMLDivElement>();
+  const [from, to] = [now - PAST, now + FUTURE];
+  const rows = rowsBetween(history, from, to);
+  const shown = rows.slice(0, SHOWN);
+  const height = TOP + shown.length * ROW;
+  const x = (at: number) => LEFT + (Math.min(Math.max(at, from), to) - from) * ((width - LEFT) / (to - from));
+  return (
+    <div ref={ref} class="timeline">
+      {shown.length === 0 && (
+        <p class="muted">No window in sight: none was open in the last two minutes while this page looked.</p>
+      )}
+      {shown.length > 0 && width > 0 && (
+        <svg
+          width={width}
+          height={height + 4}
+          role="img"
+          aria-label={`Windows of ${shown.length} node ids from two minutes ago to one minute ahead`}
+        >
+          <TimelineAxis x={x} now={now} from={from} to={to} height={height} />
+          {shown.map(({ id, windows }, row) => (
+            <g key={id} transform={`translate(0 ${TOP + row * ROW})`}>
+              <text class="timeline-id" x={LEFT - 10} y={ROW / 2 + 4}>
+                {id}
+              </text>
+              {windows.map((window) => (
+                <Bar key={window.epoch} window={window} x={x} now={now} />
+              ))}
+            </g>
+          ))}
+        </svg>
+      )}
+      {rows.length > SHOWN && <p class="muted">And {rows.length - SHOWN} more node ids.</p>}
+      <p class="note">
+        Seen by this page since it was opened. A window that was there before begins at the left edge; the
+        part after now is what the holder may still use.
+      </p>
+    </div>
+  );
+}
+
+function Bar({ window, x, now }: { window: SeenWindow; x: (at: number) => number; now: number }) {
+  const { label, from, until, isFromKnown, isReleased } = window;
+  const start = x(isFromKnown ? from : 0);
+  const end = x(until);
+  const middle = Math.max(start, Math.min(end, x(now)));
+  const room = end - start - 12;
+  const text = label.length * 6.4 < room ? label : '';
+  return (
+    <g class={isReleased || until <= now ? 'window past' : 'window'}>
+      <title>{`${label || 'without a label'}, epoch ${window.epoch}${isReleased ? ', released' : ''}`}</title>
+      <rect class="window-used" x={start} y="3" width={Math.max(middle - start, 1)} height={ROW - 6} rx="2" />
+      {end > middle && (
+        <rect class="window-ahead" x={middle} y="3" width={end - middle} height={ROW - 6} rx="2" />
+      )}
+      <text class="window-label" x={start + 6} y={ROW / 2 + 4}>
+        {text}
+      </text>
+    </g>
+  );
+}

@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks';
+import { WHOLE_FORM } from '../../lib/field-errors.js';
+import { Button } from '../../ui/button.js';
+import { Choice } from '../../ui/choice.js';
+import { TextField } from '../../ui/field.js';
+import { Empty, Notice } from '../../ui/notice.js';
+import { Page } from '../../ui/page.js';
+import { FormError, useSubmit } from '../../ui/use-submit.js';
+import { FAMILIES, type MintFamily, type MintOptions } from './families.js';
+import { type Minted, MintedIds } from './minted-ids.js';
+import { SequenceField } from './sequence-field.js';
+
+const CHOICES = Object.entries(FAMILIES).map(([family, { label }]) => [family as MintFamily, label] as const);
+
+/** The server knows the names of types; of numbers there are so many. */
+function requireType(type: string): void {
+  if (/^\d+$/.test(type) && Number(type) > 3843)
+    throw new FormError({ type: 'Type must be a name, or a number from 0 to 3843.' });
+}
+
+/** Ids of any family. */
+export function MintPage({ rest }: { rest: string }) {
+  const [family, setFamily] = useState<MintFamily>(rest === '' ? 'flake' : 'sequence');
+  const [options, setOptions] = useState<MintOptions>({ count: '5', mode: 'variable', name: rest, type: '' });
+  const [minted, setMinted] = useState<Minted>();
+  const set = (changes: Partial<MintOptions>) => setOptions((last) => ({ ...last, ...changes }));
+
+  const { errors, isBusy, submit, clear } = useSubmit(['count', 'mode', 'name', 'type'], async () => {
+    if (family === 'sequence' && options.name.trim() === '')
+      throw new FormError({ name: 'A sequence is needed.' });
+    if (family === 'key') requireType(options.type.trim());
+    const ids = await FAMILIES[family].mint(options);
+    setMinted({ family, ids, at: Date.now() });
+  });
+
+  return (
+    <Page title="Mint" lead="Make ids of any family, here and now. Each is given out once and never again.">
+      <form class="panel mint-form" onSubmit={submit} noValidate>
+        <Choice
+          legend="Family"
+          value={family}
+          options={CHOICES}
+          onChange={(next) => {
+            setFamily(next);
+            clear();
+          }}
+        />
+        <p class="muted">{FAMILIES[family].about}</p>
+        {family === 'locality' && (
+          <Choice
+            legend="Mode"
+            value={options.mode}
+            options={[
+              ['variable', 'Variable: spread'],
+              ['sequential', 'Sequential: together'],
+            ]}
+            onChange={(mode) => set({ mode })}
+          />
+        )}
+        <div class="row">
+          {family === 'sequence' && (
+            <SequenceField value={options.name} error={errors.name} onInput={(name) => set({ name })} />
+          )}
+          {family === 'key' && (
+            <TextField
+              label="Type"
+              value={options.type}
+              onInput={(type) => set({ type })}
+              hint="a name of the config, or a number; none for the default"
+              error={errors.type}
+            />
+          )}
+          <TextField
+            label="How many"
+            value={options.count}
+            onInput={(count) => set({ count })}
+            hint="1 to 10,000"
+            error={errors.count}
+            isNumber
+          />
+          <Button look="primary" icon="mint" submit isBusy={isBusy}>
+            Mint
+          </Button>
+        </div>
+        {errors[WHOLE_FORM] && <Notice>{errors[WHOLE_FORM]}</Notice>}
+      </form>
+      {minted === undefined ? (
+        <Empty title="No ids yet">
+          <p>Choose a family and how many, then mint. Nothing is kept here: what you leave behind is lost.</p>
+        </Empty>
+      ) : (
+        <MintedIds minted={minted} />
+      )}
+    </Page>
+  );
+}

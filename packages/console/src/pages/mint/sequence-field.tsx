@@ -1,0 +1,34 @@
+import { useId } from 'preact/hooks';
+import { api } from '../../api/routes.js';
+import { TextField } from '../../ui/field.js';
+import { useLive } from '../../ui/use-live.js';
+
+interface Props {
+  readonly value: string;
+  readonly error: string | undefined;
+  readonly onInput: (name: string) => void;
+}
+
+/** The name of a sequence, with those that there are to choose from. */
+export function SequenceField({ value, error, onInput }: Props) {
+  const { data = [] } = useLive('sequences', api.sequences, 10_000);
+  const list = useId();
+  const names = data.map(({ name }) => name);
+  return (
+    <>
+      <TextField
+        label="Sequence"
+        value={value}
+        onInput={onInput}
+        error={error}
+        list={list}
+        hint={names.length === 0 ? 'none is defined yet' : `one of ${names.length}`}
+      />
+      <datalist id={list}>
+        {names.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+import { useState } from 'preact/hooks';
+import type { ShardNode } from '../../../../idsmith/src/shard/config.js';
+import { WHOLE_FORM } from '../../lib/field-errors.js';
+import { type Placement, place } from '../../lib/ring.js';
+import { Button } from '../../ui/button.js';
+import { TextField } from '../../ui/field.js';
+import { Notice } from '../../ui/notice.js';
+import { Panel } from '../../ui/panel.js';
+import { useSubmit } from '../../ui/use-submit.js';
+import { MoveTable } from './move-table.js';
+import { newNode } from './new-node.js';
+
+interface Props {
+  readonly nodes: readonly ShardNode[];
+  readonly before: Placement;
+}
+
+/** What one node more would move. */
+export function AddNode({ nodes, before }: Props) {
+  const [host, setHost] = useState('');
+  const [port, setPort] = useState('6379');
+  const [weight, setWeight] = useState('1');
+  const [result, setResult] = useState<{ name: string; before: Placement; after: Placement }>();
+
+  const { errors, isBusy, submit } = useSubmit([], async () => {
+    const node = newNode({ host, port, weight }, nodes);
+    setResult({ name: node.name, before, after: place([...nodes, node]) });
+  });
+
+  return (
+    <Panel title="What adding a node would move">
+      <form class="row" onSubmit={submit} noValidate>
+        <TextField label="Host" value={host} onInput={setHost} placeholder="10.0.0.4" error={errors.host} />
+        <TextField label="Port" value={port} onInput={setPort} error={errors.port} isNumber />
+        <TextField label="Weight" value={weight} onInput={setWeight} error={errors.weight} isNumber />
+        <Button look="primary" submit isBusy={isBusy}>
+          Try it
+        </Button>
+      </form>
+      {errors[WHOLE_FORM] && <Notice>{errors[WHOLE_FORM]}</Notice>}
+      {/* Of another config it would say nothing. */}
+      {result !== undefined && result.before === before && <MoveTable {...result} />}
+    </Panel>
+  );
+}

@@ -1,0 +1,58 @@
+import { useMemo } from 'preact/hooks';
+import { percent } from '../../lib/format.js';
+import { movesBetween, type Placement } from '../../lib/ring.js';
+import { Meter } from '../../ui/panel.js';
+
+interface Props {
+  readonly name: string;
+  readonly before: Placement;
+  readonly after: Placement;
+}
+
+/** Which keys go where when a node is added. */
+export function MoveTable({ name, before, after }: Props) {
+  const moves = useMemo(() => movesBetween(before, after), [before, after]);
+  const moved = moves.reduce((sum, { share }) => sum + share, 0);
+  const isNew = ({ to }: { to: string }) => to === name;
+  const aside = moves.filter((move) => !isNew(move)).reduce((sum, { share }) => sum + share, 0);
+  const share = after.nodes.find((node) => node.name === name)?.share ?? 0;
+  return (
+    <div class="moves">
+      <p role="status">
+        <strong class="mono">{percent(moved)}</strong> of the keys would move, and{' '}
+        <span class="mono">{name}</span> would have <strong class="mono">{percent(share)}</strong> of them.
+        {aside > 0 &&
+          ` ${percent(aside)} would go from one old node to another, because a node's points depend on how many nodes there are.`}
+      </p>
+      <div class="table-frame">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">From</th>
+              <th scope="col">To</th>
+              <th scope="col">Of all keys</th>
+            </tr>
+          </thead>
+          <tbody>
+            {moves.map((move) => (
+              <tr key={`${move.from} ${move.to}`}>
+                <td data-label="From" class="mono">
+                  {move.from}
+                </td>
+                <td data-label="To" class="mono">
+                  {move.to} {isNew(move) && <span class="badge">new</span>}
+                </td>
+                <td data-label="Of all keys">
+                  <div class="used">
+                    <Meter share={move.share} label={`${percent(move.share)} of all keys`} />
+                    <span class="mono share">{percent(move.share)}</span>
+                  </div>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+import { useMemo, useState } from 'preact/hooks';
+import { sentenceOf } from '../../api/errors.js';
+import { place, readNodes } from '../../lib/ring.js';
+import { Empty } from '../../ui/notice.js';
+import { Page } from '../../ui/page.js';
+import { Panel } from '../../ui/panel.js';
+import { AddNode } from './add-node.js';
+import { ConfigForm } from './config-form.js';
+import { RingChart } from './ring-chart.js';
+import { ShareTable } from './share-table.js';
+
+/** What a shard config makes of the keys, and what one node more would move. */
+export function RingPage() {
+  const [text, setText] = useState('');
+  const { nodes, placement, problem } = useMemo(() => read(text), [text]);
+  return (
+    <Page
+      title="Ring"
+      lead="Which node has how many of the keys. The config stays in this page; nothing is sent anywhere."
+    >
+      <div class="ring-layout">
+        <ConfigForm text={text} problem={problem} onText={setText} />
+        {placement === undefined ? (
+          <Empty title="No ring yet">
+            <p>Paste a shard config, load it from a file, or begin with the example.</p>
+          </Empty>
+        ) : (
+          <Panel title={`${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}`}>
+            <div class="ring-result">
+              <RingChart shares={placement.nodes} />
+              <ShareTable nodes={nodes} shares={placement.nodes} />
+            </div>
+          </Panel>
+        )}
+      </div>
+      {placement !== undefined && <AddNode nodes={nodes} before={placement} />}
+    </Page>
+  );
+}
+
+function read(text: string) {
+  if (text.trim() === '') return { nodes: [], placement: undefined, problem: undefined };
+  try {
+    const nodes = readNodes(text);
+    return { nodes, placement: place(nodes), problem: undefined };
+  } catch (error) {
+    return { nodes: [], placement: undefined, problem: sentenceOf(error) };
+  }
+}

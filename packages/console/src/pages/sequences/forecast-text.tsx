@@ -1,0 +1,23 @@
+import { day, relative, short } from '../../lib/format.js';
+import type { Forecast } from '../../lib/rate.js';
+
+const TEXTS = {
+  measuring: 'measuring …',
+  idle: 'not in use',
+  exhausted: 'has run out',
+  cycle: 'never: it starts over',
+};
+
+/** Sooner than this somebody should do something, ms. */
+const SOON = 30 * 86_400_000;
+
+export function ForecastText({ forecast }: { forecast: Forecast }) {
+  if (forecast.kind === 'far') return <span class="muted">in {short(Math.round(forecast.years))} years</span>;
+  if (forecast.kind !== 'date') return <span class="muted">{TEXTS[forecast.kind]}</span>;
+  const now = Date.now();
+  return (
+    <span class={forecast.at - now < SOON ? 'warn-text' : undefined}>
+      <span class="mono">{day(forecast.at)}</span> <span class="muted">{relative(forecast.at, now)}</span>
+    </span>
+  );
+}

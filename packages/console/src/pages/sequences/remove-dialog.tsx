@@ -1,0 +1,48 @@
+import { useState } from 'preact/hooks';
+import { api } from '../../api/routes.js';
+import { WHOLE_FORM } from '../../lib/field-errors.js';
+import { Button } from '../../ui/button.js';
+import { Dialog } from '../../ui/dialog.js';
+import { TextField } from '../../ui/field.js';
+import { Notice } from '../../ui/notice.js';
+import { FormError, useSubmit } from '../../ui/use-submit.js';
+
+interface Props {
+  readonly name: string;
+  readonly onDone: (sentence: string) => void;
+  readonly onClose: () => void;
+}
+
+/** Removes a sequence, once its name has been typed. */
+export function RemoveDialog({ name, onDone, onClose }: Props) {
+  const [typed, setTyped] = useState('');
+  const { errors, isBusy, submit } = useSubmit(['name'], async () => {
+    if (typed !== name) throw new FormError({ name: `This is not the name. Type ${name} to remove it.` });
+    await api.remove(name);
+    onDone(`Sequence ${name} is removed.`);
+  });
+  return (
+    <Dialog title={`Remove ${name}?`} onClose={onClose}>
+      <form class="stack" onSubmit={submit} noValidate>
+        <p>
+          The store forgets how far it has come. A sequence that is defined under this name again starts over,
+          and gives the same ids. This cannot be undone.
+        </p>
+        <TextField
+          label={`Type ${name} to confirm`}
+          value={typed}
+          onInput={setTyped}
+          error={errors.name}
+          hint="exactly as it is written"
+        />
+        {errors[WHOLE_FORM] && <Notice>{errors[WHOLE_FORM]}</Notice>}
+        <div class="dialog-foot">
+          <Button onClick={onClose}>Keep it</Button>
+          <Button look="danger" submit isBusy={isBusy}>
+            Remove
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks';
+import { api } from '../../api/routes.js';
+import type { SequenceJson } from '../../api/types.js';
+import { WHOLE_FORM } from '../../lib/field-errors.js';
+import { Button } from '../../ui/button.js';
+import { Dialog } from '../../ui/dialog.js';
+import { TextField } from '../../ui/field.js';
+import { Notice } from '../../ui/notice.js';
+import { FormError, useSubmit } from '../../ui/use-submit.js';
+import { EMPTY, type ShapeText, shapeOf, textOf } from './shape.js';
+
+interface Props {
+  /** The one to be altered; none if one is to be defined. */
+  readonly sequence?: SequenceJson;
+  readonly onDone: (sentence: string) => void;
+  readonly onClose: () => void;
+}
+
+const FIELDS = ['name', 'start', 'next', 'blockSize', 'step', 'min', 'max', 'cycle'];
+
+/** Defines a sequence, or alters one. */
+export function SequenceForm({ sequence, onDone, onClose }: Props) {
+  // As it was when the form was opened: what the store has meanwhile is not what was looked at.
+  const [before] = useState(sequence === undefined ? EMPTY : textOf(sequence));
+  const [text, setText] = useState<ShapeText>(before);
+  const isNew = sequence === undefined;
+
+  const { errors, isBusy, submit } = useSubmit(FIELDS, async () => {
+    const shape = shapeOf(text, before);
+    if (isNew) {
+      if (text.name === '') throw new FormError({ name: 'A name is needed.' });
+      await api.define({ name: text.name, ...shape });
+      return onDone(`Sequence ${text.name} is defined.`);
+    }
+    if (Object.keys(shape).length === 0)
+      throw new FormError({ [WHOLE_FORM]: 'Nothing has been changed yet.' });
+    await api.alter(before.name, shape);
+    onDone(`Sequence ${before.name} is altered.`);
+  });
+
+  const field = (name: Exclude<keyof ShapeText, 'cycle'>, label: string, hint: string) => (
+    <TextField
+      label={label}
+      value={text[name]}
+      onInput={(value) => setText((last) => ({ ...last, [name]: value }))}
+      hint={hint}
+      error={errors[name]}
+      isNumber={name !== 'name'}
+    />
+  );
+
+  return (
+    <Dialog title={isNew ? 'Define a sequence' : `Alter ${before.name}`} onClose={onClose}>
+      <form class="stack" onSubmit={submit} noValidate>
+        <div class="form-grid">
+          {isNew && field('name', 'Name', 'up to 255 characters')}
+          {field(
+            'blockSize',
+            'Block size',
+            isNew ? 'ids taken at a time; 20 if empty' : 'ids taken at a time',
+          )}
+          {isNew
+            ? field('start', 'Start', 'the first id; 1 if empty')
+            : field('next', 'Next', 'forward only')}
+          {field('step', 'Step', isNew ? '1 if empty; negative descends' : 'of the same sign as before')}
+          {field('min', 'Lowest id', isNew ? '−2^63 if empty' : 'a whole number')}
+          {field('max', 'Highest id', isNew ? '2^63 − 1 if empty' : 'a whole number')}
+        </div>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={text.cycle}
+            onChange={(event) => {
+              const cycle = event.currentTarget.checked;
+              setText((last) => ({ ...last, cycle }));
+            }}
+          />
+          <span>
+            Start over when it has run out
+            <span class="note"> Its ids then come again: only for those that are not kept.</span>
+          </span>
+        </label>
+        {errors.cycle && <Notice>{errors.cycle}</Notice>}
+        {errors[WHOLE_FORM] && <Notice>{errors[WHOLE_FORM]}</Notice>}
+        <div class="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" submit isBusy={isBusy}>
+            {isNew ? 'Define' : 'Alter'}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,77 @@
+import { useRef, useState } from 'preact/hooks';
+import { refreshAll } from '../../api/connection.js';
+import { api } from '../../api/routes.js';
+import type { SequenceJson } from '../../api/types.js';
+import { type Samples, withSamples } from '../../lib/rate.js';
+import { Button } from '../../ui/button.js';
+import { Empty, Loading, Trouble } from '../../ui/notice.js';
+import { Page } from '../../ui/page.js';
+import { say } from '../../ui/toast.js';
+import { useLive } from '../../ui/use-live.js';
+import { RemoveDialog } from './remove-dialog.js';
+import { SequenceForm } from './sequence-form.js';
+import { SequenceTable } from './sequence-table.js';
+
+const INTERVAL = 2000;
+
+/** What is open above the list. */
+type Open =
+  | { readonly kind: 'define' }
+  | { readonly kind: 'alter' | 'remove'; readonly sequence: SequenceJson };
+
+/** Sequences: how far they are, how fast, and until when; to be defined, altered and removed. */
+export function SequencesPage() {
+  const samples = useRef<Samples>(new Map());
+  const [open, setOpen] = useState<Open>();
+  const { data, error } = useLive(
+    'sequences',
+    async (signal) => {
+      const sequences = await api.sequences(signal);
+      samples.current = withSamples(samples.current, sequences, Date.now());
+      return { sequences, samples: samples.current };
+    },
+    INTERVAL,
+  );
+
+  const close = () => setOpen(undefined);
+  const done = (sentence: string) => {
+    close();
+    say(sentence);
+    refreshAll();
+  };
+
+  return (
+    <Page
+      title="Sequences"
+      lead="Numbers that are handed out in blocks. What is used is what has left the store."
+      actions={
+        <Button look="primary" icon="mint" onClick={() => setOpen({ kind: 'define' })}>
+          Define a sequence
+        </Button>
+      }
+    >
+      <Trouble error={error} />
+      {data === undefined && error === undefined && <Loading what="the sequences" lines={4} />}
+      {data?.sequences.length === 0 && (
+        <Empty title="No sequence is defined">
+          <p>
+            A sequence gives ascending numbers, such as 10001, 10002, from a block that the server has
+            fetched.
+          </p>
+          <Button onClick={() => setOpen({ kind: 'define' })}>Define the first one</Button>
+        </Empty>
+      )}
+      {data !== undefined && data.sequences.length > 0 && (
+        <SequenceTable
+          sequences={data.sequences}
+          samples={data.samples}
+          onAlter={(sequence) => setOpen({ kind: 'alter', sequence })}
+          onRemove={(sequence) => setOpen({ kind: 'remove', sequence })}
+        />
+      )}
+      {open?.kind === 'define' && <SequenceForm onDone={done} onClose={close} />}
+      {open?.kind === 'alter' && <SequenceForm sequence={open.sequence} onDone={done} onClose={close} />}
+      {open?.kind === 'remove' && <RemoveDialog name={open.sequence.name} onDone={done} onClose={close} />}
+    </Page>
+  );
+}

@@ -1,0 +1,23 @@
+import { Button } from '../ui/button.js';
+import { THEMES, type Theme, theme } from '../ui/theme.js';
+import { useObservable } from '../ui/use-observable.js';
+
+const SHOWN = {
+  auto: { icon: 'auto', label: 'as the system' },
+  light: { icon: 'sun', label: 'light' },
+  dark: { icon: 'moon', label: 'dark' },
+} as const;
+
+/** Goes from one to the next. */
+export function ThemeSwitch() {
+  const current = useObservable(theme);
+  const next = THEMES[(THEMES.indexOf(current) + 1) % THEMES.length] as Theme;
+  return (
+    <Button
+      look="quiet"
+      icon={SHOWN[current].icon}
+      label={`Colours: ${SHOWN[current].label}. Change to ${SHOWN[next].label}`}
+      onClick={() => theme.set(next)}
+    />
+  );
+}

@@ -1,0 +1,177 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import axe from 'axe-core';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeWith } from '../../../test/services/index.ts';
+import type { ServerProcess } from '../../../test/services/process.ts';
+import { launch, startConsole, Visit } from './support/console.ts';
+import { PAGES } from './support/pages.ts';
+
+const OUTPUT = fileURLToPath(new URL('./output/', import.meta.url));
+
+/** What axe finds that keeps somebody from using the page. */
+async function findings(visit: Visit): Promise<string[]> {
+  const results = await visit.page.evaluate<axe.AxeResults>(`${axe.source}; axe.run()`);
+  return results.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
+}
+
+/** What is beyond an edge of the window; runs in the page. */
+function outOfSight(): string[] {
+  const isOut = (element: Element) => {
+    const { left, right, width } = element.getBoundingClientRect();
+    const isHidden = element.closest('.visually-hidden, .skip, thead, datalist') !== null;
+    return width > 0 && !isHidden && (left < -1 || right > innerWidth + 1);
+  };
+  const all = [...document.querySelectorAll('#app *')];
+  return all.filter(isOut).map((element) => element.outerHTML.slice(0, 100));
+}
+
+await describeWith(['chromium'], 'the console', () => {
+  let server: ServerProcess;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    mkdirSync(OUTPUT, { recursive: true });
+    [server, browser] = await Promise.all([startConsole(), launch()]);
+    await PAGES.prepare(server.url);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  describe.each([
+    ['light', 1600],
+    ['dark', 360],
+  ] as const)('in %s colours, %i pixels wide', (colorScheme, width) => {
+    let visit: Visit;
+    beforeAll(async () => {
+      visit = await Visit.open(browser, server, '', { colorScheme, viewport: { width, height: 800 } });
+    });
+    afterAll(() => visit?.close());
+
+    it.each(PAGES.all)('has $name all in sight, with no serious finding', async ({ name, open }) => {
+      await open(visit);
+      expect(await visit.page.evaluate(outOfSight)).toEqual([]);
+      expect(await findings(visit)).toEqual([]);
+      await visit.page.screenshot({ path: join(OUTPUT, `${name}-${colorScheme}.png`), fullPage: true });
+    });
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'has no serious finding in the other width, in %s',
+    async (colorScheme) => {
+      const viewport = { width: colorScheme === 'dark' ? 1600 : 360, height: 800 };
+      const visit = await Visit.open(browser, server, '', { colorScheme, viewport });
+      for (const { open } of PAGES.main) {
+        await open(visit);
+        expect(await visit.page.evaluate(outOfSight)).toEqual([]);
+        expect(await findings(visit)).toEqual([]);
+      }
+      await visit.close();
+    },
+  );
+
+  it('changes its colours when it is told to, and remembers it', async () => {
+    const visit = await Visit.open(browser, server, 'health', { colorScheme: 'light' });
+    const ground = () =>
+      visit.page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    const light = await ground();
+    await visit.button('Colours: as the system. Change to light').click();
+    expect(await ground()).toBe(light);
+    await visit.button('Colours: light. Change to dark').click();
+    const dark = await ground();
+    expect(dark).not.toBe(light);
+    await visit.page.reload();
+    await visit.button('Colours: dark. Change to as the system').waitFor();
+    expect(await ground()).toBe(dark);
+    await visit.close();
+  });
+
+  it('can be used with the keyboard alone', async () => {
+    const visit = await Visit.open(browser, server);
+    const { keyboard } = visit.page;
+    await visit.heading('Inspect').waitFor();
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await keyboard.press(key);
+    };
+    const focused = () =>
+      visit.page.evaluate(() => {
+        const element = document.activeElement as HTMLElement;
+        const label =
+          element.getAttribute('aria-label') ?? (element as HTMLInputElement).labels?.[0]?.textContent;
+        return label ?? element.textContent ?? '';
+      });
+    /** Goes from one to the next until the one that is wanted has the focus, which must then be seen. */
+    const tabTo = async (label: string) => {
+      for (let i = 0; i < 60; i++) {
+        await press('Tab');
+        if ((await focused()).trim() !== label) continue;
+        const outline = await visit.page.evaluate(() => {
+          const element = document.activeElement as HTMLElement;
+          const ringed = element.matches('input[type="radio"]') ? element.closest('label') : element;
+          return getComputedStyle(ringed as HTMLElement).outlineStyle;
+        });
+        expect(outline).toBe('solid');
+        return;
+      }
+      throw new Error(`no way to ${label} with the Tab key`);
+    };
+
+    // Past the navigation, to the id, and its readings.
+    await press('Tab');
+    expect(await focused()).toBe('Skip to the page');
+    await press('Enter');
+    await tabTo('Id');
+    await keyboard.type('1jyVFw3401');
+    await press('Enter');
+    await visit.heading('Sharded key').waitFor();
+
+    // To Sequences; its heading has the focus then.
+    await visit.page.reload();
+    await tabTo('Sequences');
+    await press('Enter');
+    await visit.page.waitForFunction(() => document.activeElement?.textContent === 'Sequences');
+    await tabTo('Define a sequence');
+    await press('Enter');
+    await visit.page.getByRole('dialog').waitFor();
+    await tabTo('Name');
+    await keyboard.type('by-hand');
+    await tabTo('Define');
+    await press('Enter');
+    await visit.page.getByText('Sequence by-hand is defined.').waitFor();
+    await tabTo('Remove by-hand');
+    await press('Enter');
+    await visit.page.getByRole('dialog').waitFor();
+    await keyboard.type('by-hand');
+    await press('Enter');
+    await visit.page.getByText('Sequence by-hand is removed.').waitFor();
+
+    // Families with the arrow keys, and ids.
+    await visit.go('mint');
+    await tabTo('Flake');
+    await press('ArrowRight');
+    expect((await focused()).trim()).toBe('Locality UUID');
+    await tabTo('Mint');
+    await press('Enter');
+    await visit.heading('5 ids: Locality UUID').waitFor();
+
+    // The grid is one stop; the arrows lead through it.
+    await visit.go('leases');
+    await visit.button(/^Node 0: held/).waitFor();
+    await tabTo('Show');
+    await press('Tab', 'ArrowRight', 'ArrowDown');
+    const node = Number(/^Node (\d+)/.exec(await focused())?.[1]);
+    expect(node).toBeGreaterThan(10);
+    await visit.page.getByText(`Node ${node} is free`).waitFor();
+    await press('End');
+    expect(await focused()).toBe('Node 511: free');
+    await press('Tab');
+    expect(await visit.page.evaluate(() => document.activeElement?.matches('[data-node]'))).toBe(false);
+    await visit.close();
+  });
+});

@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { DIST } from './support/console.ts';
+
+const files = readdirSync(DIST, { recursive: true, encoding: 'utf8' })
+  .filter((name) => /\.\w+$/.test(name))
+  .map((name) => ({ name, bytes: readFileSync(join(DIST, name)) }));
+const html = files.find(({ name }) => name === 'index.html')?.bytes.toString() ?? '';
+
+it('is at most 120 kB, gzipped, all of it', () => {
+  const size = files.reduce((sum, { bytes }) => sum + gzipSync(bytes).length, 0);
+  expect(size).toBeLessThanOrEqual(120_000);
+});
+
+it('has a hash in the name of every file but the page itself', () => {
+  const names = files.map(({ name }) => name.split('/').at(-1)).filter((name) => name !== 'index.html');
+  expect(names.length).toBeGreaterThan(1);
+  for (const name of names) expect(name).toMatch(/-[0-9a-f]{12}\.\w+$/);
+});
+
+it('has no inline script or style, which the content policy would refuse', () => {
+  expect(html).not.toMatch(/<style|\sstyle=|\son\w+=/i);
+  for (const [, attributes, body] of html.matchAll(/<script([^>]*)>([^<]*)</g)) {
+    expect(attributes).toContain('src=');
+    expect(body).toBe('');
+  }
+});
+
+it('names no other host', () => {
+  const hosts = files.flatMap(({ bytes }) => bytes.toString().match(/https?:\/\/[\w.-]+/g) ?? []);
+  // The names of XML dialects, which nobody asks for anything.
+  expect(hosts.filter((host) => host !== 'http://www.w3.org')).toEqual([]);
+});
+
+it('takes nothing of Node', () => {
+  for (const { name, bytes } of files)
+    if (name.endsWith('.js')) expect(bytes.toString()).not.toMatch(/["']node:|\brequire\(/);
+});

@@ -1,0 +1,125 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../../test/services/index.ts';
+import type { ServerProcess } from '../../../test/services/process.ts';
+import { layouts } from '../../idsmith/src/flake/layouts.ts';
+import { launch, startConsole, Visit } from './support/console.ts';
+
+await describeWith(['chromium'], 'the page Inspect', () => {
+  let server: ServerProcess;
+  let browser: Browser;
+  let visit: Visit;
+
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startConsole(), launch()]);
+    visit = await Visit.open(browser, server);
+  });
+  afterAll(async () => {
+    await visit?.close();
+    await browser?.close();
+    await server?.stop();
+  });
+
+  /** Pastes an id as a person would, and waits for what it says. */
+  async function paste(id: string, title: string): Promise<Record<string, string>> {
+    const { page } = visit;
+    await visit.field('Id').fill('');
+    await page.evaluate((text) => navigator.clipboard.writeText(text), id);
+    await visit.field('Id').focus();
+    await page.keyboard.press('Control+V');
+    const panel = page.getByRole('region', { name: title, exact: true });
+    await panel.waitFor();
+    await panel.getByRole('img').waitFor();
+    const pairs = await panel
+      .locator('dl > div')
+      .evaluateAll((rows) =>
+        rows.map((row) => [row.querySelector('dt')?.textContent, row.querySelector('dd')?.textContent]),
+      );
+    return {
+      ...Object.fromEntries(pairs),
+      utc: await panel.locator('time').innerText(),
+      drawn: (await panel.getByRole('img').getAttribute('aria-label')) ?? '',
+      cells: (await panel.locator('.digit').allTextContents()).join(''),
+    };
+  }
+
+  it('begins with examples, of which one can be clicked', async () => {
+    await visit.page.getByRole('link', { name: /Sharded key/ }).click();
+    await visit.page.getByRole('region', { name: 'Sharded key' }).waitFor();
+    expect(await visit.field('Id').inputValue()).toBe('1jyVFw3401');
+  });
+
+  it('reads a locality UUID', async () => {
+    expect(await paste('20be0ffc-314a-bd53-7a50-013a65ca76d2', 'Locality UUID')).toEqual({
+      version: 'b',
+      counter: '20be0ffc',
+      'counter, if sequential': '549326844',
+      'counter, if variable': '3488672514',
+      'process id': '12618',
+      'MAC fragment': '__:__:_d:53:7a:50',
+      'Unix ms': '1350327498450',
+      utc: '2012-10-15 18:58:18.450 UTC',
+      drawn:
+        'Locality UUID, from the highest bit to the lowest: counter 32 bits, process id 16 bits, version 4 bits, ' +
+        'MAC fragment 28 bits, time 48 bits',
+      cells: BigInt('0x20be0ffc314abd537a50013a65ca76d2').toString(2).padStart(128, '0'),
+    });
+  });
+
+  it('reads a flake, in every way that fits', async () => {
+    const id = layouts.jflake.encode({
+      timestamp: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
+      node: 301,
+      sequence: 77,
+    });
+    const read = await paste(String(id), 'Flake, jflake');
+    expect(read).toMatchObject({ node: '301', sequence: '77', utc: '2026-01-02 03:04:05.678 UTC' });
+    expect(read.drawn).toContain('time 41 bits, node 9 bits, sequence 13 bits');
+    expect(read.cells).toBe(id.toString(2).padStart(64, '0'));
+    const titles = await visit.page.getByRole('region').getByRole('heading').allTextContents();
+    expect(titles).toContain('Flake, snowflake');
+    expect(await visit.page.getByText('best reading').count()).toBe(1);
+  });
+
+  it('reads a key', async () => {
+    const read = await paste('1jyVFw3401', 'Sharded key');
+    expect(read).toMatchObject({ variant: '190', type: '1', utc: '2012-01-19 19:11:27.784 UTC' });
+    expect(read.cells).toBe('1jyVFw3401');
+  });
+
+  it('reads a number of a sequence, and says which', async () => {
+    await fetch(`${server.url}/v1/sequences`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"name":"orders","start":"10000","blockSize":10}',
+    });
+    await fetch(`${server.url}/v1/sequences/orders/next?count=5`, { method: 'POST' });
+    await visit.field('Id').fill('10001');
+    const row = visit.row('orders');
+    await row.waitFor();
+    expect(await row.getByRole('cell').allTextContents()).toEqual([
+      ...['yes, in a block', '2', expect.stringMatching(/^100\d0$/), '< 0.01 %'],
+    ]);
+    await visit.field('Id').fill('99999');
+    await visit.page.getByRole('cell', { name: 'not yet' }).waitFor();
+  });
+
+  it('says beside the field that something is no id', async () => {
+    await visit.field('Id').fill('hello world');
+    await visit.button('Inspect').click();
+    expect(await visit.errorOf('Id')).toBe('"hello world" is not an id of any family.');
+    expect(await visit.page.getByRole('region').count()).toBe(0);
+  });
+
+  it('can be linked to, and goes back', async () => {
+    await visit.go('inspect/1jyVFw3401');
+    await visit.page.getByRole('region', { name: 'Sharded key' }).waitFor();
+    await visit.page.getByRole('link', { name: 'Mint' }).click();
+    await visit.heading('Mint').waitFor();
+    await visit.page.goBack();
+    await visit.page.getByRole('region', { name: 'Sharded key' }).waitFor();
+    await visit.button('Copy the time').click();
+    await visit.page.getByText('Copied the time.').waitFor();
+    expect(await visit.clipboard()).toBe('2012-01-19T19:11:27.784Z');
+  });
+});

@@ -1,0 +1,121 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../../test/services/index.ts';
+import type { ServerProcess } from '../../../test/services/process.ts';
+import { launch, startConsole, Visit } from './support/console.ts';
+import { Holder } from './support/holders.ts';
+
+await describeWith(['chromium'], 'the page Leases', () => {
+  let server: ServerProcess;
+  let browser: Browser;
+  let visit: Visit;
+  const holders: Holder[] = [];
+
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startConsole('--ttl', '5000'), launch()]);
+    visit = await Visit.open(browser, server, 'leases');
+  });
+  afterAll(async () => {
+    await Promise.all(holders.map((holder) => holder.end('SIGKILL')));
+    await visit?.close();
+    await browser?.close();
+    await server?.stop();
+  });
+
+  /** Starts a process that takes a node id from the server's own file. */
+  async function hold(label: string, ttl: number, ahead = 0): Promise<Holder> {
+    const url = `sqlite:${server.dir}/ids.db`;
+    const holder = await Holder.start({ url, namespace: 'workers', size: 32, ttl, label, ahead });
+    holders.push(holder);
+    return holder;
+  }
+
+  const cell = (text: string | RegExp) => visit.button(text);
+  const legend = (text: RegExp) => visit.page.getByRole('listitem').filter({ hasText: text });
+
+  it('begins with the namespace of the server, and who holds it', async () => {
+    await cell(/^Node 0: held by .* \d+, \d s left$/).waitFor();
+    expect(await visit.field('Namespace').inputValue()).toBe('jflake');
+    await legend(/^511 free$/).waitFor();
+    expect(await visit.page.locator('[data-node]').count()).toBe(512);
+  });
+
+  it('shows another namespace', async () => {
+    await visit.field('Namespace').fill('workers');
+    await visit.field('Node ids').fill('32');
+    await visit.button('Show').click();
+    await visit.page.getByText('No node id of this namespace was ever used').waitFor();
+    await legend(/^32 free$/).waitFor();
+    expect(await visit.page.locator('[data-node]').count()).toBe(32);
+  });
+
+  it('changes while processes take node ids, release them, die and run ahead', async () => {
+    const [alpha, beta] = [await hold('alpha 1', 20_000), await hold('beta 2', 1500)];
+    expect([alpha.node, beta.node]).toEqual([0, 1]);
+    await cell(/^Node 0: held by alpha 1, \d+ s left$/).waitFor();
+    await cell(/^Node 1: held by beta 2, [12] s left$/).waitFor();
+    await legend(/^2 held$/).waitFor();
+
+    // Killed, it can release nothing: it expires.
+    await beta.end('SIGKILL');
+    await cell('Node 1: expired').waitFor();
+    await legend(/^1 held$/).waitFor();
+
+    // Asked to end, it gives its node id back at once.
+    await alpha.end('SIGTERM');
+    await cell('Node 0: free').waitFor();
+
+    // The next one gets the lowest, and has minted 9 s ahead: whoever follows must wait for that.
+    const gamma = await hold('gamma 3', 20_000, 9000);
+    expect(gamma.node).toBe(0);
+    await cell(/^Node 0: held by gamma 3/).waitFor();
+    await gamma.end('SIGTERM');
+    await cell(/^Node 0: fenced ahead for \d+ s$/).waitFor();
+    await legend(/^1 fenced ahead$/).waitFor();
+  });
+
+  it('has a timeline of the windows it has seen', async () => {
+    const windows = visit.page.getByRole('region', { name: 'Windows' });
+    await windows.getByRole('img', { name: /^Windows of 2 node ids/ }).waitFor();
+    const titles = await windows.locator('title').allTextContents();
+    expect(titles).toEqual(['alpha 1, epoch 1, released', 'gamma 3, epoch 2, released', 'beta 2, epoch 1']);
+    // Windows of one node id never overlap.
+    const [first, second] = await windows.locator('.window').evaluateAll((bars) =>
+      bars.slice(0, 2).map((bar) => {
+        const { x, width } = (bar as SVGGElement).getBBox();
+        return { from: x, to: x + width };
+      }),
+    );
+    expect(first!.to).toBeLessThanOrEqual(second!.from + 0.5);
+  });
+
+  it('tells all about the node id that is chosen', async () => {
+    await cell('Node 1: expired').click();
+    const detail = visit.page.locator('.node-detail');
+    await detail.getByText('beta 2').waitFor();
+    expect(await detail.textContent()).toMatch(/^Node 1 is expired\. .*holders so far1fence20\d\d-/);
+    await visit.row('beta 2').getByText('expired').waitFor();
+  });
+
+  it('pages through a namespace of many', async () => {
+    await visit.field('Node ids').fill('1500');
+    await visit.button('Show').click();
+    await visit.page.getByText('0 – 511 of 1,500').waitFor();
+    await visit.button('Higher').click();
+    await visit.button('Higher').click();
+    await cell('Node 1499: free').waitFor();
+    expect(await visit.button('Higher').isDisabled()).toBe(true);
+  });
+
+  it.each([
+    [{ Namespace: '' }, 'Namespace', 'A namespace is needed.'],
+    [{ Namespace: 'n'.repeat(256) }, 'Namespace', 'Namespace must not have more than 255 characters.'],
+    [{ 'Node ids': 'many' }, 'Node ids', 'The number of node ids must be a whole number.'],
+    [{ 'Node ids': '0' }, 'Node ids', 'The number of node ids must be from 1 to 2^32.'],
+  ])('answers %j beside %s', async (values, label, message) => {
+    await visit.go('leases/workers');
+    for (const [field, value] of Object.entries(values)) await visit.field(field).fill(value);
+    await visit.button('Show').click();
+    expect(await visit.errorOf(label)).toBe(message);
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { layouts } from '../../../idsmith/src/flake/layouts.ts';
+import { inspect } from '../../../idsmith/src/inspect/inspect.ts';
+import { LocalityGenerator } from '../../../idsmith/src/locality/generator.ts';
+import type { Reading } from '../../src/api/types.ts';
+import { type Drawing, drawingOf, fieldsOf } from '../../src/lib/drawing/drawing.ts';
+import { rowsOf } from '../../src/lib/drawing/rows.ts';
+
+const NOW = Date.UTC(2027, 0, 1);
+
+/** The field as a number, read from the cells of the drawing alone. */
+function numberIn(drawing: Drawing, field: string): number {
+  const found = fieldsOf(drawing).find((each) => each.field === field);
+  return Number(BigInt(`0b${found?.text}`));
+}
+
+function draw(id: string, reading: Reading): Drawing {
+  const drawing = drawingOf(id, reading);
+  expect(drawing?.segments.reduce((sum, { width }) => sum + width, 0)).toBe(drawing?.cells.length);
+  return drawing as Drawing;
+}
+
+describe('the drawing of a locality UUID', () => {
+  it('has every field where the reading finds it', () => {
+    const id = '20be0ffc-314a-bd53-7a50-013a65ca76d2';
+    const [reading] = inspect(id, NOW) as [Reading];
+    const drawing = draw(id, reading);
+    expect(drawing.cells).toHaveLength(128);
+    expect(numberIn(drawing, 'counter')).toBe(reading.fields.sequentialCounter);
+    expect(numberIn(drawing, 'process id')).toBe(reading.fields.processId);
+    expect(numberIn(drawing, 'version')).toBe(0xb);
+    expect(numberIn(drawing, 'MAC fragment').toString(16)).toBe('d537a50');
+    expect(numberIn(drawing, 'time')).toBe(reading.fields.timestamp);
+  });
+
+  it('has the MAC fragment in two pieces when it is a standard version 8', () => {
+    const generator = new LocalityGenerator({
+      flavour: 'rfc9562',
+      node: { processId: 4711, mac: Uint8Array.of(0, 0, 0xd, 0x53, 0x3a, 0x50) },
+      clock: { now: () => NOW - 1000 },
+    });
+    const id = generator.next();
+    const [reading] = inspect(id, NOW) as [Reading];
+    const drawing = draw(id, reading);
+    expect(numberIn(drawing, 'process id')).toBe(4711);
+    expect(numberIn(drawing, 'version')).toBe(8);
+    expect(numberIn(drawing, 'variant')).toBe(0b10);
+    expect(numberIn(drawing, 'MAC fragment')).toBe((0xd53 << 14) | 0x3a50);
+    expect(numberIn(drawing, 'time')).toBe(NOW - 1000);
+  });
+});
+
+describe('the drawing of a flake', () => {
+  it.each(Object.entries(layouts))('has the fields of %s where the layout puts them', (name, layout) => {
+    const fields = {
+      timestamp: layout.epoch + 40_000_000_000,
+      node: layout.max('node') - 1,
+      sequence: layout.max('sequence') - 2,
+    };
+    const id = String(layout.encode(fields));
+    const reading = inspect(id, NOW + 1e12).find((each) => each.fields.layout === name) as Reading;
+    const drawing = draw(id, reading);
+    expect(drawing.cells).toHaveLength(64);
+    expect(numberIn(drawing, 'node')).toBe(fields.node);
+    expect(numberIn(drawing, 'sequence')).toBe(fields.sequence);
+    expect(layout.timeOf(numberIn(drawing, 'time'))).toBe(fields.timestamp);
+  });
+
+  it('reads a negative number as the same 64 bits', () => {
+    const drawing = draw('-1', { family: 'flake', fields: { layout: 'discord' } });
+    expect(drawing.cells).toBe('1'.repeat(64));
+  });
+});
+
+describe('the drawing of a key', () => {
+  it('has a cell for each digit, and the suffix as it is', () => {
+    const drawing = draw('1jyVFw3401-tags', { family: 'key', fields: {} });
+    expect(fieldsOf(drawing).map(({ field, text }) => [field, text])).toEqual([
+      ['time', '1jyVFw'],
+      ['variant', '34'],
+      ['type', '01'],
+      ['suffix', '-tags'],
+    ]);
+  });
+});
+
+describe('the drawing of any UUID', () => {
+  it.each([
+    ['1', 'time', 60],
+    ['6', 'time', 60],
+    ['4', 'random', 122],
+    ['7', 'random', 74],
+    ['5', 'data', 122],
+  ])('of version %s has %s bits for %s', (version, field, bits) => {
+    const id = `019a8c1e-7b2a-${version}d3c-9f4e-5a6b7c8d9e0f`;
+    const drawing = draw(id, { family: 'uuid', fields: { version } });
+    expect(fieldsOf(drawing).find((each) => each.field === field)?.width).toBe(bits);
+  });
+});
+
+describe('rows of a drawing', () => {
+  it('cut fields that do not end with a row, and lose no cell', () => {
+    const id = '20be0ffc-314a-bd53-7a50-013a65ca76d2';
+    const drawing = draw(id, { family: 'locality', fields: { version: 'b' } });
+    const rows = rowsOf(drawing, 32);
+    expect(rows).toHaveLength(4);
+    expect(
+      rows
+        .flat()
+        .map(({ cells }) => cells)
+        .join(''),
+    ).toBe(drawing.cells);
+    expect(rows.map((row) => row.map(({ field }) => field))).toEqual([
+      ['counter'],
+      ['process id', 'version', 'MAC fragment'],
+      ['MAC fragment', 'time'],
+      ['time'],
+    ]);
+  });
+});
+
+it('draws nothing of a text that is not such an id', () => {
+  expect(drawingOf('hello', { family: 'uuid', fields: { version: '4' } })).toBeUndefined();
+  expect(drawingOf('12x', { family: 'flake', fields: { layout: 'jflake' } })).toBeUndefined();
+  expect(drawingOf('12', { family: 'flake', fields: { layout: 'toString' } })).toBeUndefined();
+});

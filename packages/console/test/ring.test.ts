@@ -1,0 +1,126 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../../../test/services/index.ts';
+import type { ServerProcess } from '../../../test/services/process.ts';
+import { HashRing } from '../../idsmith/src/shard/ring.ts';
+import { launch, startConsole, Visit } from './support/console.ts';
+
+const NODES = { '10.1.0.1:7001': 1, '10.1.0.2:7001': 3 };
+const CONFIG = JSON.stringify({
+  shards: { left: [7001, '10.1.0.1'], right: ['7001', '10.1.0.2', '3'] },
+  auth: { password: 'secret-of-the-ring' },
+});
+
+/** The share of each node, from other keys than the page takes. */
+function sharesOf(nodes: Record<string, number>): Record<string, number> {
+  const ring = new HashRing(nodes);
+  const counts: Record<string, number> = {};
+  for (let i = 0; i < 100_000; i++) {
+    const node = ring.nodeOf(`session:${i}`);
+    counts[node] = (counts[node] ?? 0) + 0.001;
+  }
+  return counts;
+}
+
+await describeWith(['chromium'], 'the page Ring', () => {
+  let server: ServerProcess;
+  let browser: Browser;
+  let visit: Visit;
+
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startConsole(), launch()]);
+    visit = await Visit.open(browser, server, 'ring');
+  });
+  afterAll(async () => {
+    await visit?.close();
+    await browser?.close();
+    await server?.stop();
+  });
+
+  const sharesShown = async () => {
+    const rows = visit.page.getByRole('region', { name: /\d nodes?$/ }).locator('tbody tr');
+    return Object.fromEntries(
+      await rows.evaluateAll((found) =>
+        found.map((row) => [
+          row.querySelector('th .mono')?.textContent ?? '',
+          Number.parseFloat(row.querySelector('.share')?.textContent ?? ''),
+        ]),
+      ),
+    ) as Record<string, number>;
+  };
+
+  it('shows each node’s share of the keys of a pasted config', async () => {
+    await visit.page.getByText('No ring yet').waitFor();
+    await visit.field('Shard config').fill(CONFIG);
+    await visit.heading('2 nodes').waitFor();
+    const [shown, real] = [await sharesShown(), sharesOf(NODES)];
+    expect(Object.keys(shown)).toEqual(Object.keys(NODES));
+    for (const [name, share] of Object.entries(shown)) expect(Math.abs(share - real[name]!)).toBeLessThan(1);
+  });
+
+  it('shows what a node more would move', async () => {
+    await visit.field('Host').fill('10.1.0.3');
+    await visit.field('Port').fill('7001');
+    await visit.field('Weight').fill('2');
+    await visit.button('Try it').click();
+    const sentence = visit.page.getByRole('status').filter({ hasText: 'of the keys would move' });
+    await sentence.waitFor();
+    const percents = (await sentence.textContent())!.match(/[\d.]+(?= %)/g)!.map(Number);
+    const real = sharesOf({ ...NODES, '10.1.0.3:7001': 2 })['10.1.0.3:7001']!;
+    expect(Math.abs(percents[1]! - real)).toBeLessThan(1);
+    expect(percents[0]).toBeGreaterThanOrEqual(percents[1]!);
+    const moves = await visit.page.locator('.moves tbody tr').evaluateAll((rows) =>
+      rows.map((row) => ({
+        isNew: row.querySelector('.badge') !== null,
+        share: Number.parseFloat(row.querySelector('.share')?.textContent ?? ''),
+      })),
+    );
+    const toNew = moves.filter(({ isNew }) => isNew).reduce((sum, { share }) => sum + share, 0);
+    expect(toNew).toBeCloseTo(percents[1]!, 0);
+  });
+
+  it('keeps the config to itself', async () => {
+    expect(visit.requests.filter((url) => /secret|10\.1\.0/.test(url))).toEqual([]);
+    const kept = await visit.page.evaluate(() =>
+      JSON.stringify([{ ...localStorage }, { ...sessionStorage }]),
+    );
+    expect(kept).not.toContain('secret');
+  });
+
+  it('loads a config from a file', async () => {
+    const buffer = Buffer.from('{"shards":{"only":[6379,"redis.example",5]}}');
+    await visit
+      .field('Load a file')
+      .setInputFiles({ name: 'shards.json', mimeType: 'application/json', buffer });
+    await visit.heading('1 node').waitFor();
+    expect(await sharesShown()).toEqual({ 'redis.example:6379': 100 });
+    expect(await visit.page.getByText('of the keys would move').count()).toBe(0);
+  });
+
+  it.each([
+    ['{"shards": ', /^This is not JSON: /],
+    [
+      '{"shards": {"a": [99999, "h"]}}',
+      /^The port of shards\.a must be a whole number from 1 to 65535, not 99999\.$/,
+    ],
+    ['{"shards": {"a": [1, "h"], "b": [1, "h"]}}', /^Shards\.b has the address of shards\.a, h:1/],
+    ['{"auth": "secret"}', /^A config must have either shards or a cluster\.$/],
+  ])('answers the config %s beside the field', async (text, message) => {
+    await visit.field('Shard config').fill(text);
+    expect(await visit.errorOf('Shard config')).toMatch(message);
+    expect(await visit.page.locator('.ring-chart').count()).toBe(0);
+  });
+
+  it.each([
+    ['Host', '', 'The host must be text without spaces.'],
+    ['Host', '10.0.0.1', '10.0.0.1:6379 is on the ring already.'],
+    ['Port', '70000', 'The port must be a whole number from 1 to 65535.'],
+    ['Weight', '0', 'The weight must be a whole number from 1 to 16777216.'],
+  ])('answers a new node with the %s %j beside the field', async (label, value, message) => {
+    await visit.button('Use the example').click();
+    for (const [field, good] of Object.entries({ Host: '10.0.0.9', Port: '6379', Weight: '1' }))
+      await visit.field(field).fill(field === label ? value : good);
+    await visit.button('Try it').click();
+    expect(await visit.errorOf(label)).toBe(message);
+  });
+});

@@ -1,0 +1,97 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { programsOf } from '../../../../test/services/index.ts';
+import type { ServerProcess } from '../../../../test/services/process.ts';
+import { startIdsmith } from '../../../server/test/support/process.ts';
+
+/** The page as it is built. */
+export const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
+
+/** Starts `idsmith serve` with the console, on a free port, with a SQLite file in its own folder. */
+export function startConsole(...flags: string[]): Promise<ServerProcess> {
+  if (!existsSync(`${DIST}/index.html`)) throw new Error('packages/console is not built: npm run build');
+  return startIdsmith('--assets', DIST, '--log', 'error', ...flags);
+}
+
+export async function launch(): Promise<Browser> {
+  const [executablePath] = await programsOf('chromium');
+  return chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+  });
+}
+
+/** A page that somebody looks at, and what the browser had to complain about. */
+export class Visit {
+  readonly page: Page;
+  readonly url: string;
+  /** What is wrong with the page. */
+  readonly errors: string[] = [];
+  /** Requests that were refused or not answered; the browser writes them to its console by itself. */
+  readonly refusals: string[] = [];
+  /** Every address that was asked for. */
+  readonly requests: string[] = [];
+
+  private constructor(page: Page, url: string) {
+    this.page = page;
+    this.url = url;
+    page.on('pageerror', (error) => this.errors.push(String(error)));
+    page.on('request', (request) => this.requests.push(request.url()));
+    page.on('console', (message) => {
+      if (message.type() !== 'error' && message.type() !== 'warning') return;
+      const isRefusal = message.text().startsWith('Failed to load resource');
+      (isRefusal ? this.refusals : this.errors).push(`${message.text()} ${message.location().url}`);
+    });
+  }
+
+  /** Opens a page of the console in a window of its own. */
+  static async open(
+    browser: Browser,
+    { url }: { readonly url: string },
+    path = '',
+    options: BrowserContextOptions = {},
+  ): Promise<Visit> {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
+    const page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    const visit = new Visit(page, url);
+    await visit.go(path);
+    return visit;
+  }
+
+  async go(path: string): Promise<void> {
+    await this.page.goto(`${this.url}/#/${path}`);
+  }
+
+  button = (name: string | RegExp) =>
+    this.page.getByRole('button', { name, exact: typeof name === 'string' });
+  field = (label: string) => this.page.getByLabel(label, { exact: true });
+  heading = (name: string) => this.page.getByRole('heading', { name });
+  row = (name: string) => this.page.getByRole('row').filter({ hasText: name });
+
+  /** What stands beside a field: its hint, or what is wrong with it. */
+  async noteOf(label: string): Promise<string> {
+    const field = this.field(label);
+    const id = await field.getAttribute('aria-describedby');
+    return (await this.page.locator(`[id="${id}"]`).textContent()) ?? '';
+  }
+
+  /** Waits until a field is said to be wrong, and returns how. */
+  async errorOf(label: string): Promise<string> {
+    await this.page.locator('[aria-invalid="true"]').first().waitFor();
+    expect(await this.field(label).getAttribute('aria-invalid')).toBe('true');
+    return this.noteOf(label);
+  }
+
+  clipboard = () => this.page.evaluate(() => navigator.clipboard.readText());
+
+  /** Ends it; nothing may have been wrong with the page, nor may it have asked anybody else. */
+  async close(): Promise<void> {
+    await this.page.context().close();
+    expect(this.errors).toEqual([]);
+    expect(this.requests.filter((request) => !request.startsWith(`${this.url}/`))).toEqual([]);
+  }
+}

@@ -1,0 +1,24 @@
+// A process that takes a lease, says which node id it got, and keeps it until it is told to release it or is killed.
+// Arguments: the URL of a store, a namespace, the number of node ids, the ttl, a label, and how far to run ahead, ms.
+
+import process from 'node:process';
+import { acquireLease, defineLayout, FlakeGenerator } from '../../../idsmith/dist/index.js';
+import { openStore } from '../../../idsmith/dist/stores/index.js';
+
+const [url, namespace, size, ttl, label, ahead] = process.argv.slice(2);
+const store = await openStore(url);
+const lease = await acquireLease(store, { namespace, size: Number(size), ttl: Number(ttl), label });
+
+if (Number(ahead) > 0) {
+  // One id a millisecond, so that so many ids reach so far ahead.
+  const layout = defineLayout({ epoch: 0, timeBits: 45, nodeBits: 10, sequenceBits: 0 });
+  new FlakeGenerator({ layout, node: lease, onFull: 'borrow' }).batch(Number(ahead));
+}
+process.stdout.write(`${lease.id}\n`);
+
+process.once('SIGTERM', async () => {
+  await lease.release();
+  await store.close();
+  process.exit(0);
+});
+setInterval(() => {}, 1000);

@@ -1,0 +1,85 @@
+import type { Visit } from './console.ts';
+
+/** A page with something on it. */
+interface ShownPage {
+  readonly name: string;
+  readonly open: (visit: Visit) => Promise<void>;
+}
+
+const SEQUENCES = [
+  { name: 'orders', start: '10000', blockSize: 50 },
+  { name: 'invoices', max: '99999', blockSize: 10 },
+  { name: 'tickets', max: '5000', blockSize: 100 },
+  { name: 'ring-buffer', min: '1', max: '256', cycle: true, blockSize: 16 },
+  { name: 'customers.emea/2026', start: '9007199254740993', step: 7, blockSize: 1000 },
+];
+
+async function prepare(url: string): Promise<void> {
+  for (const body of SEQUENCES)
+    await fetch(`${url}/v1/sequences`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  for (const [name, count] of Object.entries({ orders: 700, invoices: 2000, tickets: 4700 }))
+    await fetch(`${url}/v1/sequences/${name}/next?count=${count}`, { method: 'POST' });
+}
+
+const all: readonly ShownPage[] = [
+  { name: 'inspect-empty', open: (visit) => go(visit, 'inspect', 'Nothing to read yet') },
+  {
+    name: 'inspect',
+    open: (visit) => go(visit, 'inspect/1703865194431643648', 'best reading'),
+  },
+  {
+    name: 'inspect-locality',
+    open: (visit) => go(visit, 'inspect/20be0ffc-314a-bd53-7a50-013a65ca76d2', '__:__:_d:53:7a:50'),
+  },
+  { name: 'inspect-number', open: (visit) => go(visit, 'inspect/10001', 'yes, in a block') },
+  { name: 'inspect-wrong', open: (visit) => go(visit, 'inspect/hello', 'is not an id of any family') },
+  {
+    name: 'mint',
+    async open(visit) {
+      await go(visit, 'mint', 'Family');
+      await visit.button('Mint').click();
+      await visit.heading('5 ids: Flake').waitFor();
+    },
+  },
+  { name: 'sequences', open: (visit) => go(visit, 'sequences', 'customers.emea/2026') },
+  {
+    name: 'sequences-define',
+    async open(visit) {
+      await go(visit, 'sequences', 'orders');
+      await visit.button('Define a sequence').click();
+      await visit.field('Name').fill('orders');
+      await visit.button('Define').click();
+      await visit.errorOf('Name');
+    },
+  },
+  { name: 'leases', open: (visit) => go(visit, 'leases', '511 free') },
+  {
+    name: 'ring',
+    async open(visit) {
+      await go(visit, 'ring', 'No ring yet');
+      await visit.button('Use the example').click();
+      await visit.field('Host').fill('10.0.0.4');
+      await visit.button('Try it').click();
+      await visit.page.getByText('of the keys would move').waitFor();
+    },
+  },
+  { name: 'health', open: (visit) => go(visit, 'health', 'Memory') },
+];
+
+/** Goes to a page and waits for something on it. */
+async function go(visit: Visit, path: string, text: string): Promise<void> {
+  await visit.go(path);
+  await visit.page.getByText(text).first().waitFor();
+}
+
+/** One of each page. */
+const main = all.filter(({ name }) =>
+  ['inspect', 'mint', 'sequences', 'leases', 'ring', 'health'].includes(name),
+);
+
+/** Every page as it is looked at, and what must be there for it. */
+export const PAGES = { all, main, prepare };

@@ -2,8 +2,9 @@
 
 import { createRequire } from 'node:module';
 
-const require = createRequire(new URL('../../packages/server/package.json', import.meta.url));
-const app = require('fastify')();
+// The server's own Fastify, wherever npm has put it.
+const [dependency] = ['fastify'];
+const app = createRequire(new URL('../../packages/server/package.json', import.meta.url))(dependency)();
 const answer = { ids: ['1703865194431643648'] };
 app.post('/bare', (_request, reply) => {
   reply.send(answer);

@@ -13,7 +13,9 @@ const OUTPUT = fileURLToPath(new URL('./output/', import.meta.url));
 
 /** What axe finds that keeps somebody from using the page. */
 async function findings(visit: Visit): Promise<string[]> {
-  const results = await visit.page.evaluate<axe.AxeResults>(`${axe.source}; axe.run()`);
+  const results = await visit.page.evaluate<axe.AxeResults>(
+    `${axe.source}; axe.run({ resultTypes: ['violations'], preload: false })`,
+  );
   return results.violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
@@ -62,19 +64,14 @@ await describeWith(['chromium'], 'the console', () => {
     });
   });
 
-  it.each(['light', 'dark'] as const)(
-    'has no serious finding in the other width, in %s',
-    async (colorScheme) => {
-      const viewport = { width: colorScheme === 'dark' ? 1600 : 360, height: 800 };
-      const visit = await Visit.open(browser, server, '', { colorScheme, viewport });
-      for (const { open } of PAGES.main) {
-        await open(visit);
-        expect(await visit.page.evaluate(outOfSight)).toEqual([]);
-        expect(await findings(visit)).toEqual([]);
-      }
-      await visit.close();
-    },
-  );
+  it('has all in sight in a window of middle size', async () => {
+    const visit = await Visit.open(browser, server, '', { viewport: { width: 1024, height: 800 } });
+    for (const { open } of PAGES.main) {
+      await open(visit);
+      expect(await visit.page.evaluate(outOfSight)).toEqual([]);
+    }
+    await visit.close();
+  });
 
   it('changes its colours when it is told to, and remembers it', async () => {
     const visit = await Visit.open(browser, server, 'health', { colorScheme: 'light' });

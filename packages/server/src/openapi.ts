@@ -45,7 +45,7 @@ function operationOf(route: Route, components: Record<string, Schema>): object {
     ...Object.entries(params).map(([name, schema]) => parameter('path', name, schema)),
     ...Object.entries(query).map(([name, schema]) => parameter('query', name, schema)),
     ...(isUnsafe
-      ? [parameter('header', 'Idempotency-Key', { type: 'string', minLength: 1, maxLength: 255 })]
+      ? [parameter('header', 'Idempotency-Key', { type: 'string', minLength: 16, maxLength: 255 })]
       : []),
   ];
   const failure = {

@@ -17,7 +17,7 @@ export type HttpCode =
   | 'OVERLOADED';
 
 /** An answer of `application/problem+json` (RFC 9457), with a stable `code`. */
-export interface Problem {
+interface Problem {
   readonly type: 'about:blank';
   readonly title: string;
   readonly status: number;

@@ -55,8 +55,9 @@ function refuseBody(body: unknown): void {
 }
 
 function repeatable(request: FastifyRequest, key: string | string[], path: string): Repeatable {
-  if (typeof key !== 'string' || key.length < 1 || key.length > 255)
-    throw invalid('Idempotency-Key must be text of 1 to 255 characters');
+  // With short keys two clients would come upon the same one some day, and be given the same ids.
+  if (typeof key !== 'string' || key.length < 16 || key.length > 255)
+    throw invalid('Idempotency-Key must be random text of 16 to 255 characters, such as a UUID');
   return {
     key: `${request.caller?.id ?? ''} ${key}`,
     fingerprint: `${request.method} ${request.url} ${JSON.stringify(request.body ?? null)}`,

@@ -6,7 +6,7 @@ import type { Schema } from './route.js';
 export const MAX_COUNT = 10_000;
 
 /** The longest name of a sequence or namespace, in characters. */
-export const MAX_NAME = 255;
+const MAX_NAME = 255;
 
 const SAFE = Number.MAX_SAFE_INTEGER;
 

@@ -6,7 +6,7 @@ import { choice, integer, type Reader, text } from './readers.js';
 export type LogLevel = 'silent' | 'error' | 'info' | 'requests';
 
 /** The name of a preset of flakes. */
-export type LayoutName = keyof typeof layouts;
+type LayoutName = keyof typeof layouts;
 
 /** Everything that a server can be told. */
 export interface Settings {

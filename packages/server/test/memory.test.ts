@@ -13,7 +13,7 @@ const KINDS: ((i: number) => string)[] = [
   () => `POST /v1/flakes ${HOST}\r\n`,
   () => `POST /v1/sequences/x/next ${HOST}\r\n`,
   () => `POST /v1/locality?count=5 ${HOST}\r\n`,
-  (i) => `POST /v1/flakes?count=20 ${HOST}Idempotency-Key: ${i} ${Math.random()}\r\n\r\n`,
+  () => `POST /v1/flakes?count=20 ${HOST}Idempotency-Key: ${crypto.randomUUID()}\r\n\r\n`,
   (i) => `GET /nowhere/${i} ${HOST}\r\n`,
   (i) => `POST /v1/flakes?count=0${i} ${HOST}\r\n`,
   (i) => `GET /v1/sequences/unknown-${i} ${HOST}\r\n`,

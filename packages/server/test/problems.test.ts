@@ -62,6 +62,7 @@ describe('Bad input', () => {
     ['POST', '/v1/leases/x/swap', { body: { next: { ...lease, label: 'x'.repeat(256) } } }],
     ['GET', `/v1/leases/${'x'.repeat(256)}`],
     ['POST', '/v1/flakes', { headers: { 'idempotency-key': 'x'.repeat(256) } }],
+    ['POST', '/v1/flakes', { headers: { 'idempotency-key': '1' } }],
   ])('of %s %s is 422 and names what is wrong', async (method, path, options) => {
     const { status, code } = problemOf(await server.call(method, path, options));
     expect({ status, code }).toEqual({ status: 422, code: 'INVALID_OPTION' });
@@ -183,6 +184,21 @@ describe('A store that fails', () => {
     expect(await here.metric('idsmith_store_errors_total{operation="describeSequence"}')).toBe(1);
     expect(here.log.join('')).toContain('the disk is full');
     expect(here.log.join('')).not.toContain('hunter2');
+    await here.stop();
+  });
+
+  it('costs the lease in the end, and is forgiven: 503 until it can be renewed', async () => {
+    const store = fragile();
+    const here = await TestServer.start({ ttl: 1000 }, store);
+    store.isBroken = true;
+    const status = async () => (await here.post('/v1/flakes')).status;
+    await expect.poll(status, { timeout: 5000, interval: 100 }).toBe(503);
+    expect(problemOf(await here.post('/v1/flakes'))).toMatchObject({ code: 'LEASE_FENCED' });
+    expect(problemOf(await here.get('/readyz'))).toMatchObject({ code: 'LEASE_FENCED' });
+    expect(await here.metric('idsmith_lease_active{family="flake",namespace="jflake"}')).toBe(0);
+    store.isBroken = false;
+    await expect.poll(status, { timeout: 5000, interval: 100 }).toBe(200);
+    expect(here.log.join('')).toContain('"event":"lease fenced"');
     await here.stop();
   });
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 const withKey = (key: string, more: Record<string, string> = {}) => ({
-  headers: { 'idempotency-key': key, ...more },
+  headers: { 'idempotency-key': `${key} of this test file`, ...more },
 });
 
 describe('A request with an Idempotency-Key', () => {
@@ -103,7 +103,9 @@ describe('An answer that nobody is there to take', () => {
     const here = await TestServer.start({}, store);
     await here.post('/v1/sequences', { body: { name: 'x', blockSize: 10 } });
     const socket = connect(here.port, '127.0.0.1');
-    socket.write(`POST ${BLOCKS} HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: gone\r\n\r\n`);
+    socket.write(
+      `POST ${BLOCKS} HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: gone of this test file\r\n\r\n`,
+    );
     await store.asked;
     socket.destroy();
     const series = 'idsmith_answers_undelivered_total{path="/v1/sequences/{name}/blocks"}';

@@ -96,6 +96,14 @@ describe('Sequences', () => {
     expect((await server.post('/v1/sequences/jump/next')).json.ids).toEqual(['1000']);
   });
 
+  it('start anew when they are removed and defined again, with nothing left of the old ones', async () => {
+    for (let round = 0; round < 2; round++) {
+      await server.post('/v1/sequences', { body: { name: 'phoenix', blockSize: 100 } });
+      expect((await server.post('/v1/sequences/phoenix/next?count=2')).json.ids).toEqual(['1', '2']);
+      await server.call('DELETE', '/v1/sequences/phoenix');
+    }
+  });
+
   it('give blocks, and take their unused ends back', async () => {
     await server.post('/v1/sequences', { body: { name: 'blocks', blockSize: 10 } });
     const { json: block } = await server.post('/v1/sequences/blocks/blocks?count=2');

@@ -10,8 +10,11 @@ token.subscribe((value) => {
   else sessionStorage.setItem(KEY, value);
 });
 
-/** Why a token is asked for; nothing while none is needed. */
+/** Why a token is asked for; nothing while none is needed, or nobody wants to be asked. */
 export const wanted = observable<'' | 'missing' | 'refused'>('');
+
+/** Whether somebody has said "not now": then the page waits to be told. */
+let isPutOff = false;
 
 /**
  * The server has refused a request.
@@ -19,12 +22,31 @@ export const wanted = observable<'' | 'missing' | 'refused'>('');
  * @param used the token that the request was sent with; it may be another one by now
  */
 export function refused(used: string): void {
-  if (used !== token.get()) return;
+  if (isPutOff || used !== token.get()) return;
   wanted.set(used === '' ? 'missing' : 'refused');
 }
 
 /** Goes on with a token that the server knows. */
 export function accept(value: string): void {
+  isPutOff = false;
   token.set(value);
   wanted.set('');
+}
+
+/** Goes on without one. */
+export function putOff(): void {
+  isPutOff = true;
+  wanted.set('');
+}
+
+/** Asks for one, because somebody wants to give it. */
+export function askAgain(): void {
+  isPutOff = false;
+  wanted.set('missing');
+}
+
+/** Goes on as in a new tab. */
+export function forget(): void {
+  isPutOff = false;
+  token.set('');
 }

@@ -6,7 +6,7 @@ export interface Problem {
   readonly detail: string;
 }
 
-export type Family = 'locality' | 'uuid' | 'flake' | 'key' | 'sequence';
+type Family = 'locality' | 'uuid' | 'flake' | 'key' | 'sequence';
 
 /** One thing that an id may say. */
 export interface Reading {

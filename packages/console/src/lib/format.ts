@@ -20,9 +20,10 @@ export function percent(share: number): string {
   return `${value.toFixed(value < 1 || value > 99 ? 2 : 1)} %`;
 }
 
-/** `0`, `0.4`, `12.5`, `1,200`. */
+/** `0`, `0.25`, `12.5`, `1,200`. */
 export function perSecond(rate: number): string {
-  return rate === 0 ? '0' : rate < 0.1 ? '< 0.1' : rate < 100 ? rate.toFixed(1) : whole.format(rate);
+  if (rate > 0 && rate < 0.01) return '< 0.01';
+  return rate < 100 ? String(Number(rate.toFixed(rate < 1 ? 2 : 1))) : whole.format(rate);
 }
 
 /** `820 µs`, `1.3 ms`, `2.4 s`. */

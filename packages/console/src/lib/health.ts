@@ -20,7 +20,7 @@ export interface Point {
   readonly requests: number;
 }
 
-export const FAMILIES = ['flake', 'locality', 'sequence', 'key'] as const;
+const FAMILIES = ['flake', 'locality', 'sequence', 'key'] as const;
 
 /** Whether the server was started anew between two looks: then there is nothing to compare. */
 export function isAnew(before: Look, now: Look): boolean {

@@ -14,7 +14,7 @@ export interface Usage {
 }
 
 /** The first and the last id that it can ever give, in the order of its step. */
-export function endsOf({ start, step, min, max, cycle }: SequenceJson): { first: bigint; last: bigint } {
+function endsOf({ start, step, min, max, cycle }: SequenceJson): { first: bigint; last: bigint } {
   const [low, high] = [BigInt(min), BigInt(max)];
   const isUp = step > 0;
   const begin = isUp ? low : high;
@@ -39,7 +39,7 @@ function distance(from: bigint, to: bigint, step: number): bigint {
 }
 
 /** `a / b` as a number. Of large numbers the digits that count are kept. */
-export function ratio(a: bigint, b: bigint): number {
+function ratio(a: bigint, b: bigint): number {
   if (b === 0n) return 0;
   const surplus = Math.max(b.toString(2).length - 1000, 0);
   return Number(a >> BigInt(surplus)) / Number(b >> BigInt(surplus));

@@ -19,7 +19,7 @@ export interface SeenWindow {
 export type History = ReadonlyMap<string, SeenWindow>;
 
 /** How long windows are remembered after their end, ms. */
-export const MEMORY = 300_000;
+const MEMORY = 300_000;
 
 /**
  * The history with what another look has shown. The store keeps the last window of each node id only.

@@ -1,4 +1,5 @@
-import { token } from '../api/session.js';
+import { refreshAll } from '../api/connection.js';
+import { forget, token } from '../api/session.js';
 import { hrefOf } from '../router.js';
 import { Button } from '../ui/button.js';
 import { Icon, type IconName } from '../ui/icon.js';
@@ -44,7 +45,8 @@ export function Sidebar({ page }: { page: string }) {
               look="quiet"
               label="Forget the token of this tab"
               onClick={() => {
-                token.set('');
+                forget();
+                refreshAll();
                 say('The token is forgotten.');
               }}
             >

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { refreshAll } from '../api/connection.js';
 import { ApiError, sentenceOf } from '../api/errors.js';
 import { api } from '../api/routes.js';
-import { accept, wanted } from '../api/session.js';
+import { accept, putOff, wanted } from '../api/session.js';
 import { Button } from '../ui/button.js';
 import { Dialog } from '../ui/dialog.js';
 import { Field } from '../ui/field.js';
@@ -43,7 +43,7 @@ function Ask({ isRefused }: { isRefused: boolean }) {
   };
 
   return (
-    <Dialog title="This server wants a token" onClose={() => wanted.set('')}>
+    <Dialog title="This server wants a token" onClose={putOff}>
       <form class="stack" onSubmit={submit} noValidate>
         <p>
           Make one with <code>idsmith token create --scope mint,lease,admin --name console</code>. It is kept
@@ -61,7 +61,7 @@ function Ask({ isRefused }: { isRefused: boolean }) {
           )}
         </Field>
         <div class="dialog-foot">
-          <Button onClick={() => wanted.set('')}>Not now</Button>
+          <Button onClick={putOff}>Not now</Button>
           <Button look="primary" submit isBusy={isBusy}>
             Use token
           </Button>

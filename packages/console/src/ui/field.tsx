@@ -10,7 +10,7 @@ interface Frame {
   readonly class?: string;
 }
 
-export interface InputAttributes {
+interface InputAttributes {
   readonly id: string;
   readonly 'aria-describedby': string | undefined;
   readonly 'aria-invalid': boolean;

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { ApiError, AwayError, sentenceOf } from '../api/errors.js';
+import { askAgain } from '../api/session.js';
+import { Button } from './button.js';
 import { Icon } from './icon.js';
 
 interface Props {
@@ -21,7 +23,12 @@ export function Notice({ children, look = 'error' }: Props) {
 export function Trouble({ error }: { error: unknown }) {
   if (error === undefined || error instanceof AwayError) return null;
   const status = error instanceof ApiError ? error.status : 0;
-  if (status === 401) return null;
+  if (status === 401)
+    return (
+      <Notice look="info">
+        This server shows nothing without a token. <Button onClick={askAgain}>Give a token</Button>
+      </Notice>
+    );
   return (
     <Notice>
       {status === 403 && <strong>This is not allowed. </strong>}

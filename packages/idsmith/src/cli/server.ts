@@ -17,7 +17,7 @@ export interface ServerPackage {
   listTokens(file: string): Promise<TokenRecord[] | undefined>;
 }
 
-export interface TokenOptions {
+interface TokenOptions {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly rate?: number;

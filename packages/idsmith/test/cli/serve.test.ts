@@ -60,6 +60,13 @@ describe('idsmith serve', () => {
     expect(url).not.toMatch(/:0$/);
     const { ids } = await (await fetch(`${url}/v1/flakes?count=3`, { method: 'POST' })).json();
     expect(ids).toHaveLength(3);
+    // The other commands take it for a store.
+    expect(await idsmith(['seq', 'define', 'orders', '--start', '10001', '--store', url])).toMatchObject({
+      code: 0,
+    });
+    expect((await idsmith(['seq', 'next', 'orders', '-n', '2', '--store', url])).stdout).toBe(
+      '10001\n10002\n',
+    );
     run.child.kill('SIGTERM');
     const { code, stdout, stderr } = await run.ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: `idsmith serves at ${url}\n` });

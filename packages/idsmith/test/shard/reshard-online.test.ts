@@ -30,5 +30,5 @@ await describeWith(['redis'], 'Resharding from four nodes to six while applicati
     expect(outcome.reads).toBeGreaterThan(1000);
     expect(outcome.writes).toBeGreaterThan(500);
     expect(outcome.minted).toBeGreaterThan(50);
-  }, 120_000);
+  }, 240_000);
 });

@@ -5,6 +5,7 @@ import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '../../../../test/services/index.ts';
 import { RingConflictError } from '../../src/shard/admission.ts';
+import type { Between } from '../../src/shard/reshard/step.ts';
 import { everywhere, faults, populate, specimens } from './reshard/population.ts';
 import { entriesOf, README_OPTIONS, type Shards, startShards } from './set-up.ts';
 
@@ -387,13 +388,14 @@ await describeWith(['redis'], 'Resharding', () => {
   it('says so when processes with the old config write on and on', async () => {
     const { servers } = shards;
     const [from, to] = [mapOn([servers[0]!]), mapOn([servers[1]!])];
-    await clients[0]!.set('1jyVFw3401', 'x');
-    const old = new Redis(servers[0]!.port);
+    const [old] = clients;
+    await old!.set('1jyVFw3401', 'x');
     // With every key that is moved, another one comes.
     let count = 0;
-    const write = () => old.set(from.fixedKey(1000 + count++, 1, 1), 'x');
-    const error = await reshard(from, to, { onProgress: () => void write() }).catch((error) => error);
-    old.disconnect();
+    const between: Between = async (step) => {
+      if (step === 'settled') await old!.set(from.fixedKey(1000 + count++, 1, 1), 'x');
+    };
+    const error = await reshard(from, to, { between }).catch((error) => error);
     expect(error).toBeInstanceOf(StoreError);
     expect(error.message).toContain('Processes with the old config write there');
   });

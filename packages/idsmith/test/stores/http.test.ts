@@ -13,6 +13,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { FaultyProxy } from '../../../../test/chaos/proxy.ts';
 import { describeWith, type ServerProcess, startRedis } from '../../../../test/services/index.ts';
 import { metricOf, startIdsmith } from '../../../server/test/support/process.ts';
+import { TestServer } from '../../../server/test/support/server.ts';
 import { httpStore, openHttp } from '../../src/stores/http.ts';
 import type { Store } from '../../src/stores/memory.ts';
 import { openStore } from '../../src/stores/open.ts';
@@ -214,6 +215,24 @@ describe('The HTTP store, when answers are lost', () => {
   });
 });
 
+describe('The HTTP store with a token', () => {
+  it('may do what the token may', async () => {
+    const [server, all] = await TestServer.startWithToken();
+    const url = new URL(server.url);
+    url.username = all;
+    const store = await openStore(url.href);
+    await store.defineSequence({ name: 'x' });
+    expect((await httpStore(server.url, { token: all }).allocate('x', 1)).first).toBe(1n);
+    for (const wrong of [httpStore(server.url), httpStore(server.url, { token: `${all}x` })]) {
+      const failure = await wrong.allocate('x', 1).catch((error) => error);
+      expect(failure).toBeInstanceOf(StoreError);
+      expect(failure.message).toContain('HTTP 401: this');
+      expect(failure.message).not.toContain(all);
+    }
+    await server.stop();
+  });
+});
+
 await describeWith(['redis'], 'The HTTP store before a server whose store can forget', () => {
   const MAX_TTL = 1000;
   let redis: ServerProcess;
@@ -231,6 +250,10 @@ await describeWith(['redis'], 'The HTTP store before a server whose store can fo
   it('says so, with the longest ttl', async () => {
     const store = await openHttp(server.url);
     expect([store.durable, store.maxTtl]).toEqual([false, MAX_TTL]);
+    // Its own leases have to wait as well, and it says that it is not ready.
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
+    const refused = await fetch(`${server.url}/v1/flakes`, { method: 'POST' });
+    expect(await refused.json()).toMatchObject({ status: 503, code: 'LEASES_EXHAUSTED' });
   });
 
   it('lets the windows of an empty namespace begin when all from before have run out', async () => {

@@ -75,6 +75,8 @@ export function sequenceRoutes(store: Store, drawer: Drawer): Route[] {
       async handle({ body }) {
         const wanted = exact<SequenceDefinition>(body);
         await store.defineSequence(wanted);
+        // What may be at hand is of another one that had this name.
+        await drawer.forget(wanted.name);
         return sequenceJson(await store.describeSequence(wanted.name));
       },
     },
@@ -118,6 +120,8 @@ export function sequenceRoutes(store: Store, drawer: Drawer): Route[] {
       async handle(request) {
         await drawer.forget(nameOf(request));
         await store.removeSequence(nameOf(request));
+        // Somebody may have drawn from it in between.
+        await drawer.forget(nameOf(request));
         return undefined;
       },
     },

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The answer to a POST without a body, or `undefined` if the server was not there or did not answer. */
-export function post(url: string, agent: Agent): Promise<{ status: number; text: string } | undefined> {
+function post(url: string, agent: Agent): Promise<{ status: number; text: string } | undefined> {
   return new Promise((resolve) => {
     const call = request(url, { method: 'POST', agent }, (response) => {
       let text = '';

@@ -51,7 +51,10 @@ export function InspectPage({ rest }: { rest: string }) {
       <Trouble error={error} />
       {rest === '' && <Examples />}
       {isLoading && <Loading what="the readings" lines={4} />}
-      <div class="readings" aria-live="polite">
+      <p class="visually-hidden" role="status">
+        {id !== '' && `${readings.length + Math.min(sequences.length, 1)} readings`}
+      </p>
+      <div class="readings">
         {readings.map((reading, i) => (
           <ReadingPanel
             key={`${id} ${reading.family} ${reading.fields.layout ?? ''}`}

@@ -19,7 +19,7 @@ const INTERVAL = 1000;
 /** Who holds the node ids of a namespace, and until when. */
 export function LeasesPage({ rest }: { rest: string }) {
   const server = useLive('server', api.server, 10_000);
-  const [wantedSize, setWantedSize] = useState<number>();
+  const [wanted, setWanted] = useState<{ namespace: string; size: number | undefined }>();
   const known = [...new Set(server.data?.leases.map(({ namespace }) => namespace))];
   const namespace = rest || known[0] || '';
   const { data, error } = useLive(
@@ -36,6 +36,7 @@ export function LeasesPage({ rest }: { rest: string }) {
     (each) => each.family === 'flake' && each.namespace === namespace,
   );
   const layout = isOfFlakes ? server.data?.layout : undefined;
+  const wantedSize = wanted?.namespace === namespace ? wanted.size : undefined;
   const size = wantedSize ?? (data && guessSize(namespace, layout, data.leases)) ?? 0;
   const isOddName = error instanceof ApiError && error.status === 422;
 
@@ -47,10 +48,12 @@ export function LeasesPage({ rest }: { rest: string }) {
         known={known}
         size={size}
         error={isOddName ? errorsOf(error, [])[''] : undefined}
-        onSize={setWantedSize}
+        onShow={(name, count) => setWanted({ namespace: name, size: count })}
       />
       {!isOddName && <Trouble error={error ?? (namespace === '' ? server.error : undefined)} />}
-      {data === undefined && error === undefined && <Loading what="the leases" lines={5} />}
+      {data === undefined && error === undefined && server.error === undefined && (
+        <Loading what="the leases" lines={5} />
+      )}
       {data !== undefined && (
         <>
           {!data.durable && (

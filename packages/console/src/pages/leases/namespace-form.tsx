@@ -11,14 +11,14 @@ interface Props {
   readonly known: readonly string[];
   readonly size: number;
   readonly error: string | undefined;
-  readonly onSize: (size: number | undefined) => void;
+  readonly onShow: (namespace: string, size: number | undefined) => void;
 }
 
 /** No namespace has more node ids. */
 const LARGEST = 2 ** 32;
 
 /** Which namespace to look at, and how many node ids it has: the store does not know. */
-export function NamespaceForm({ namespace, known, size, error, onSize }: Props) {
+export function NamespaceForm({ namespace, known, size, error, onShow }: Props) {
   const [name, setName] = useState(namespace);
   const [typedSize, setTypedSize] = useState('');
   const list = useId();
@@ -29,7 +29,7 @@ export function NamespaceForm({ namespace, known, size, error, onSize }: Props) 
     if ('error' in typed) throw new FormError({ size: typed.error });
     if (typed.value !== undefined && (typed.value < 1 || typed.value > LARGEST))
       throw new FormError({ size: 'The number of node ids must be from 1 to 2^32.' });
-    onSize(typed.value);
+    onShow(name, typed.value);
     location.hash = hrefOf('leases', name);
   });
 

@@ -57,6 +57,15 @@ export class TwoNodes {
     };
   }
 
+  /** Whether nothing is left to do with a key. */
+  async isSettled(key: string): Promise<boolean> {
+    const [left, entries] = await Promise.all([
+      this.mover().look(this.route.source, [key]),
+      this.next.hlen('idsmith:reshard:in'),
+    ]);
+    return left?.length === 0 && entries === 0;
+  }
+
   async stop(): Promise<void> {
     this.old?.disconnect();
     this.next?.disconnect();

@@ -75,6 +75,19 @@ await describeWith(['chromium'], 'a server that wants a token', () => {
     await visit.page.getByText('Sequence orders is defined.').waitFor();
   });
 
+  it('is not asked for again and again once somebody has said not now', async () => {
+    const other = await Visit.open(browser, server, 'sequences');
+    await other.button('Not now').click();
+    await other.page.getByText('This server shows nothing without a token.').waitFor();
+    await other.page.waitForResponse((response) => response.status() === 401);
+    expect(await other.page.getByRole('dialog').count()).toBe(0);
+    await other.button('Give a token').click();
+    await other.field('Token').fill(minter);
+    await other.button('Use token').click();
+    await other.row('orders').waitFor();
+    await other.close();
+  });
+
   it('is asked for again once it is revoked', async () => {
     await revokeToken(join(server.dir, 'idsmith.tokens.json'), 'operator');
     await dialog().waitFor();

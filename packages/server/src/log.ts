@@ -1,3 +1,4 @@
+import process from 'node:process';
 import type { LogLevel } from './settings.js';
 
 /** Where the server tells what happens to it: one JSON object a line. */
@@ -10,6 +11,12 @@ export interface Log {
 type Fields = Readonly<Record<string, unknown>>;
 
 const LEVELS: Readonly<Record<LogLevel, number>> = { silent: 0, error: 1, info: 2, requests: 3 };
+
+/** Writes to standard error, and goes on serving when nobody reads it any more. */
+export function writeToStderr(line: string): void {
+  if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {});
+  process.stderr.write(line);
+}
 
 /** The same thing is told once in so many ms. */
 const INTERVAL = 1000;

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import process from 'node:process';
 import type { FastifyInstance } from 'fastify';
 import { InvalidOptionError, type Store } from 'idsmith';
 import { openStore } from 'idsmith/stores';
@@ -11,7 +10,7 @@ import { Health } from './health.js';
 import { Keyring } from './keyring.js';
 import { Keys } from './keys.js';
 import { Gate } from './limits.js';
-import { type Log, makeLog } from './log.js';
+import { type Log, makeLog, writeToStderr } from './log.js';
 import { Metrics } from './metrics.js';
 import { Mint } from './mint.js';
 import { observed } from './observed.js';
@@ -49,7 +48,7 @@ export interface RunningServer {
  */
 export async function startServer(given: Partial<Settings>, parts: Parts): Promise<RunningServer> {
   const settings = complete(given);
-  const log = makeLog(settings.log, parts.write ?? ((line) => process.stderr.write(line)));
+  const log = makeLog(settings.log, parts.write ?? writeToStderr);
   const assets = new Assets(settings.assets);
   const services = await makeServices(settings, log, parts);
   let app: FastifyInstance | undefined;

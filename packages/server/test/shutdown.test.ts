@@ -28,7 +28,7 @@ describe('A server that is told to end while it is at work', () => {
     const minted = () => clients.ids.get('/v1/flakes?count=7')!.length;
     for (let round = 0; round < 2; round++) {
       const before = minted();
-      await expect.poll(minted, { timeout: 20_000, interval: 10 }).toBeGreaterThan(before + 2000);
+      await expect.poll(minted, { timeout: 20_000, interval: 10 }).toBeGreaterThan(before + 1000);
       // SIGTERM, and until it has ended.
       await server.shutdown();
       expect(server.log()).toMatch(/"event":"closed"\}$/);

@@ -84,6 +84,17 @@ describe('idsmith serve', () => {
     expect(await run.ended).toMatchObject({ code: 0, stderr: '' });
   });
 
+  it('goes on when nobody reads what it says any more', async () => {
+    const run = new Run(['serve', '--port', '0', '--log', 'requests', '--store', 'memory:']);
+    const url = await run.url();
+    run.child.stdout.destroy();
+    run.child.stderr.destroy();
+    for (let i = 0; i < 20; i++)
+      expect((await fetch(`${url}/v1/flakes`, { method: 'POST' })).status).toBe(200);
+    run.child.kill('SIGTERM');
+    expect((await run.ended).code).toBe(0);
+  });
+
   it('ends at once at the second signal, whoever is still connected', async () => {
     const run = new Run(['serve', '--port', '0', '--grace', '60000']);
     const { port } = new URL(await run.url());

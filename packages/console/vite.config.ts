@@ -13,6 +13,8 @@ export default defineConfig({
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     // The server's content policy allows no inline script, style or data.
     assetsInlineLimit: 0,
+    // Of what is bundled.
+    license: { fileName: 'licenses.md' },
     modulePreload: { polyfill: false },
     rolldownOptions: {
       output: {

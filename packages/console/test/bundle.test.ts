@@ -14,8 +14,10 @@ it('is at most 120 kB, gzipped, all of it', () => {
   expect(size).toBeLessThanOrEqual(120_000);
 });
 
-it('has a hash in the name of every file but the page itself', () => {
-  const names = files.map(({ name }) => name.split('/').at(-1)).filter((name) => name !== 'index.html');
+it('has a hash in the name of every file but the page itself and the licences', () => {
+  const names = files.map(({ name }) => name).filter((name) => name.includes('/'));
+  const others = files.map(({ name }) => name).filter((name) => !name.includes('/'));
+  expect(others.sort()).toEqual(['index.html', 'licenses.md']);
   expect(names.length).toBeGreaterThan(1);
   for (const name of names) expect(name).toMatch(/-[0-9a-f]{12}\.\w+$/);
 });
@@ -32,6 +34,11 @@ it('names no other host', () => {
   const hosts = files.flatMap(({ bytes }) => bytes.toString().match(/https?:\/\/[\w.-]+/g) ?? []);
   // The names of XML dialects, which nobody asks for anything.
   expect(hosts.filter((host) => host !== 'http://www.w3.org')).toEqual([]);
+});
+
+it('has the licences of what is bundled', () => {
+  const text = files.find(({ name }) => name === 'licenses.md')?.bytes.toString();
+  expect(text).toMatch(/preact.*Copyright.*uplot.*Copyright/s);
 });
 
 it('takes nothing of Node', () => {

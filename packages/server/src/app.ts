@@ -1,8 +1,8 @@
-import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Assets } from './assets.js';
+import { limitConnections, refuseConnection } from './connections.js';
 import { asHook, guardOf } from './guard.js';
-import { SECURITY_HEADERS } from './headers.js';
+import { DATA_HEADERS, PAGE_HEADERS } from './headers.js';
 import { RequestProblem, type Trouble, troubleOf } from './problem.js';
 import { parseQuery } from './query.js';
 import { responder } from './respond.js';
@@ -35,7 +35,7 @@ export function buildApp(routes: readonly Route[], services: Services, assets: A
       sendTrouble(reply as FastifyReply, troubleOf(error));
     },
   });
-  app.server.maxConnections = settings.maxConnections;
+  limitConnections(app.server, settings.maxConnections);
   app.decorateRequest('caller', null);
   takeJsonOnly(app);
   for (const route of routes) {
@@ -101,7 +101,7 @@ function answerTheRest(
     const asset = request.method === 'GET' || request.method === 'HEAD' ? assets.get(path) : undefined;
     if (asset !== undefined)
       return reply
-        .headers({ ...SECURITY_HEADERS, 'content-type': asset.type, 'cache-control': asset.cache })
+        .headers({ ...PAGE_HEADERS, 'content-type': asset.type, 'cache-control': asset.cache })
         .send(asset.bytes);
     const allowed = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
     if (allowed.length === 0) throw new RequestProblem(404, 'NOT_FOUND', 'there is nothing at this path');
@@ -118,31 +118,6 @@ function pathOf({ routeOptions }: FastifyRequest): string {
 function sendTrouble(reply: FastifyReply, { problem, headers }: Trouble): FastifyReply {
   return reply
     .code(problem.status)
-    .headers({ ...SECURITY_HEADERS, ...headers, 'content-type': 'application/problem+json; charset=utf-8' })
+    .headers({ ...DATA_HEADERS, ...headers, 'content-type': 'application/problem+json; charset=utf-8' })
     .send(JSON.stringify(problem));
-}
-
-/** What cannot be parsed, or takes too long to arrive, has no request to be answered: only a connection. */
-function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const isLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const { problem } = troubleOf(
-    isLate
-      ? new RequestProblem(408, 'TIMEOUT', 'the request took too long to arrive')
-      : isLarge
-        ? new RequestProblem(431, 'TOO_LARGE', 'the headers are too large')
-        : new RequestProblem(400, 'MALFORMED', 'this is not HTTP as it should be'),
-  );
-  const body = JSON.stringify(problem);
-  socket.end(
-    [
-      `HTTP/1.1 ${problem.status} ${problem.title}`,
-      'Connection: close',
-      'Content-Type: application/problem+json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      '',
-      body,
-    ].join('\r\n'),
-  );
 }

@@ -5,7 +5,7 @@ import querystring from 'node:querystring';
  * where a number is wanted. One that comes twice is a list, which is refused everywhere.
  */
 export function parseQuery(text: string): Record<string, unknown> {
-  const query: Record<string, unknown> = Object.create(null);
+  const query = new (Query as unknown as new () => Record<string, unknown>)();
   if (text === '') return query;
   for (const pair of text.split('&')) {
     if (pair === '') continue;
@@ -17,5 +17,9 @@ export function parseQuery(text: string): Record<string, unknown> {
   }
   return query;
 }
+
+/** An object without properties of its own or inherited ones. What `Object.create(null)` gives is slower to read. */
+function Query(): void {}
+Query.prototype = Object.create(null);
 
 const decode = (text: string) => (/[%+]/.test(text) ? querystring.unescape(text.replaceAll('+', ' ')) : text);

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { headersOf, SECURITY_HEADERS } from './headers.js';
+import { DATA_HEADERS, headersOf } from './headers.js';
 import { invalid } from './problem.js';
 import type { Repeatable } from './replays.js';
 import type { Answer, Route } from './route.js';
@@ -18,7 +18,7 @@ export function responder(route: Route, { gate, replays, metrics, transit }: Ser
     const body = textOf(answer);
     const { raw } = reply.hijack();
     transit.leave(socket, raw, body.length);
-    if (status === 204) raw.writeHead(status, SECURITY_HEADERS).end();
+    if (status === 204) raw.writeHead(status, DATA_HEADERS).end();
     else raw.writeHead(status, headersOf(type, Buffer.byteLength(body))).end(body);
   };
 

@@ -69,14 +69,20 @@ describe('Pages of other sites', () => {
       expect(headers.get('access-control-allow-origin')).toBeNull();
       expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
       expect(headers.get('x-content-type-options')).toBe('nosniff');
-      expect(headers.get('x-frame-options')).toBe('DENY');
+      expect(headers.get('cache-control')).toBe('no-store');
       const policy = headers.get('content-security-policy') ?? '';
       expect(policy).toContain("default-src 'none'");
-      expect(policy).toContain("script-src 'self'");
       expect(policy).toContain("frame-ancestors 'none'");
       expect(policy).not.toContain('unsafe');
     },
   );
+
+  it('cannot frame the page or open it in their own window, and it runs no scripts but its own', async () => {
+    const { headers } = await server.get('/');
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+    expect(headers.get('content-security-policy')).toContain("script-src 'self'; style-src 'self'");
+  });
 
   it('get no answer to a preflight', async () => {
     const { status, headers } = await server.call('OPTIONS', '/v1/flakes');

@@ -1,13 +1,15 @@
 import { useState } from 'preact/hooks';
 import { refreshAll } from '../api/connection.js';
-import { ApiError, sentenceOf } from '../api/errors.js';
+import { ApiError } from '../api/errors.js';
 import { api } from '../api/routes.js';
 import { accept, putOff, wanted } from '../api/session.js';
+import { WHOLE_FORM } from '../lib/field-errors.js';
 import { Button } from '../ui/button.js';
 import { Dialog } from '../ui/dialog.js';
 import { Field } from '../ui/field.js';
 import { say } from '../ui/toast.js';
 import { useObservable } from '../ui/use-observable.js';
+import { FormError, useSubmit } from '../ui/use-submit.js';
 
 /** Asks for a token when the server wants one. */
 export function TokenDialog() {
@@ -15,32 +17,22 @@ export function TokenDialog() {
   return reason === '' ? null : <Ask isRefused={reason === 'refused'} />;
 }
 
+const REVOKED = 'The token of this tab is not known to the server, or was revoked.';
+
 function Ask({ isRefused }: { isRefused: boolean }) {
   const [value, setValue] = useState('');
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState(
-    isRefused ? 'The token of this tab is not known to the server, or was revoked.' : undefined,
-  );
-
-  const submit = async (event: Event) => {
-    event.preventDefault();
+  const { errors, isBusy, submit } = useSubmit(['token'], async () => {
     const token = value.trim();
-    if (token === '') return setError('A token is needed.');
+    if (token === '') throw new FormError({ token: 'A token is needed.' });
     // What a header cannot carry, no server has given out.
     if (!/^[\x21-\x7e]+$/.test(token))
-      return setError('This is not a token: it has spaces or odd characters.');
-    setBusy(true);
-    try {
-      await api.tryToken(token);
-      accept(token);
-      refreshAll();
-      say('The token is accepted.');
-    } catch (failure) {
-      const isKnown = failure instanceof ApiError && failure.status === 401;
-      setError(isKnown ? `The server refuses it: ${failure.message}.` : sentenceOf(failure));
-      setBusy(false);
-    }
-  };
+      throw new FormError({ token: 'This is not a token: it has spaces or odd characters.' });
+    await api.tryToken(token).catch(explain);
+    accept(token);
+    refreshAll();
+    say('The token is accepted.');
+  });
+  const error = errors.token ?? errors[WHOLE_FORM] ?? (isRefused ? REVOKED : undefined);
 
   return (
     <Dialog title="This server wants a token" onClose={putOff}>
@@ -69,4 +61,11 @@ function Ask({ isRefused }: { isRefused: boolean }) {
       </form>
     </Dialog>
   );
+}
+
+/** @throws FormError when the token is what is wrong */
+function explain(error: unknown): never {
+  if (error instanceof ApiError && error.status === 401)
+    throw new FormError({ token: `The server refuses it: ${error.message}.` });
+  throw error;
 }

@@ -98,7 +98,8 @@ function Row({
 
 function Used({ sequence }: { sequence: SequenceJson }) {
   const { used, total, share } = usageOf(sequence);
-  const tone = share > 0.9 ? 'bad' : share > 0.7 ? 'warn' : '';
+  // One that starts over does not run out.
+  const tone = sequence.cycle || share < 0.7 ? '' : share < 0.9 ? 'warn' : 'bad';
   // Of those that end with the 64 bits nobody wants to read how many there are.
   const count = isOpenEnded(sequence) ? `${short(used)} ids` : `${short(used)} of ${short(total)}`;
   return (

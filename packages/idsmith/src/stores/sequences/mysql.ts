@@ -1,3 +1,4 @@
+import { bytesToHex } from '../../encoding/hex.js';
 import type { Move, SequenceRow } from '../../sequence/blocks.js';
 import type { SequenceRows } from '../../sequence/rows.js';
 import type { DriverError, SqlRun } from '../sql.js';
@@ -58,7 +59,7 @@ export function mysqlRows(run: SqlRun, query: Query, { isLocked = false } = {}):
     integer: () => 'CAST(? AS SIGNED)',
     // Bytes are sent as they are; said to be UTF-8, they are compared by the rules of the column, with its index.
     name: () => '_utf8mb4 ?',
-    nameValue: (name) => Buffer.from(name),
+    nameValue: hexLiteral,
     text: (expression) => `CAST(${expression} AS CHAR)`,
     nameText: 'CAST(CONVERT(name USING utf8mb4) AS BINARY)',
     isExhausted: 'exhausted <> 0',
@@ -71,6 +72,11 @@ export function mysqlRows(run: SqlRun, query: Query, { isLocked = false } = {}):
     run: (what, sql, values, make) => run(what, async () => make(await outcome(() => query(sql, values)))),
   });
   return { ...rows, advance: (from, move, to) => rows.advance(from, within(REACH, from, move), to) };
+}
+
+/** Text as the bytes of its UTF-8, in the driver's own way to be told how a value is written. */
+function hexLiteral(text: string): { toSqlString(): string } {
+  return { toSqlString: () => `X'${bytesToHex(new TextEncoder().encode(text))}'` };
 }
 
 /** The rows of a query; of any other statement, a row if it has found one. */

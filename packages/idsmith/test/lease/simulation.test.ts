@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SABOTAGES, simulate, simulateMany } from './simulation/index.ts';
 
-const SEEDS = 3000;
+const SEEDS = 2000;
 
 describe('leases and generators, in simulated worlds where everything goes wrong', () => {
   it(`never mint an id twice, and resume when faults end, with ${SEEDS} seeds`, {

@@ -5,6 +5,7 @@ import { openStore } from 'idsmith/stores';
 import { listen, requireSafeHost } from './address.js';
 import { buildApp } from './app.js';
 import { Assets } from './assets.js';
+import { assetsFolder } from './console.js';
 import { Drawer } from './drawer.js';
 import { Health } from './health.js';
 import { Keyring } from './keyring.js';
@@ -49,7 +50,7 @@ export interface RunningServer {
 export async function startServer(given: Partial<Settings>, parts: Parts): Promise<RunningServer> {
   const settings = complete(given);
   const log = makeLog(settings.log, parts.write ?? writeToStderr);
-  const assets = new Assets(settings.assets);
+  const assets = new Assets(assetsFolder(settings.assets));
   const services = await makeServices(settings, log, parts);
   let app: FastifyInstance | undefined;
   try {

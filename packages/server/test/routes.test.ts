@@ -211,11 +211,22 @@ describe('Operations', () => {
     expect(json.leases[0]).toMatchObject({ family: 'flake', namespace: 'jflake', state: 'active' });
   });
 
-  it('GET / names every route', async () => {
+  it('GET / is the console', async () => {
     const { headers, text } = await server.get('/');
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
-    const { json } = await server.get('/openapi.json');
+    const [script] = /assets\/index-[^"]+\.js/.exec(text) ?? [];
+    expect((await server.get(`/${script}`)).headers.get('content-type')).toBe(
+      'text/javascript; charset=utf-8',
+    );
+  });
+
+  it('GET / names every route where there is no console', async () => {
+    const here = await TestServer.start({ assets: 'none' });
+    const { headers, text } = await here.get('/');
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const { json } = await here.get('/openapi.json');
     for (const path of Object.keys(json.paths)) expect(text).toContain(`<code>${path}</code>`);
+    await here.close();
   });
 
   it('HEAD is answered as GET is, without the answer', async () => {

@@ -135,6 +135,9 @@ export class Layout {
   }
 }
 
+/** The beginning of 2026: a clock that is before this is wrong, and must not keep the presets from loading. */
+const WRITTEN = 1_767_225_600_000;
+
 /**
  * A layout of your own.
  *
@@ -143,7 +146,7 @@ export class Layout {
 export function defineLayout(options: LayoutOptions): Layout {
   if (typeof options !== 'object' || options === null) refuse('options', 'an object', options);
   const { epoch, timeBits, nodeBits, sequenceBits, tick = 1, order = ['time', 'node', 'sequence'] } = options;
-  requireInteger('epoch', epoch, 0, Date.now());
+  requireInteger('epoch', epoch, 0, Math.max(Date.now(), WRITTEN));
   requireInteger('timeBits', timeBits, 1, 53);
   requireInteger('nodeBits', nodeBits, 0, 32);
   requireInteger('sequenceBits', sequenceBits, 0, 32);

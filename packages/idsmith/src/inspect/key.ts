@@ -17,10 +17,10 @@ export function readShardKey(text: string, now: number): Reading[] {
     const { ms, variant, type, suffix } = readKey(text.trim(), EPOCH);
     const timestamp = EPOCH + ms;
     const isSpecial = variant === 0 && /^[0-9A-Za-z]+$/.test(suffix);
-    const isMinted = suffix === '' && ms > DAY && timestamp < now + DAY;
+    const isMinted = ms > DAY && timestamp < now + DAY;
     if (!isMinted && !isSpecial) return [];
     const parts = { ms, variant, type, ...(suffix !== '' && { suffix }) };
-    return [{ family: 'key', fields: isSpecial ? parts : { ...parts, ...timeFields(timestamp) } }];
+    return [{ family: 'key', fields: isMinted ? { ...parts, ...timeFields(timestamp) } : parts }];
   } catch {
     return [];
   }

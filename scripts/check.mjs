@@ -73,7 +73,8 @@ function countTests(ran) {
 function finish() {
   rmSync(scratch, { recursive: true, force: true });
   const { passed, failed, skipped } = counts;
-  if (skipped > 0) console.log(`\n${skipped} tests were skipped: they need what is not here (see CONTRIBUTING.md)`);
+  if (skipped > 0)
+    console.log(`\n${skipped} tests were skipped: they need what is not here (see CONTRIBUTING.md)`);
   console.log(`\n${passed} passed, ${failed} failed`);
   process.exit(failed === 0 ? 0 : 1);
 }

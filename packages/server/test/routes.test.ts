@@ -226,7 +226,7 @@ describe('Operations', () => {
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
     const { json } = await here.get('/openapi.json');
     for (const path of Object.keys(json.paths)) expect(text).toContain(`<code>${path}</code>`);
-    await here.close();
+    await here.stop();
   });
 
   it('HEAD is answered as GET is, without the answer', async () => {

@@ -18,14 +18,6 @@ const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
  * const id = orders.take() ?? (await orders.next());
  */
 export class Sequence {
-  readonly name: string;
-  readonly #supply: Supply;
-  readonly #onClose: () => void;
-  #closing: Promise<void> | undefined;
-  /** Batches are filled one after the other; while one lacks ids, those at hand are for it. */
-  #lastBatch: Promise<unknown> | undefined;
-  #isReserved = false;
-
   // The run that is being handed out: id number `#at` of it is `#first + #at · #step`. Only `#at` changes, and the product is
   // of 32 bits, so that engines calculate with machine integers. `#stop` is where to look up: at the end, or before it where
   // more should be fetched.
@@ -38,6 +30,14 @@ export class Sequence {
   #end = 0;
   /** The same as `#stop` where all ids of the run are exact as numbers, and 0 where they are not. */
   #numberStop = 0;
+
+  readonly name: string;
+  readonly #supply: Supply;
+  readonly #onClose: () => void;
+  #closing: Promise<void> | undefined;
+  /** Batches are filled one after the other; while one lacks ids, those at hand are for it. */
+  #lastBatch: Promise<unknown> | undefined;
+  #isReserved = false;
 
   /** @internal */
   constructor(name: string, source: BlockSource, policy: PrefetchPolicy, onClose: () => void = () => {}) {
@@ -209,7 +209,8 @@ export class Sequence {
     this.#firstNumber = Number(run.first);
     this.#step = run.step;
     this.#at = 0;
-    this.#end = run.count;
+    // Of 32 bits, see above: `| 0` tells the engine.
+    this.#end = run.count | 0;
   }
 
   #leftOfRun(): number {

@@ -41,7 +41,7 @@ export function makePlot(
     {
       width: frame.clientWidth || 300,
       height: HEIGHT,
-      padding: [10, 8, 0, 0],
+      padding: [10, 30, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { size: 6 } },
       scales: {

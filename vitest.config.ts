@@ -20,7 +20,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // What comes at last may take its time where other suites run beside it.
     expect: { poll: { timeout: 20_000, interval: 20 } },
-    // Two cores: more workers than that only make the service suites starve each other.
-    maxWorkers: 2,
+    // One more than the cores of a small machine: the suites of services wait more than they work.
+    maxWorkers: 3,
   },
 });

@@ -7,9 +7,10 @@ import { openStore } from 'idsmith/stores';
 import { printTargets, save } from './harness.mjs';
 import { drawSteadily } from './sequence/draw.mjs';
 import { startBare, startIdsmith } from './server/start.mjs';
+import { timeRequests } from './server/steady.mjs';
 
-const ROUNDS = 5;
-const SECONDS = 3;
+const ROUNDS = 9;
+const SECONDS = 2;
 const CONNECTIONS = 50;
 
 const [ours, bare] = await Promise.all([startIdsmith(), startBare()]);
@@ -34,8 +35,8 @@ const lanes = [
 for (const { url, ids } of lanes) await checkAnswers(url, ids);
 
 /** One round of load; whatever is not a success disqualifies. */
-async function load(url, duration, more = {}) {
-  const result = await autocannon({ url, method: 'POST', connections: CONNECTIONS, duration, ...more });
+async function load(url, duration) {
+  const result = await autocannon({ url, method: 'POST', connections: CONNECTIONS, duration });
   const failed = result.errors + result.timeouts + result.non2xx;
   if (failed > 0) throw new Error(`${url}: ${failed} requests failed`);
   return result;
@@ -80,11 +81,11 @@ printRows(
 );
 
 console.log('\nOne id at a time, 10,000 requests a second and not as many as can be\n');
-const steady = await load(`${ours.url}/v1/flakes`, 5, { overallRate: 10_000 });
-const { p50, p99, p99_9: p999 } = steady.latency;
-console.log(
-  `${Math.round(steady.requests.average).toLocaleString('en')} a second; p50 ${p50} ms, p99 ${p99} ms, p99.9 ${p999} ms`,
-);
+await timeRequests(`${ours.url}/v1/flakes`, 10_000, 2);
+const steady = await timeRequests(`${ours.url}/v1/flakes`, 10_000, 5);
+const ms = ({ p50, p99, p999 }) =>
+  `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms, p99.9 ${p999.toFixed(2)} ms`;
+console.log(`${Math.round(steady.perSecond).toLocaleString('en')} a second; ${ms(steady)}`);
 
 console.log('\nA sequence over httpStore, bursts of 10,000 ids between turns of the event loop\n');
 const store = await openStore(ours.url);
@@ -118,7 +119,7 @@ const targets = [
   { what: 'a remote sequence against 10 million ids a second', ratio: remote.perSecond / 10e6, target: 1 },
 ];
 printTargets(targets);
-save('server', { machine, targets, results, steady: steady.latency, remote });
+save('server', { machine, targets, results, steady, remote });
 await Promise.all([ours.stop(), bare.stop()]);
 
 function printRows(header, rows) {

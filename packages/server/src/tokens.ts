@@ -26,7 +26,7 @@ export interface TokenRecord {
 export type TokenOptions = Pick<TokenRecord, 'name' | 'scopes' | 'rate' | 'batch'>;
 
 /** Another command may be writing the file; how often and how long to wait for it, ms. */
-const TRIES = 100;
+const TRIES = 50;
 const PAUSE = 20;
 
 /** `idsmith_<id>_<secret>`: 32 bytes of secret cannot be guessed, so one hash is enough to keep it. */

@@ -209,8 +209,6 @@ describe('idsmith token', () => {
     [['create', '--scope', 'mint']],
     [['create', '--scope', 'root', '--name', 'x']],
     [['create', '--scope', 'mint', '--name', 'x', '--rate', '-1']],
-    [['create', 'surplus', '--scope', 'mint', '--name', 'x']],
-    [['list', 'surplus']],
     [['revoke']],
     [['revoke', 'nobody']],
   ])('of %j exits with 2 and makes nothing', async (args) => {

@@ -196,9 +196,9 @@ describe('A store that fails', () => {
     expect(problemOf(await here.post('/v1/flakes'))).toMatchObject({ code: 'LEASE_FENCED' });
     expect(problemOf(await here.get('/readyz'))).toMatchObject({ code: 'LEASE_FENCED' });
     expect(await here.metric('idsmith_lease_active{family="flake",namespace="jflake"}')).toBe(0);
+    await expect.poll(() => here.log.join('')).toContain('"event":"lease fenced"');
     store.isBroken = false;
     await expect.poll(status, { timeout: 5000, interval: 100 }).toBe(200);
-    expect(here.log.join('')).toContain('"event":"lease fenced"');
     await here.stop();
   });
 

@@ -154,8 +154,10 @@ await describeWith(['postgres'], 'gapless numbers in PostgreSQL', () => {
     const pool = new pg.Pool({ connectionString: server.url, max: 20 });
     // A connection that is being ended when the server stops has nobody else to tell.
     pool.on('connect', (client) => client.on('error', () => {}));
+    pool.on('error', () => {});
     await pool.query('CREATE TABLE invoices (number bigint PRIMARY KEY)');
     const idle = new pg.Client({ connectionString: server.url });
+    idle.on('error', () => {});
     await idle.connect();
     return {
       store: postgresStore(pool),

@@ -55,3 +55,52 @@ export function requireMethod<T>(
   if (typeof value?.[method] === 'function') return value;
   refuse(option, `an object with a method ${method}()`, value);
 }
+
+/**
+ * `options` if it is an object that has no names but the known ones.
+ *
+ * @param what names the object in messages: `'options'`, `'a layout'`
+ * @throws InvalidOptionError naming the unknown option and, where one is close, the known name it was meant for
+ */
+export function requireKnown<T extends object>(what: string, options: T, known: readonly string[]): T {
+  if (typeof options !== 'object' || options === null) refuse(what, 'an object', options);
+  for (const name of Object.keys(options)) if (!known.includes(name)) refuseName(what, name, known);
+  return options;
+}
+
+/** @throws InvalidOptionError naming what is unknown, the nearest known name and all of them */
+export function refuseName(what: string, name: unknown, known: readonly string[]): never {
+  const nearest = typeof name === 'string' ? nearestName(name, known) : undefined;
+  const hint = nearest === undefined ? '' : `; did you mean ${show(nearest)}?`;
+  throw new InvalidOptionError(`${what}: unknown name ${show(name)}${hint} (known: ${known.join(', ')})`);
+}
+
+/** The name of `known` that `name` was most likely meant for, if any is close enough. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const distances = known.map((candidate) => ({ candidate, steps: typingErrors(name, candidate) }));
+  const [best] = distances.sort((a, b) => a.steps - b.steps);
+  return best && best.steps <= Math.max(1, Math.floor(best.candidate.length / 3))
+    ? best.candidate
+    : undefined;
+}
+
+/** How many letters to add, drop, change or swap with their neighbour to make one name of another, whatever the case. */
+function typingErrors(from: string, to: string): number {
+  const a = from.toLowerCase();
+  const b = to.toLowerCase();
+  // Row i of the table holds the errors between the first i letters of `a` and every beginning of `b`.
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const changed = (rows[i - 1]?.[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const dropped = (rows[i - 1]?.[j] as number) + 1;
+      const added = (row[j - 1] as number) + 1;
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = isSwap ? (rows[i - 2]?.[j - 2] as number) + 1 : changed;
+      row.push(Math.min(changed, dropped, added, swapped));
+    }
+    rows.push(row);
+  }
+  return rows[a.length]?.[b.length] as number;
+}

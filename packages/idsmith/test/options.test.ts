@@ -1,6 +1,13 @@
 import { InvalidOptionError } from 'idsmith';
 import { describe, expect, it } from 'vitest';
-import { requireChoice, requireInteger, requireMethod, show } from '../src/options.ts';
+import {
+  nearestName,
+  requireChoice,
+  requireInteger,
+  requireKnown,
+  requireMethod,
+  show,
+} from '../src/options.ts';
 
 describe('a value in a message', () => {
   it.each([
@@ -55,5 +62,43 @@ describe('an object with a method', () => {
     expect(() => requireMethod('clock', 'now', value as never, fallback)).toThrow(
       /^clock must be an object with a method now\(\), not /,
     );
+  });
+});
+
+describe('the names of options', () => {
+  it('may be any of the known ones, or none', () => {
+    const options = { node: 1, clock: undefined };
+    expect(requireKnown('options', options, ['node', 'clock'])).toBe(options);
+    expect(requireKnown('options', {}, ['node'])).toEqual({});
+  });
+
+  it('are refused when they are unknown, with the nearest known one', () => {
+    const misspelt = () => requireKnown('options', { nod: 1 }, ['node', 'clock']);
+    expect(misspelt).toThrow(InvalidOptionError);
+    expect(misspelt).toThrow('options: unknown name "nod"; did you mean "node"? (known: node, clock)');
+  });
+
+  it('are refused without advice when nothing is near', () => {
+    expect(() => requireKnown('options', { colour: 1 }, ['node'])).toThrow(
+      'options: unknown name "colour" (known: node)',
+    );
+  });
+
+  it.each([null, undefined, 5, 'text'])('%s has none, for it is no object', (value) => {
+    expect(() => requireKnown('options', value as never, ['node'])).toThrow(
+      'options must be an object, not ',
+    );
+  });
+
+  it.each([
+    ['tll', 'ttl'],
+    ['onfull', 'onFull'],
+    ['epcoh', 'epoch'],
+    ['prefech', 'prefetch'],
+    ['fence', 'fenced'],
+    ['', undefined],
+    ['x', undefined],
+  ])('%s is near %s', (name, known) => {
+    expect(nearestName(name, ['ttl', 'onFull', 'epoch', 'prefetch', 'fenced', 'size'])).toBe(known);
   });
 });

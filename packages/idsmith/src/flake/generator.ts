@@ -206,8 +206,8 @@ export class FlakeGenerator {
       const tick = this.#state.close();
       return tick < 0 ? -1 : this.#layout.timeOf(tick);
     };
-    const window = node[bindLease]({ move, close });
-    requireInteger('the node id of the lease', window.node, 0, this.#layout.max('node'));
+    const nodes = this.#layout.max('node') + 1;
+    const window = node[bindLease]({ nodes, layout: this.#layout.fingerprint, move, close });
     move(window);
   }
 

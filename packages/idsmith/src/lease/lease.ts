@@ -1,4 +1,5 @@
 import { InvalidOptionError } from '../errors.js';
+import { show } from '../options.js';
 import { type Acquired, acquire, list, randomFraction, storeTime, swap } from './acquire.js';
 import { type LeaseOptions, type LeaseSettings, leaseSettings } from './options.js';
 import type { LeaseRecord, LeaseStore } from './port.js';
@@ -89,6 +90,12 @@ export class Lease implements Leasable {
     if (this.#user)
       throw new InvalidOptionError('this lease drives another generator already; acquire one for each');
     if (this.#release) throw new InvalidOptionError('this lease was released');
+    const { size, namespace } = this.#settings;
+    if (size > user.nodes) {
+      throw new InvalidOptionError(
+        `a lease of namespace ${show(namespace)} with size ${size} does not fit a generator with ${user.nodes} node ids; acquire it with size ${user.nodes} at most`,
+      );
+    }
     this.#user = user;
     return this.#window;
   }

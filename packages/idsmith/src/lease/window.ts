@@ -7,6 +7,13 @@ export interface LeaseWindow {
 
 /** A generator, as its lease sees it. */
 export interface LeaseUser {
+  /** How many node ids it can put into ids, 0 … nodes − 1. A lease with a larger `size` is refused. */
+  readonly nodes: number;
+  /**
+   * How it lays its ids out, if another layout with the same node ids could make the same ids: the namespace remembers
+   * it, and refuses others.
+   */
+  readonly layout?: string;
   /** The window was extended, or is another one by now. */
   move(window: LeaseWindow): void;
   /** Ends minting in one atomic step, and returns the last timestamp that went into an id, −1 if none did. */
@@ -18,6 +25,6 @@ export const bindLease: unique symbol = Symbol('bindLease');
 
 /** A lease, as its generator sees it. */
 export interface Leasable {
-  /** @throws InvalidOptionError when it drives a generator already */
+  /** @throws InvalidOptionError when it drives a generator already, or does not fit that one */
   [bindLease](user: LeaseUser): LeaseWindow;
 }

@@ -245,6 +245,7 @@ export class LocalityMinter {
   /** This generator, as its lease sees it. */
   #leaseUser(): LeaseUser {
     return {
+      nodes: 2 ** 32,
       move: (window) => this.#enter(window),
       close: () => {
         const last = this.#until === 0 ? -1 : Math.min(this.#timeline.highest, this.#until - 1);

@@ -61,6 +61,11 @@ export class Layout {
     return `${this.epoch}/${this.tick} ${fields.join(' ')}`;
   }
 
+  /** How many node ids there is room for. */
+  get nodes(): number {
+    return this.max('node') + 1;
+  }
+
   /** The largest value of a field. */
   max(field: FlakeField): number {
     return 2 ** this.fields[field].bits - 1;

@@ -1,10 +1,10 @@
 /** What a store remembers of one node id. */
 export interface LeaseRecord {
-  /** The node id, from 0 up. The record with id −1 belongs to the namespace itself. */
+  /** The node id, from 0 up. Records with ids below 0 belong to the namespace itself: −1 its birth, −2 its layout. */
   readonly id: number;
-  /** Who holds it; `null` when it is free. */
+  /** Who holds it, by a name that is new at each renewal; `null` when it is free. */
   readonly owner: string | null;
-  /** Grows by one with each new holder. */
+  /** Grows by one with each new holder: `Lease.term`. */
   readonly epoch: number;
   /** Milliseconds: no id with this timestamp or a later one has been minted, nor will be by anyone but the holder. */
   readonly fence: number;
@@ -26,6 +26,8 @@ export interface LeaseStore {
   readonly durable?: boolean;
   /** The longest ttl it allows, ms. Only a store that can forget needs one; default 60,000 there. */
   readonly maxTtl?: number;
+  /** That `now()` reads the clock of the machine that asks, so that a wrong one cannot be told by it. Left out means no. */
+  readonly hostClock?: boolean;
   /** The store's clock, ms, when it has one. */
   now?(): Promise<number>;
   /** Every record of the namespace, in any order. */

@@ -4,10 +4,13 @@
 // the highest `until` granted. A new holder's `from` is at least that fence, so windows of one node id never overlap and
 // no two processes ever mint the same id. Clocks only decide how soon a node id can be used again.
 
-import type { LeaseRecord } from './port.js';
+import { type LeaseRecord, sameRecord } from './port.js';
 
-/** The id of the record that a namespace in a forgetful store has of its own. */
+/** The id of the record that a namespace in a forgetful store has of its own: its birth record. */
 export const NAMESPACE_ID = -1;
+
+/** The id of the record in whose label a namespace remembers the layout of its ids. Written once, never changed. */
+export const LAYOUT_ID = -2;
 
 /** A fence this little ahead, ms, is not waited for: the window then begins at it. */
 const SOON = 1000;
@@ -34,6 +37,21 @@ function isHeld(record: LeaseRecord, now: number): boolean {
   return record.owner !== null && record.expiresAt > now;
 }
 
+/** The record by which a namespace remembers a layout. */
+export function layoutRecord(layout: string): LeaseRecord {
+  return { id: LAYOUT_ID, owner: null, epoch: 0, fence: 0, expiresAt: 0, label: layout };
+}
+
+/** The layout that a namespace remembers, if any generator has named one yet. */
+export function layoutOf(records: readonly LeaseRecord[]): string | undefined {
+  return records.find(({ id }) => id === LAYOUT_ID)?.label;
+}
+
+/** The newest time that the node ids of a namespace tell of, −Infinity if they tell of none. */
+export function newestFence(records: readonly LeaseRecord[]): number {
+  return records.reduce((newest, { id, fence }) => (id >= 0 ? Math.max(newest, fence) : newest), -Infinity);
+}
+
 /** The fence of a birth record that has no date yet. */
 const UNDATED = Number.MAX_SAFE_INTEGER;
 
@@ -53,9 +71,20 @@ export function isUndated(birth: LeaseRecord): boolean {
   return birth.fence === UNDATED;
 }
 
-/** The birth record with its date. Twice the skew: the store's clocks before and after may differ in opposite ways. */
-export function datedBirth(birth: LeaseRecord, now: number, maxTtl: number, maxSkew: number): LeaseRecord {
-  return { ...birth, fence: now + maxTtl + 2 * maxSkew };
+/**
+ * The birth record with its date. Twice the skew: the store's clocks before and after may differ in opposite ways.
+ *
+ * Its epoch is the longest ttl that the namespace allows. Clients may be configured with different limits; everybody who
+ * sees the namespace keeps to this one, and waits for it when the namespace is founded again.
+ */
+export function datedBirth(
+  birth: LeaseRecord,
+  now: number,
+  maxTtl: number,
+  maxSkew: number,
+  onTheWay = 0,
+): LeaseRecord {
+  return { ...birth, epoch: maxTtl, fence: now + maxTtl + onTheWay + 2 * maxSkew };
 }
 
 /** Whether a candidate can be claimed by now. */
@@ -101,10 +130,14 @@ export function claimed(
   return { id, owner, epoch: (record?.epoch ?? 0) + 1, fence: until, expiresAt: until, label };
 }
 
-/** The holder's record for another `ttl`. A window never becomes shorter. */
-export function renewed(record: LeaseRecord, now: number, ttl: number): LeaseRecord {
+/**
+ * The holder's record for another `ttl`. A window never becomes shorter.
+ *
+ * @param owner a name that was never used, so that the holder recognises this very attempt in the store
+ */
+export function renewed(record: LeaseRecord, now: number, ttl: number, owner: string): LeaseRecord {
   const until = Math.max(record.fence, now + ttl);
-  return { ...record, fence: until, expiresAt: until };
+  return { ...record, owner, fence: until, expiresAt: until };
 }
 
 /**
@@ -116,7 +149,21 @@ export function released(record: LeaseRecord, from: number, lastUsed: number): L
   return { ...record, owner: null, fence, expiresAt: 0 };
 }
 
-/** Whether a record is still that of the holder of `mine`, though perhaps from another of its renewals. */
-export function isMine(record: LeaseRecord | undefined, mine: LeaseRecord): record is LeaseRecord {
-  return record !== undefined && record.owner === mine.owner && record.epoch === mine.epoch;
+/**
+ * The meaning of the record that stands where a holder expected its own.
+ *
+ * - `'mine'`: one of the holder's attempts did land, and only the answer was lost.
+ * - `'taken'`: the lease ran out by the store's clock, and the node id has a new holder, whose window begins at the
+ *   fence. The old window may be used to its end.
+ * - `'broken'`: nothing that the protocol does. The record is gone or older, or someone with the holder's own epoch has
+ *   changed it: a copy of this process, or whoever stole its name. The window may be in use elsewhere and must not be used.
+ */
+export function verdict(
+  current: LeaseRecord | undefined,
+  mine: LeaseRecord,
+  attempts: readonly LeaseRecord[],
+): 'mine' | 'taken' | 'broken' {
+  if (current === undefined) return 'broken';
+  if ([mine, ...attempts].some((attempt) => sameRecord(attempt, current))) return 'mine';
+  return current.epoch > mine.epoch && current.fence >= mine.fence ? 'taken' : 'broken';
 }

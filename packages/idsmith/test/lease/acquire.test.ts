@@ -24,7 +24,7 @@ describe('acquiring', () => {
     const { lease } = setUp();
     await Promise.all([lease(), lease(), lease()]);
     await expect(lease()).rejects.toThrow(named('LEASES_EXHAUSTED'));
-    await expect(lease()).rejects.toThrow('no node id of namespace "test" is to be had: all 3 are held');
+    await expect(lease()).rejects.toThrow('no node id available in namespace "test": all 3 are held');
   });
 
   it('starts a new window where the last one ended, however short it was', async () => {
@@ -98,6 +98,7 @@ describe('a store that can forget', () => {
   it('keeps a holder from before and a new one apart', async () => {
     const { time, inner, lease } = setUp({ durable: false, maxTtl: TTL });
     const held = await meanwhile(time, lease({ size: 1, reacquire: false }));
+    const { until } = held;
     const clock = time.clock();
     const generator = new FlakeGenerator({ node: held, clock });
     const old: bigint[] = [];
@@ -112,8 +113,8 @@ describe('a store that can forget', () => {
     }
     expect(held.state).toBe('fenced');
     const fresh = await meanwhile(time, acquiring);
-    expect(fresh.from).toBeGreaterThanOrEqual(held.until);
-    expect(old.length).toBeGreaterThan(100);
+    expect(fresh.from).toBeGreaterThanOrEqual(until);
+    expect(old.length).toBeGreaterThan(50);
   });
 
   it('refuses a longer ttl', async () => {

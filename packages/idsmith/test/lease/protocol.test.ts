@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import {
   candidates,
   claimed,
-  isMine,
   NAMESPACE_ID,
   released,
   renewed,
+  verdict,
   windowStart,
 } from '../../src/lease/protocol.ts';
 
@@ -65,8 +65,9 @@ describe('a window', () => {
   });
 
   it('is never made shorter by a renewal', () => {
-    expect(renewed({ ...RECORD, fence: NOW + 99_000 }, NOW, 30_000).fence).toBe(NOW + 99_000);
-    expect(renewed(RECORD, NOW, 30_000)).toMatchObject({
+    expect(renewed({ ...RECORD, fence: NOW + 99_000 }, NOW, 30_000, 'c').fence).toBe(NOW + 99_000);
+    expect(renewed(RECORD, NOW, 30_000, 'c')).toMatchObject({
+      owner: 'c',
       fence: NOW + 30_000,
       expiresAt: NOW + 30_000,
       epoch: 3,
@@ -79,10 +80,26 @@ describe('a window', () => {
     expect(released(RECORD, 10, NOW + 5).fence).toBe(RECORD.fence);
   });
 
-  it('is mine by owner and epoch, whatever its end', () => {
-    expect(isMine({ ...RECORD, fence: 7 }, RECORD)).toBe(true);
-    expect(isMine({ ...RECORD, epoch: 4 }, RECORD)).toBe(false);
-    expect(isMine({ ...RECORD, owner: 'b' }, RECORD)).toBe(false);
-    expect(isMine(undefined, RECORD)).toBe(false);
+  it.each([
+    ['mine', 'the record that was known', RECORD],
+    [
+      'mine',
+      'a renewal whose answer was lost',
+      { ...RECORD, owner: 'a2', fence: NOW + 7, expiresAt: NOW + 7 },
+    ],
+    ['taken', 'that of a new holder', { ...RECORD, owner: 'b', epoch: 4 }],
+    ['taken', 'what a new holder left', { ...RECORD, owner: null, epoch: 4, expiresAt: 0 }],
+    ['broken', 'no record', undefined],
+    ['broken', 'a renewal by a copy of this process', { ...RECORD, owner: 'a3', fence: NOW + 7 }],
+    ['broken', 'a release by somebody else', { ...RECORD, owner: null, expiresAt: 0 }],
+    ['broken', 'an older record', { ...RECORD, epoch: 2 }],
+    [
+      'broken',
+      'a new holder whose fence is lower',
+      { ...RECORD, owner: 'b', epoch: 4, fence: RECORD.fence - 1 },
+    ],
+  ] as const)('is %s when the store has %s', (expected, _, current) => {
+    const attempt = { ...RECORD, owner: 'a2', fence: NOW + 7, expiresAt: NOW + 7 };
+    expect(verdict(current, RECORD, [attempt])).toBe(expected);
   });
 });

@@ -1,7 +1,7 @@
 /** The ids that come more than once, exactly. Empty is what every test wants. */
-export function repeated(ids: Iterable<string>): string[] {
-  const seen = new Set<string>();
-  const again: string[] = [];
+export function repeated<T extends string | bigint>(ids: Iterable<T>): T[] {
+  const seen = new Set<T>();
+  const again: T[] = [];
   for (const id of ids) {
     if (seen.has(id)) again.push(id);
     seen.add(id);

@@ -1,0 +1,350 @@
+import {
+  acquireLease,
+  defineLayout,
+  FlakeGenerator,
+  type LeaseOptions,
+  type LeaseStore,
+  LocalityGenerator,
+  layouts,
+  memoryStore,
+} from 'idsmith';
+import { FakeTime } from 'idsmith/testing';
+import { describe, expect, it } from 'vitest';
+import { repeated } from '../support/unique.ts';
+import { eventsOf, meanwhile, named, setUp, TTL } from './set-up.ts';
+
+const EPOCH = Date.UTC(2024, 0, 1);
+const wide = defineLayout({ epoch: EPOCH, timeBits: 41, nodeBits: 9, sequenceBits: 13 });
+const narrow = defineLayout({ epoch: EPOCH, timeBits: 41, nodeBits: 10, sequenceBits: 12 });
+
+describe('the size of a lease', () => {
+  it.each([
+    ['jflake', 1024],
+    ['safe53', 512],
+    ['safe53', 33],
+  ] as const)('is refused by a generator of layout %s when it is %d', async (name, size) => {
+    const { time, lease } = setUp();
+    const held = await lease({ size });
+    const options = { node: held, layout: layouts[name], clock: time.clock() };
+    expect(() => new FlakeGenerator(options)).toThrow(named('INVALID_OPTION'));
+    expect(() => new FlakeGenerator(options)).toThrow(`size ${layouts[name].nodes} at most`);
+    expect(held.size).toBe(size);
+  });
+
+  it('comes from the layout unless it is given, and fits it', async () => {
+    const { lease } = setUp();
+    const held = await acquireLease(memoryStore(), { namespace: 'test', layout: layouts.safe53 });
+    expect(held.size).toBe(32);
+    await held.release();
+    await expect(lease({ layout: layouts.safe53, size: 33 })).rejects.toThrow(named('INVALID_OPTION'));
+    await expect(acquireLease(memoryStore(), { namespace: 'test' })).rejects.toThrow(named('INVALID_OPTION'));
+  });
+
+  it('leaves the lease to another generator when one refused it', async () => {
+    const { time, lease } = setUp();
+    const held = await lease({ size: 512 });
+    expect(() => new FlakeGenerator({ node: held, layout: layouts.safe53 })).toThrow(named('INVALID_OPTION'));
+    expect(new FlakeGenerator({ node: held, clock: time.clock() }).next()).toBeGreaterThan(0n);
+  });
+});
+
+describe('the layout of a namespace', () => {
+  it('is the first one, and another is refused before anything is held', async () => {
+    const { store, lease } = setUp();
+    await lease({ layout: wide });
+    await lease({ layout: wide });
+    const refused = lease({ layout: narrow });
+    await expect(refused).rejects.toThrow(named('INVALID_OPTION'));
+    await expect(refused).rejects.toThrow(/has ids of the layout ".*node:9.*", not ".*node:10/);
+    expect((await store.listLeases('test')).filter(({ owner }) => owner !== null)).toHaveLength(2);
+  });
+
+  it('is compared when a lease is bound that was acquired without one', async () => {
+    const { time, lease } = setUp();
+    await lease({ layout: wide });
+    const held = await lease();
+    expect(() => new FlakeGenerator({ node: held, layout: narrow })).toThrow(named('INVALID_OPTION'));
+    expect(() => new FlakeGenerator({ node: held, layout: wide, clock: time.clock() })).not.toThrow();
+  });
+
+  it('is remembered from the first generator on that is bound', async () => {
+    const { time, store, lease } = setUp();
+    const clock = time.clock();
+    const ids = new FlakeGenerator({ node: await lease(), layout: wide, clock });
+    ids.next();
+    await time.advance(1);
+    expect(await store.listLeases('test')).toContainEqual(
+      expect.objectContaining({ id: -2, label: wide.fingerprint }),
+    );
+    await expect(lease({ layout: narrow })).rejects.toThrow(named('INVALID_OPTION'));
+    const other = await lease();
+    expect(() => new FlakeGenerator({ node: other, layout: narrow, clock })).toThrow(named('INVALID_OPTION'));
+  });
+
+  it('ends the lease of whoever named another one at the same moment', async () => {
+    const { time, lease } = setUp();
+    const clock = time.clock();
+    const [a, b] = [await lease(), await lease()];
+    const seen = eventsOf(b);
+    const failures: unknown[] = [];
+    b.on('renewal-failed', (error) => failures.push(error));
+    const first = new FlakeGenerator({ node: a, layout: wide, clock });
+    const second = new FlakeGenerator({ node: b, layout: narrow, clock });
+    await time.advance(1);
+    expect(seen).toEqual(['fenced', 'renewal-failed']);
+    expect(failures).toEqual([named('INVALID_OPTION')]);
+    expect(() => second.next()).toThrow(named('LEASE_FENCED'));
+    await time.advance(3 * TTL);
+    expect(() => second.next()).toThrow(named('LEASE_FENCED'));
+    expect(() => first.next()).not.toThrow();
+  });
+
+  it('is not asked of locality generators, whose ids are others', async () => {
+    const { time, store, lease } = setUp();
+    const clock = time.clock();
+    new LocalityGenerator({ node: await lease(), clock }).next();
+    await time.advance(TTL);
+    expect((await store.listLeases('test')).map(({ id }) => id)).toEqual([0]);
+    expect(() => new FlakeGenerator({ node: lease as never, layout: wide, clock })).toThrow();
+    const held = await lease();
+    expect(() => new FlakeGenerator({ node: held, layout: wide, clock })).not.toThrow();
+  });
+
+  it('is checked again when a lost lease is replaced', async () => {
+    const { time, inner, lease } = setUp();
+    const clock = time.clock();
+    const held = await lease();
+    const ids = new FlakeGenerator({ node: held, layout: wide, clock });
+    await time.advance(1);
+    // The store is emptied by hand, and others begin in it with another layout.
+    const emptied = memoryStore();
+    inner.listLeases = emptied.listLeases;
+    inner.swapLease = emptied.swapLease;
+    await lease({ layout: narrow });
+    await time.advance(2 * TTL);
+    expect(held.state).toBe('fenced');
+    expect(() => ids.next()).toThrow(named('LEASE_FENCED'));
+  });
+});
+
+describe('rows that are deleted under a holder', () => {
+  it('end its window at once, and it goes on with another', async () => {
+    const { time, inner, lease } = setUp();
+    const clock = time.clock();
+    const held = await lease({ size: 2 });
+    const seen = eventsOf(held);
+    const generator = new FlakeGenerator({ node: held, clock });
+    generator.next();
+    const emptied = memoryStore();
+    inner.listLeases = emptied.listLeases;
+    inner.swapLease = emptied.swapLease;
+    const thief = await lease({ size: 2 });
+    expect(thief.id).toBe(0);
+    await time.advance(TTL / 2);
+    expect(seen).toEqual(['fenced', 'reacquired']);
+    expect(held.id).toBe(1);
+    expect(() => generator.next()).not.toThrow();
+  });
+});
+
+describe('a clock that the store cannot check', () => {
+  const years = (count: number) => count * 366 * 86_400_000;
+
+  it.each([50, 2])('is refused when it is %d years ahead of everything in the namespace', async (count) => {
+    const time = new FakeTime();
+    const store = memoryStore();
+    const lease = (offset: number) =>
+      acquireLease(store, { namespace: 'n', size: 4, timer: time, clock: time.clock(offset) });
+    await lease(0);
+    await expect(lease(years(count))).rejects.toThrow(named('CLOCK'));
+    expect((await store.listLeases('n')).map(({ id }) => id)).toEqual([0]);
+  });
+
+  it('is refused at a renewal, too', async () => {
+    const time = new FakeTime();
+    const store = memoryStore();
+    const clock = time.clock();
+    const held = await acquireLease(store, { namespace: 'n', size: 4, timer: time, clock });
+    const failures: unknown[] = [];
+    held.on('renewal-failed', (error) => failures.push(error));
+    const { until } = held;
+    clock.offset = years(50);
+    await time.advance(TTL);
+    expect(failures[0]).toEqual(named('CLOCK'));
+    expect((await store.listLeases('n'))[0]?.fence).toBe(until);
+  });
+
+  it('is believed when the namespace may have been idle so long', async () => {
+    const time = new FakeTime();
+    const store = memoryStore();
+    const lease = (options: Partial<LeaseOptions>) =>
+      acquireLease(store, { namespace: 'n', size: 4, timer: time, clock: time.clock(), ...options });
+    await (await lease({})).release();
+    await time.advance(years(3));
+    await expect(lease({})).rejects.toThrow(/raise maxIdle/);
+    expect((await lease({ maxIdle: years(5) })).id).toBe(0);
+  });
+});
+
+describe('a store whose listing is incomplete', () => {
+  it('is not asked for ever', async () => {
+    const time = new FakeTime();
+    let calls = 0;
+    const store: LeaseStore = {
+      listLeases: async () => [],
+      swapLease: async () => {
+        calls++;
+        return false;
+      },
+    };
+    const acquiring = acquireLease(store, { namespace: 'n', size: 2, timer: time, clock: time.clock() });
+    await expect(meanwhile(time, acquiring)).rejects.toThrow(named('STORE'));
+    await expect(acquiring).rejects.toThrow('its listing may be incomplete');
+    expect(calls).toBeLessThan(50);
+  });
+});
+
+describe('the event fenced', () => {
+  it('is heard when a process wakes after its window, before it is renewed', async () => {
+    const { time, lease } = setUp();
+    // While the process is stopped no timer fires; afterwards all that are due do.
+    const waiting: (() => void)[] = [];
+    let stopped = false;
+    const timer = {
+      after: (ms: number, fn: () => void) => time.after(ms, () => (stopped ? waiting.push(fn) : fn())),
+    };
+    const held = await lease({ timer });
+    const seen = eventsOf(held);
+    stopped = true;
+    await time.advance(5 * TTL);
+    expect(held.state).toBe('fenced');
+    stopped = false;
+    for (const fn of waiting.splice(0)) fn();
+    await time.advance(1);
+    expect(seen).toEqual(['fenced', 'renewed']);
+  });
+
+  it('is heard when the process was stopped between asking and being answered', async () => {
+    const { time, store, lease } = setUp();
+    let answer = () => {};
+    const held = await lease();
+    const seen = eventsOf(held);
+    const { swapLease } = store;
+    store.swapLease = async (...args) => {
+      const done = await swapLease(...args);
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return done;
+    };
+    await time.advance(TTL / 2 - 1000);
+    time.now += 2 * TTL;
+    answer();
+    await time.advance(0);
+    expect(seen.slice(0, 2)).toEqual(['fenced', 'renewed']);
+  });
+
+  it('is heard at the end of the window, however long the store takes to answer', async () => {
+    const { time, store, lease } = setUp();
+    const held = await lease();
+    const told: number[] = [];
+    held.on('fenced', () => told.push(time.now));
+    const { until } = held;
+    store.now = () => new Promise(() => {});
+    await time.advance(3 * TTL);
+    expect(told).toEqual([until]);
+  });
+});
+
+describe('a listener that releases the lease', () => {
+  it.each(['reacquired', 'empty-namespace'] as const)('in %s leaves nothing behind', async (event) => {
+    const { time, inner, lease } = setUp();
+    const held = await lease();
+    held.on(event, () => void held.release());
+    await time.advance(1);
+    if (held.state === 'released') return expect(event).toBe('empty-namespace');
+    const emptied = memoryStore();
+    inner.listLeases = emptied.listLeases;
+    inner.swapLease = emptied.swapLease;
+    await time.advance(2 * TTL);
+    expect(held.state).toBe('released');
+    expect((await emptied.listLeases('test')).filter(({ owner }) => owner !== null)).toEqual([]);
+  });
+
+  it('in empty-namespace, during a replacement, leaves nothing behind', async () => {
+    const { time, inner, lease } = setUp();
+    const held = await lease();
+    await time.advance(1);
+    held.on('empty-namespace', () => void held.release());
+    const emptied = memoryStore();
+    inner.listLeases = emptied.listLeases;
+    inner.swapLease = emptied.swapLease;
+    await time.advance(2 * TTL);
+    expect(held.state).toBe('released');
+    expect((await emptied.listLeases('test')).map(({ owner }) => owner)).toEqual([null]);
+  });
+});
+
+describe('clients with different limits on a store that can forget', () => {
+  /** Two clients of one store, the second of which allows less. */
+  function twoClients() {
+    const time = new FakeTime();
+    let inner = memoryStore();
+    const client = (maxTtl: number): LeaseStore => ({
+      ...{ durable: false, maxTtl },
+      now: async () => time.now,
+      listLeases: (namespace) => inner.listLeases(namespace),
+      swapLease: (...args) => inner.swapLease(...args),
+    });
+    const stores = { before: client(120_000), after: client(20_000) };
+    const lease = (store: LeaseStore, options: Partial<LeaseOptions> = {}) =>
+      acquireLease(store, {
+        ...{ namespace: 'n', size: 1, timer: time, clock: time.clock(), maxSkew: 1000, reacquire: false },
+        ...options,
+      });
+    const lose = () => {
+      inner = memoryStore();
+    };
+    return { time, lease, lose, ...stores };
+  }
+
+  it('wait for the longer one when the store has lost what they shared', async () => {
+    const { time, lease, lose, before, after } = twoClients();
+    const old = await meanwhile(time, lease(before, { ttl: 120_000 }));
+    await expect(lease(after, { ttl: 20_000 })).rejects.toThrow(named('LEASES_EXHAUSTED'));
+    const clock = time.clock();
+    const ids = new FlakeGenerator({ node: old, clock });
+    const minted = ids.batch(1000);
+    const { until } = old;
+    lose();
+    const fresh = await meanwhile(time, lease(after, { ttl: 20_000 }));
+    expect(fresh.from).toBeGreaterThanOrEqual(until);
+    const others = new FlakeGenerator({ node: fresh, clock });
+    expect(repeated([...minted, ...others.batch(1000)])).toEqual([]);
+  });
+
+  it('may not hold longer than the founder of the namespace allowed', async () => {
+    const { time, lease, before, after } = twoClients();
+    await meanwhile(
+      time,
+      lease(after, { ttl: 20_000 }).then((held) => held.release()),
+    );
+    await expect(lease(before, { ttl: 60_000 })).rejects.toThrow(named('INVALID_OPTION'));
+    await expect(lease(before, { ttl: 60_000 })).rejects.toThrow('ttl must be 20000 at most');
+    expect((await meanwhile(time, lease(before, { ttl: 20_000 }))).id).toBe(0);
+  });
+});
+
+describe('misspelt names', () => {
+  it('of options are refused', async () => {
+    const { lease } = setUp();
+    await expect(lease({ tll: 5 } as never)).rejects.toThrow('unknown name "tll"; did you mean "ttl"?');
+  });
+
+  it('of events are refused', async () => {
+    const { lease } = setUp();
+    const held = await lease();
+    expect(() => held.on('fence' as never, () => {})).toThrow('did you mean "fenced"?');
+    expect(() => held.on('fence' as never, () => {})).toThrow(named('INVALID_OPTION'));
+  });
+});

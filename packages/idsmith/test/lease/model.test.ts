@@ -6,10 +6,14 @@ import { HARMLESS, SABOTAGES } from './model/sabotage.ts';
 import { initialState, type World } from './model/state.ts';
 import {
   CLOCKLESS,
+  COPIED,
+  COPY,
   DATED_TWICE,
   DURABLE,
   FORGETFUL,
   HELD,
+  LIMITS,
+  LONG_LOST,
   LOST,
   NEW,
   type Story,
@@ -28,6 +32,9 @@ const SEARCHES: [name: string, world: World, story: Story, depth: number][] = [
   ['a forgetful store, with a holder', FORGETFUL, HELD, 8],
   ['a forgetful store that has just lost everything', FORGETFUL, LOST, 8],
   ['a forgetful store whose namespace is dated twice', FORGETFUL, DATED_TWICE, 7],
+  ['a process that is copied', { ...COPIED, faults: 2 }, COPY, 11],
+  ['a process that is copied, among others', { ...COPIED, processes: 3, nodes: 2, faults: 2 }, NEW, 10],
+  ['clients with different limits, one of them with a long lease', LIMITS, LONG_LOST, 11],
 ];
 
 describe('the lease protocol, in every state of a small world', () => {

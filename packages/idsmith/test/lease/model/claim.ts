@@ -18,13 +18,15 @@ export function choose(
   const birth = records.find(({ id }) => id === NAMESPACE_ID);
   if (!world.durable && rules.needsBirth && (!birth || isUndated(birth))) {
     const next = birth
-      ? rules.datedBirth(birth, now, world.maxTtl, world.maxSkew)
+      ? rules.datedBirth(birth, now, process.limit, world.maxSkew)
       : rules.undatedBirth(rules.namesBirthsAnew ? nameOf(names) : owner);
     const task: Task = { kind: 'swap', why: 'birth', expected: birth, next, acquiring: { owner } };
     const what = birth ? `dates the namespace at ${now}` : 'finds no namespace';
     put(what, { ...process, task }, { names: names + 1 });
     return;
   }
+  // Windows that others would not wait for are not taken.
+  if (birth && rules.keepsLimits && process.ttl > birth.epoch) return;
   const ready = rules.candidates(records, world.nodes, now).filter((each) => rules.isReady(each, now));
   if (ready.length > 0) claim(process, ready, 0, { owner, now, birth }, world, rules, put);
   else put('finds none that is ready', acquireAgain(process, owner));
@@ -35,12 +37,12 @@ function claim(
   ready: readonly Candidate[],
   pick: number,
   { owner, now = 0, birth }: Acquiring,
-  { ttl, maxSkew }: World,
+  { maxSkew }: World,
   rules: Rules,
   put: Put,
 ): void {
   const candidate = ready[pick]!;
-  const next = rules.claimed(candidate, now, { owner, label: '', ttl, maxSkew });
+  const next = rules.claimed(candidate, now, { owner, label: '', ttl: process.ttl, maxSkew });
   const from = rules.windowStart(candidate, now, maxSkew);
   const left = ready.filter((other) => other !== candidate);
   const acquiring = { owner, now, birth, left, from };
@@ -75,7 +77,8 @@ export function verify(
 
 function holding(process: Process, record: LeaseRecord, from: number, rules: Rules): Process {
   const start = process.held && !rules.takesNewStart ? process.held.from : from;
-  return { ...process, task: undefined, held: { record, from: start } };
+  const held = { record, from: start, attempts: [], copiedUntil: 0 };
+  return { ...process, task: undefined, held };
 }
 
 /** No two owners are ever called the same. */

@@ -47,12 +47,17 @@ function write(number: number): void {
   codes[length++] = number;
 }
 
-function writeProcess({ held, releasing, closed, lastUsed, task }: Process): void {
+function writeProcess({ held, releasing, closed, lastUsed, task, ttl, limit }: Process): void {
   write((releasing ? 1 : 0) + (closed ? 2 : 0));
   write(lastUsed + 1);
+  write(ttl);
+  write(limit);
   if (held) {
     writeRecord(held.record);
     write(held.from);
+    write(held.copiedUntil);
+    write(held.attempts.length);
+    for (const attempt of held.attempts) writeRecord(attempt);
   } else write(NONE);
   if (task) writeTask(task);
   else write(NONE);
@@ -97,7 +102,7 @@ function writeRecord(record: LeaseRecord | undefined): void {
     return;
   }
   writeOwner(record.owner);
-  write(record.id + 1);
+  write(record.id + 2);
   write(record.epoch);
   // A birth record without a date has a fence beyond 16 bits; what is left of it is beyond the model's time too.
   write(record.fence);

@@ -6,7 +6,16 @@
 import type { LeaseRecord } from '../../../src/lease/port.ts';
 import { acquireAgain, choose, claimAnswered, nameOf, verify } from './claim.ts';
 import type { Rules } from './rules.ts';
-import { IDLE, type Process, type Put, type State, type SwapTask, type Task, type World } from './state.ts';
+import {
+  type Held,
+  type Process,
+  type Put,
+  restarted,
+  type State,
+  type SwapTask,
+  type Task,
+  type World,
+} from './state.ts';
 
 /** What a process may do next by itself. */
 export function goOn(process: Process, state: State, world: World, rules: Rules, put: Put): void {
@@ -20,14 +29,17 @@ export function goOn(process: Process, state: State, world: World, rules: Rules,
   } else if (task?.kind === 'acquire' || (!held && !task)) {
     const owner = task ? task.acquiring.owner : nameOf(state.names);
     const next: Task = { kind: 'acquire', acquiring: { owner, records } };
-    put('lists the records', { ...process, task: next }, { names: state.names + 1 });
+    const seen = rules.keepsLimits ? (state.records[0]?.epoch ?? 0) : 0;
+    const limit = Math.max(process.limit, seen);
+    put('lists the records', { ...process, limit, task: next }, { names: state.names + 1 });
   }
   if (!held || process.releasing) return;
   if (!task && world.renews) {
     for (const now of readings(state.time, world)) {
-      const next = renewing(process, now, world, rules);
+      const next = renewing(process, now, state.names, rules);
       // One that would gain nothing changes nothing.
-      if (next.task.next.fence !== held.record.fence) put(`renews at ${now}`, next);
+      if (next.task.next.fence !== held.record.fence)
+        put(`renews at ${now}`, next, { names: state.names + 1 });
     }
   }
   if (world.releases && (!task || ('why' in task && task.why === 'renew'))) {
@@ -41,11 +53,15 @@ function readings(time: number, { storeClock, clockError }: World): number[] {
   return storeClock ? [time] : [time - clockError, time, time + clockError].filter((now) => now >= 0);
 }
 
-function renewing(process: Process, now: number, world: World, rules: Rules): Process & { task: SwapTask } {
-  const { record, from } = process.held!;
-  const next = rules.renewed(record, now, world.ttl);
-  const held = rules.awaitsRenewal ? process.held : { record: next, from };
-  return { ...process, held, task: { kind: 'swap', why: 'renew', expected: record, next } };
+function renewing(process: Process, now: number, names: number, rules: Rules): Process & { task: SwapTask } {
+  const held = process.held!;
+  const { record } = held;
+  const owner = rules.namesAttempts ? nameOf(names) : record.owner!;
+  const next = rules.renewed(record, now, process.ttl, owner);
+  const after: Held = rules.awaitsRenewal
+    ? { ...held, attempts: [...held.attempts, next] }
+    : { ...held, record: next };
+  return { ...process, held: after, task: { kind: 'swap', why: 'renew', expected: record, next } };
 }
 
 /** `release()` waits for a renewal that is under way. */
@@ -76,12 +92,13 @@ function afterAnswer(process: Process, { why, answer, next, acquiring }: SwapTas
     if (!answer && rules.looksAfterRefusal) return { ...process, task: { kind: 'look', why } };
     return afterWork(adopting(process, next), rules);
   }
-  return answer || why === 'release-again' ? IDLE : { ...process, task: { kind: 'look', why: 'release' } };
+  if (answer || why === 'release-again') return restarted(process);
+  return { ...process, task: { kind: 'look', why: 'release' } };
 }
 
 /** A release that was called meanwhile leaves the lease as it was. */
 function adopting(process: Process, record: LeaseRecord): Process {
-  return process.releasing ? process : { ...process, held: { ...process.held!, record } };
+  return process.releasing ? process : { ...process, held: { ...process.held!, record, attempts: [] } };
 }
 
 /** A swap of the own record was refused: it is another of our renewals', or another's. */
@@ -93,19 +110,22 @@ function look(
   rules: Rules,
   put: Put,
 ): void {
-  const { record } = process.held!;
+  const { record, attempts } = process.held!;
   const current = records.find(({ id }) => id === record.id);
-  const mine = current !== undefined && rules.isMine(current, record);
+  const found = rules.verdict(current, record, attempts);
   if (why === 'release') {
+    const mine = found === 'mine';
     put(
       `finds it ${mine ? '' : 'not '}its own`,
-      mine ? leave(process, current, 'release-again', rules) : IDLE,
+      mine ? leave(process, current!, 'release-again', rules) : restarted(process),
     );
-  } else if (mine) {
-    put('finds its own renewal', afterWork(adopting(process, current), rules));
+  } else if (found === 'mine') {
+    put('finds its own renewal', afterWork(adopting(process, current!), rules));
   } else if (process.releasing) {
     put('finds it lost', afterWork(process, rules));
   } else {
-    put('finds it lost', acquireAgain(process, nameOf(state.names)), { names: state.names + 1 });
+    const stops = found === 'broken' && rules.stopsWhenBroken;
+    const left = stops ? { ...process, held: undefined } : process;
+    put(`finds it ${found}`, acquireAgain(left, nameOf(state.names)), { names: state.names + 1 });
   }
 }

@@ -12,7 +12,7 @@ export const RULES = {
   claimed: protocol.claimed,
   renewed: protocol.renewed,
   released: protocol.released,
-  isMine: protocol.isMine as (...records: Parameters<typeof protocol.isMine>) => boolean,
+  verdict: protocol.verdict,
   undatedBirth: protocol.undatedBirth,
   datedBirth: protocol.datedBirth,
   /** By what a store recognises the record to be replaced. */
@@ -27,6 +27,12 @@ export const RULES = {
   verifiesClaims: true,
   /** A longer window is used only when the store has said yes. */
   awaitsRenewal: true,
+  /** Each attempt to renew has a name of its own. */
+  namesAttempts: true,
+  /** A holder that finds its record changed by nobody it can be stops at once. */
+  stopsWhenBroken: true,
+  /** A process that has seen a namespace keeps to its longest ttl when it founds the namespace again. */
+  keepsLimits: true,
   /** When a renewal was refused, the record is looked at before its window is used. */
   looksAfterRefusal: true,
   /** Minting ends before the last timestamp used is told to the store. */

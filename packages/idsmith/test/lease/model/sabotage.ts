@@ -2,7 +2,20 @@ import { sameRecord } from '../../../src/lease/port.ts';
 import { claimed, datedBirth, released, renewed, windowStart } from '../../../src/lease/protocol.ts';
 import { RULES, type Rules } from './rules.ts';
 import type { World } from './state.ts';
-import { CLOCKLESS, DURABLE, FORGETFUL, FOUNDED, HELD, LOST, type Story, TAKEN_OVER } from './worlds.ts';
+import {
+  CLOCKLESS,
+  COPIED,
+  COPY,
+  DURABLE,
+  FORGETFUL,
+  FOUNDED,
+  HELD,
+  LIMITS,
+  LONG_LOST,
+  LOST,
+  type Story,
+  TAKEN_OVER,
+} from './worlds.ts';
 
 /** The protocol with one thing wrong, and a world small enough that the harm is soon found. */
 export interface Sabotage {
@@ -54,14 +67,6 @@ export const SABOTAGES: readonly Sabotage[] = [
     world: { ...DURABLE, ...ONE_NODE, renews: false, mints: false, faults: 1, end: 1 },
   },
   {
-    name: 'a swap compares neither fence nor expiry',
-    rules: {
-      sameRecord: (a, b) =>
-        sameRecord(a && { ...a, fence: 0, expiresAt: 0 }, b && { ...b, fence: 0, expiresAt: 0 }),
-    },
-    world: { ...DURABLE, ...ONE_NODE, releases: false, faults: 1 },
-  },
-  {
     name: 'a longer window is used before the store has said yes',
     rules: { awaitsRenewal: false },
     world: { ...DURABLE, ...ONE_NODE, releases: false, faults: 0 },
@@ -73,25 +78,47 @@ export const SABOTAGES: readonly Sabotage[] = [
   },
   {
     name: 'whoever has the node id now, its record is taken for the own',
-    rules: { isMine: () => true },
+    rules: { verdict: () => 'mine' },
     world: { ...DURABLE, ...ONE_NODE, releases: false, faults: 0 },
   },
   {
     name: 'on a forgetful store a record is known as the own by its epoch alone',
-    rules: { isMine: (record, mine) => record?.epoch === mine.epoch },
+    rules: { verdict: (record, mine) => (record?.epoch === mine.epoch ? 'mine' : 'taken') },
     world: { ...FORGETFUL, ...ONE_NODE, releases: false, mints: false, faults: 1 },
     story: LOST,
   },
   {
     name: 'a renewal may make a window shorter',
     rules: {
-      renewed: (record, now, ttl) => ({
-        ...renewed(record, now, ttl),
+      renewed: (record, now, ttl, owner) => ({
+        ...renewed(record, now, ttl, owner),
         fence: now + ttl,
         expiresAt: now + ttl,
       }),
     },
     world: { ...CLOCKLESS, ...ONE_NODE, releases: false, faults: 0 },
+  },
+  {
+    name: 'a holder takes whatever has its epoch for its own renewal, be it that of a copy',
+    rules: { verdict: (record, mine) => (record?.epoch === mine.epoch ? 'mine' : 'taken') },
+    world: COPIED,
+    story: COPY,
+  },
+  {
+    name: 'attempts to renew have the name of their holder, which its copies have too',
+    rules: {
+      namesAttempts: false,
+      verdict: (record, mine) =>
+        record?.owner === mine.owner && record?.epoch === mine.epoch ? 'mine' : 'taken',
+    },
+    world: COPIED,
+    story: COPY,
+  },
+  {
+    name: 'a client goes by its own limit, not by that of the namespace',
+    rules: { keepsLimits: false },
+    world: { ...LIMITS, renews: false, releases: false, mints: false },
+    story: LONG_LOST,
   },
   {
     name: 'a release leaves its fence where the window began',
@@ -134,7 +161,9 @@ export const SABOTAGES: readonly Sabotage[] = [
   },
   {
     name: 'a namespace that may have been lost is used at once',
-    rules: { datedBirth: (birth, now) => datedBirth(birth, now, 0, 0) },
+    rules: {
+      datedBirth: (birth, now, maxTtl) => ({ ...datedBirth(birth, now, 0, 0), epoch: maxTtl }),
+    },
     world: { ...FORGETFUL, ...ONE_NODE, ...QUIET, mints: false, faults: 1 },
     story: HELD,
   },
@@ -174,5 +203,18 @@ export const HARMLESS: readonly Sabotage[] = [
       candidates: (records, size, now) => RULES.candidates(records, size, now + 1),
     },
     world: { ...DURABLE, ...ONE_NODE },
+  },
+  {
+    name: 'a swap compares neither fence nor expiry: each attempt has a name of its own',
+    rules: {
+      sameRecord: (a, b) =>
+        sameRecord(a && { ...a, fence: 0, expiresAt: 0 }, b && { ...b, fence: 0, expiresAt: 0 }),
+    },
+    world: { ...DURABLE, ...ONE_NODE, releases: false },
+  },
+  {
+    name: 'a copy that finds itself beaten uses its window to the end, which both had in hand',
+    rules: { stopsWhenBroken: false },
+    world: COPIED,
   },
 ];

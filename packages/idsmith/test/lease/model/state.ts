@@ -22,8 +22,12 @@ export interface World {
   readonly mints: boolean;
   readonly renews: boolean;
   readonly releases: boolean;
-  /** How often something may fail: a crash, a message that is lost, late or repeated, a store that forgets. */
+  /** How often something may fail: a crash, a message that is lost, late or repeated, a store that forgets, a copy. */
   readonly faults: number;
+  /** Whether a fault may be that a process is copied, with all it knows, in the place of one that has nothing. */
+  readonly copies?: boolean;
+  /** What each process takes for the longest ttl, and uses for its own, where they do not agree. */
+  readonly limits?: readonly number[];
 }
 
 /** A request to swap a record, on its way to the store. */
@@ -58,10 +62,23 @@ export type SwapTask = Swap & {
   readonly acquiring?: Acquiring;
 };
 
+export interface Held {
+  readonly record: LeaseRecord;
+  readonly from: number;
+  /** Renewals that were sent and not heard of. */
+  readonly attempts: readonly LeaseRecord[];
+  /** Where the window ends that a copy was made of, 0 if none was: what lies before counts for neither. */
+  readonly copiedUntil: number;
+}
+
 export interface Process {
+  /** The longest ttl, as far as it knows. */
+  readonly limit: number;
+  /** The ttl that it uses. */
+  readonly ttl: number;
   readonly task?: Task | undefined;
   /** The lease, as the process knows it. */
-  readonly held?: { readonly record: LeaseRecord; readonly from: number } | undefined;
+  readonly held?: Held | undefined;
   /** Whether `release()` was called, and whether minting has ended. */
   readonly releasing: boolean;
   readonly closed: boolean;
@@ -88,14 +105,22 @@ export interface State {
 /** Names a step of one process: what it does, what it is afterwards, and what else is then different. */
 export type Put = (what: string, next: Process, rest?: Partial<State>) => void;
 
-export const IDLE: Process = { releasing: false, closed: false, lastUsed: -1 };
+/** The process again, as it starts. */
+export function restarted({ ttl, limit }: Process): Process {
+  return { releasing: false, closed: false, lastUsed: -1, ttl, limit };
+}
 
 /** A store with nothing in it, and processes that have not started. */
-export function initialState({ processes, nodes, maxSkew, faults }: World): State {
+export function initialState({ processes, nodes, maxSkew, faults, ttl, maxTtl, limits }: World): State {
+  const start = { releasing: false, closed: false, lastUsed: -1 };
   return {
     time: maxSkew,
     records: Array<undefined>(nodes + 1).fill(undefined),
-    processes: Array<Process>(processes).fill(IDLE),
+    processes: Array.from({ length: processes }, (_, p) => ({
+      ...start,
+      ttl: limits?.[p] ?? ttl,
+      limit: limits?.[p] ?? maxTtl,
+    })),
     strays: [],
     used: Array<number>(nodes).fill(0),
     faults,
@@ -106,5 +131,6 @@ export function initialState({ processes, nodes, maxSkew, faults }: World): Stat
 /** What a process may still mint: timestamps of `node`, from `from` on and before `until`. */
 export function usable({ held, closed, lastUsed }: Process): { node: number; from: number; until: number } {
   if (!held || closed) return { node: -1, from: 0, until: 0 };
-  return { node: held.record.id, from: Math.max(held.from, lastUsed + 1), until: held.record.fence };
+  const from = Math.max(held.from, lastUsed + 1, held.copiedUntil);
+  return { node: held.record.id, from, until: held.record.fence };
 }

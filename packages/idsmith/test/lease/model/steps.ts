@@ -1,7 +1,7 @@
 import { NAMESPACE_ID } from '../../../src/lease/protocol.ts';
 import { afterWork, answered, goOn } from './process.ts';
 import type { Rules } from './rules.ts';
-import { IDLE, type Process, type Put, type State, type Swap, usable, type World } from './state.ts';
+import { type Process, type Put, restarted, type State, type Swap, usable, type World } from './state.ts';
 
 /** One thing that can happen next: what, and the world after it. */
 export type Step = [what: string, next: State];
@@ -20,6 +20,7 @@ export function steps(state: State, world: World, rules: Rules): Step[] {
     mint(process, state, world, rules, put);
     meetStore(process, state, world, rules, put);
     fail(process, state, rules, put);
+    if (world.copies) copy(p, state, found);
   }
   for (const [i, stray] of state.strays.entries()) {
     const { records } = execute(state, stray, world, rules);
@@ -80,14 +81,30 @@ function fail(process: Process, state: State, rules: Rules, put: Put): void {
       ? { faults, strays: [...state.strays, { expected: task.expected, next: task.next }] }
       : undefined;
   if (held) {
-    put('dies', IDLE, { faults });
-    if (late) put('dies, its request under way', IDLE, late);
+    put('dies', restarted(process), { faults });
+    if (late) put('dies, its request under way', restarted(process), late);
   }
   if (task === undefined) return;
   const isRelease = 'why' in task && task.why.startsWith('release');
-  const after = isRelease || !held ? IDLE : afterWork(process, rules);
+  const after = isRelease || !held ? restarted(process) : afterWork(process, rules);
   put('hears nothing', after, { faults });
   if (late) put('hears nothing, its request under way', after, late);
+}
+
+/** A holder is copied, memory and all. What both have in hand at that moment is left out of the account. */
+function copy(p: number, state: State, found: Step[]): void {
+  const process = state.processes[p]!;
+  if (!process.held || state.faults === 0) return;
+  const { record, attempts } = process.held;
+  const copiedUntil = Math.max(record.fence, ...attempts.map(({ fence }) => fence));
+  const twin = { ...process, held: { ...process.held, copiedUntil } };
+  for (const [q, other] of state.processes.entries()) {
+    if (q === p || other.held || other.task) continue;
+    const processes = [...state.processes];
+    processes[p] = twin;
+    processes[q] = twin;
+    found.push([`P${p} is copied to P${q}`, { ...state, processes, faults: state.faults - 1 }]);
+  }
 }
 
 /** The store's part: one atomic compare and swap. */

@@ -13,6 +13,12 @@ export const CLOCKLESS: World = { ...DURABLE, storeClock: false };
 /** The store may lose everything at any moment. */
 export const FORGETFUL: World = { ...DURABLE, durable: false, faults: 3 };
 
+/** A holder may be copied, as VM snapshots do. */
+export const COPIED: World = { ...DURABLE, processes: 2, nodes: 1, faults: 1, copies: true };
+
+/** The store may lose everything, and its clients differ in the longest ttl: the first holds longer than the other waits. */
+export const LIMITS: World = { ...FORGETFUL, processes: 2, nodes: 1, limits: [4, 1], maxTtl: 4, faults: 1 };
+
 // Beginnings, as what happens in them. Searching from them finds what would take too many steps from nothing.
 
 export type Story = readonly string[];
@@ -33,6 +39,15 @@ export const FOUNDED: Story = [...founds('P0'), ...dates('P0'), '2 passes', '1 p
 
 /** One process has a node id there. */
 export const HELD: Story = [...FOUNDED, ...acquires('P0'), ...verifies('P0')];
+
+/** A holder has been copied. */
+export const COPY: Story = [...acquires('P0'), 'P0 is copied to P1'];
+
+/** A process with a long ttl holds a node id, one with a shorter limit has seen the namespace, and the store loses it. */
+export const LONG_LOST: Story = [
+  ...[...founds('P0'), ...dates('P0'), '2 passes', '2 passes', '1 passes'],
+  ...[...acquires('P0'), ...verifies('P0'), 'P1 lists', 'the store loses', 'P1 finds none', ...founds('P1')],
+];
 
 /** Then the store has lost everything, and another process has founded the namespace anew. */
 export const LOST: Story = [...HELD, 'the store loses', ...founds('P1'), ...dates('P1'), '2 passes'];

@@ -16,6 +16,7 @@ function between(change: {
       [bindLease](user) {
         const lastUsed = () => (lastId() < 0n ? -1 : layout.decode(lastId()).timestamp);
         const changed = {
+          ...user,
           move: (next: LeaseWindow) => user.move(window(next)),
           close: () => close(user, lastUsed()),
         };
@@ -70,7 +71,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   'a store says yes to a renewal and does not keep it': store(
     class extends SimulatedStore {
       override swap(expected: LeaseRecord | undefined, next: LeaseRecord): boolean {
-        const isRenewal = next.id >= 0 && next.owner !== null && expected?.owner === next.owner;
+        const isRenewal = next.id >= 0 && next.owner !== null && expected?.epoch === next.epoch;
         return isRenewal
           ? this.isAsExpected(this.records.get(next.id), expected)
           : super.swap(expected, next);

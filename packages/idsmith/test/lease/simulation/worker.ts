@@ -15,7 +15,7 @@ import type { SeededRandom } from './random.ts';
 
 /** What workers are told. */
 export interface WorkerPlan {
-  readonly lease: Omit<LeaseOptions, 'clock' | 'timer' | 'random'>;
+  readonly lease: Omit<LeaseOptions, 'clock' | 'timer' | 'random'> & { readonly size: number };
   readonly flake: Omit<FlakeOptions, 'node' | 'clock'> & { readonly layout: Layout };
   /** Whether two generators share the state, as threads do. */
   readonly shared: boolean;

@@ -120,6 +120,7 @@ describe('fence()', () => {
     expect(lease.state).toBe('fenced');
     expect(lease.until).toBeLessThan(until);
     expect(seen).toEqual(['fenced']);
+    expect(() => generators[0]!.next()).toThrow(named('LEASE_FENCED'));
     await time.advance(100);
     expect(seen).toEqual(['fenced', 'reacquired']);
     expect(lease).toMatchObject({ id: 1, state: 'active' });

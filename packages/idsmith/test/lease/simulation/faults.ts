@@ -25,6 +25,11 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     return true;
   },
 
+  /** Both go on with the same memory. Some platforms tell them so, and then they give up what they had in hand. */
+  'processes copied'(simulation, worker) {
+    return worker.machine.isRunning && simulation.copyWorker(worker, simulation.random.chance(0.5));
+  },
+
   'processes cut off'(simulation, { machine }) {
     const { random, plan } = simulation;
     if (machine.isolated) return false;

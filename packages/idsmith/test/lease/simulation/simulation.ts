@@ -74,9 +74,19 @@ export class Simulation {
     const machine = new Machine(`process ${++this.#started}`, timeline);
     machine.offset = random.between(-this.plan.maxSkew, this.plan.maxSkew);
     const plan = { ...this.plan.worker, tamper: this.#tamper };
-    const worker = new Worker(machine, plan, network.client(machine), random, ledger);
+    const connect = (machine: Machine) => network.client(machine);
+    const worker = new Worker(machine, plan, connect, random, ledger);
     this.workers.push(worker);
     this.#mintLater(worker);
+  }
+
+  /** Starts a copy of a process that holds a lease; returns whether it does. */
+  copyWorker(original: Worker, isTold: boolean): boolean {
+    const copy = original.copy(new Machine(`process ${++this.#started}, a copy`, this.timeline), isTold);
+    if (!copy) return false;
+    this.workers.push(copy);
+    this.#mintLater(copy);
+    return true;
   }
 
   #mintLater(worker: Worker): void {

@@ -4,11 +4,13 @@ import {
   FlakeGenerator,
   type FlakeOptions,
   type Layout,
-  type Lease,
+  Lease,
   LeaseFencedError,
   type LeaseOptions,
+  type LeaseRecord,
   type LeaseStore,
 } from 'idsmith';
+import { type LeaseSettings, leaseSettings } from '../../../src/lease/options.ts';
 import type { Ledger } from './ledger.ts';
 import type { Machine } from './machine.ts';
 import type { SeededRandom } from './random.ts';
@@ -29,6 +31,7 @@ export class Worker {
   /** When it last minted. */
   mintedAt = Number.NEGATIVE_INFINITY;
   readonly #plan: WorkerPlan;
+  readonly #connect: (machine: Machine) => LeaseStore;
   readonly #store: LeaseStore;
   readonly #random: SeededRandom;
   readonly #ledger: Ledger;
@@ -36,20 +39,67 @@ export class Worker {
   #generators: FlakeGenerator[] = [];
   #last = -1n;
   #fencedSince: number | undefined;
+  /** The record that it holds, as far as it knows. */
+  #record: LeaseRecord | undefined;
+  /** Times that its original may use as well as itself: it leaves them to that one. */
+  #leavesUntil = 0;
 
-  constructor(machine: Machine, plan: WorkerPlan, store: LeaseStore, random: SeededRandom, ledger: Ledger) {
+  constructor(
+    machine: Machine,
+    plan: WorkerPlan,
+    connect: (machine: Machine) => LeaseStore,
+    random: SeededRandom,
+    ledger: Ledger,
+    original?: Worker,
+  ) {
     this.machine = machine;
     this.#plan = plan;
-    this.#store = store;
+    this.#connect = connect;
+    this.#store = this.#watched(connect(machine));
     this.#random = random;
     this.#ledger = ledger;
-    this.#start();
+    if (!original) this.#start();
+  }
+
+  /** The store, with an eye on the records that it says are ours. */
+  #watched(store: LeaseStore): LeaseStore {
+    const swapLease: LeaseStore['swapLease'] = async (namespace, expected, next) => {
+      const done = await store.swapLease(namespace, expected, next);
+      if (done && next.id >= 0) this.#record = next;
+      return done;
+    };
+    return { ...store, swapLease };
+  }
+
+  /**
+   * The same program with the same lease on another machine, if there is a lease.
+   *
+   * @param isTold whether both fence their lease; a copy that does not leaves the times in hand to its original
+   */
+  copy(machine: Machine, isTold: boolean): Worker | undefined {
+    const lease = this.#lease;
+    if (lease?.state !== 'active' || this.#record?.fence !== lease.until) return undefined;
+    machine.offset = this.machine.offset;
+    const copy = new Worker(machine, this.#plan, this.#connect, this.#random, this.#ledger, this);
+    copy.#record = this.#record;
+    const acquired = { record: this.#record, from: lease.from, wasEmpty: false, layout: undefined };
+    copy.#use(new Lease(copy.#settings(), acquired));
+    if (isTold) for (const worker of [this, copy]) worker.#lease?.fence();
+    // A tick that began before the end of the window is in hand, too.
+    else copy.#leavesUntil = lease.until + this.#plan.flake.layout.tick;
+    return copy;
+  }
+
+  #settings(): LeaseSettings {
+    const { clock, timer } = this.machine;
+    return leaseSettings(this.#store, { ...this.#plan.lease, clock, timer, random: this.#random });
   }
 
   /** Takes a lease, over and over until it has one. */
   #start(): void {
-    const { clock, timer } = this.machine;
+    const { timer } = this.machine;
     const again = () => timer.after(this.#random.between(100, 1000), () => this.#start(), false);
+    const { clock } = this.machine;
     acquireLease(this.#store, { ...this.#plan.lease, clock, timer, random: this.#random })
       .then((lease) => this.#use(lease), again)
       .catch((error: unknown) => {
@@ -72,7 +122,7 @@ export class Worker {
   /** Mints some ids in one of the ways there are. */
   mint(now: number): void {
     const lease = this.#lease;
-    if (!lease || !this.machine.isRunning) return;
+    if (!lease || !this.machine.isRunning || this.machine.clock.now() < this.#leavesUntil) return;
     const generator = this.#random.pick(this.#generators);
     const count = this.#random.between(1, 12);
     try {

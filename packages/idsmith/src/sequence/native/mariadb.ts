@@ -27,9 +27,11 @@ export function mariadbSequence(
   return nativeSource(name, options, select, faultOf);
 }
 
+// An ALTER SEQUENCE waits until the statement has ended, so that value and increment belong together.
 const nextOf = (sequence: string) =>
   `SELECT CAST(NEXT VALUE FOR ${sequence} AS CHAR) AS next_value, CAST(increment AS CHAR) AS step,
-    CAST(minimum_value AS CHAR) AS lowest, CAST(maximum_value AS CHAR) AS highest FROM ${sequence}`;
+    CAST(minimum_value AS CHAR) AS lowest, CAST(maximum_value AS CHAR) AS highest,
+    CAST(start_value AS CHAR) AS first_value FROM ${sequence}`;
 
 /** `shop.orders_seq` as `` `shop`.`orders_seq` ``. */
 function quoted(name: string): string {

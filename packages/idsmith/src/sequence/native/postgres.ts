@@ -4,7 +4,9 @@ import { type NativeSequenceOptions, nativeSource, sequenceNameOf } from './sour
 
 // The increment is read after the value was taken, and not as of the statement's beginning: an ALTER SEQUENCE may be in
 // between, and then a block of the old size would run into the next one. The CASE keeps the planner from reading it first.
-const NEXT = `SELECT v.next::text AS next, p.increment::text AS step, p.minimum_value::text AS min, p.maximum_value::text AS max
+// From nextval to the end of the statement, a lock on the sequence makes every other ALTER SEQUENCE wait.
+const NEXT = `SELECT v.next::text AS next, p.increment::text AS step, p.minimum_value::text AS min, p.maximum_value::text AS max,
+    p.start_value::text AS start
   FROM (SELECT nextval($1::regclass) AS next) v
   CROSS JOIN LATERAL pg_sequence_parameters(CASE WHEN v.next IS NULL THEN 0 ELSE $1::regclass::oid END) p`;
 

@@ -77,23 +77,6 @@ await describeWith(['postgres'], 'a sequence of PostgreSQL', () => {
     await expect(sequence.next()).rejects.toThrow(SequenceExhaustedError);
   });
 
-  it('gives blocks of the increment that the value was taken with, also while that is altered', async () => {
-    await pool.query('CREATE SEQUENCE altered_seq INCREMENT BY 100');
-    const source = postgresSequence(pool, 'altered');
-    await source.allocate(1);
-    const client = await pool.connect();
-    await client.query('BEGIN');
-    await client.query('ALTER SEQUENCE altered_seq INCREMENT BY 10 RESTART WITH 201');
-    const waiting = source.allocate(1);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    await client.query('COMMIT');
-    client.release();
-    expect([await waiting, await source.allocate(1)]).toEqual([
-      { first: 201n, step: 1, count: 10 },
-      { first: 211n, step: 1, count: 10 },
-    ]);
-  });
-
   it('that does not answer in time is a StoreError', async () => {
     const source = postgresSequence({ query: () => new Promise(() => {}) }, 'silent', { timeout: 20 });
     await expect(source.allocate(1)).rejects.toThrow('no answer within 20 ms');

@@ -81,20 +81,23 @@ await describeWith(['mariadb'], 'sequences of MariaDB', () => {
     beforeAll(async () => {
       const connection = await createConnection({ uri: server.url });
       await connection.query(`SET sql_mode = 'ORACLE'`);
-      await connection.query('CREATE DATABASE oracle');
-      await connection.query('USE oracle');
-      await connection.query('CREATE SEQUENCE orders_seq INCREMENT BY 50');
-      await connection.query('CREATE SEQUENCE short_seq INCREMENT BY 10 MAXVALUE 25');
-      await connection.query('CREATE SEQUENCE large_seq INCREMENT BY 5 START WITH 9007199254740993');
-      // Oracle's list of sequences, with the columns that are asked for.
-      await connection.query(`CREATE VIEW user_sequences AS
-        SELECT 'ORDERS_SEQ' AS sequence_name, increment AS increment_by, minimum_value AS min_value,
-          maximum_value AS max_value FROM orders_seq
-        UNION ALL SELECT 'SHORT_SEQ', increment, minimum_value, maximum_value FROM short_seq
-        UNION ALL SELECT 'LARGE_SEQ', increment, minimum_value, maximum_value FROM large_seq`);
-      await connection.query(
-        `CREATE VIEW all_sequences AS SELECT 'SHOP' AS sequence_owner, u.* FROM user_sequences u`,
+      await connection.query('CREATE DATABASE "SHOP"');
+      await connection.query('USE "SHOP"');
+      await connection.query('CREATE SEQUENCE "ORDERS_SEQ" INCREMENT BY 50');
+      await connection.query('CREATE SEQUENCE "SHORT_SEQ" INCREMENT BY 10 MAXVALUE 25');
+      await connection.query('CREATE SEQUENCE "LARGE_SEQ" INCREMENT BY 5 START WITH 9007199254740993');
+      // Oracle's dictionary, with the columns that are asked for.
+      const listed = ['ORDERS_SEQ', 'SHORT_SEQ', 'LARGE_SEQ'].map(
+        (name) => `SELECT 'SHOP' AS sequence_owner, '${name}' AS sequence_name, increment AS increment_by,
+          minimum_value AS min_value, maximum_value AS max_value FROM "${name}"`,
       );
+      await connection.query(`CREATE VIEW all_sequences AS ${listed.join(' UNION ALL ')}`);
+      await connection.query(`CREATE TABLE all_synonyms (owner VARCHAR2(128), synonym_name VARCHAR2(128),
+        table_owner VARCHAR2(128), table_name VARCHAR2(128), db_link VARCHAR2(128))`);
+      await connection.query(`INSERT INTO all_synonyms VALUES
+        ('PUBLIC', 'EVERYBODYS_SEQ', 'SHOP', 'MIDDLE_SEQ', NULL), ('SHOP', 'MIDDLE_SEQ', 'SHOP', 'ORDERS_SEQ', NULL)`);
+      await connection.query(`CREATE FUNCTION SYS_CONTEXT(a VARCHAR2(30), b VARCHAR2(30)) RETURN VARCHAR2(30) AS
+        BEGIN RETURN 'SHOP'; END`);
       oracle = {
         // The placeholders are all that differs.
         execute: async (sql, binds) => ({
@@ -114,20 +117,43 @@ await describeWith(['mariadb'], 'sequences of MariaDB', () => {
       expect((await oracleSequence(oracle, 'large').allocate(1)).first).toBe(2n ** 53n + 1n);
     });
 
-    it('are found by another name, and in another schema', async () => {
-      const source = oracleSequence(oracle, 'x', { sequenceName: 'orders_seq' });
-      expect((await source.allocate(1)).count).toBe(50);
-      await expect(
-        oracleSequence(oracle, 'x', { sequenceName: 'oracle.orders_seq' }).allocate(1),
-      ).rejects.toThrow(NoSuchSequenceError);
+    it.each(['orders_seq', 'shop.Orders_Seq', 'everybodys_seq', 'shop.middle_seq'])(
+      'are found by another name, with a schema and through synonyms: %s',
+      async (sequenceName) => {
+        expect((await oracleSequence(oracle, 'x', { sequenceName }).allocate(1)).count).toBe(50);
+      },
+    );
+
+    it.each(['nothing_seq', 'oracle.orders_seq', 'oracle.everybodys_seq'])(
+      'are not there: NoSuchSequenceError for %s',
+      async (sequenceName) => {
+        const source = oracleSequence(oracle, 'x', { sequenceName });
+        await expect(source.allocate(1)).rejects.toThrow(NoSuchSequenceError);
+      },
+    );
+
+    it('give single ids with optimizer none, and blocks up to each value with optimizer pooled', async () => {
+      const start = (await oracleSequence(oracle, 'orders').allocate(1)).first;
+      // MariaDB tells upper case from lower case in names, which Oracle does not.
+      const options = { sequenceName: 'ORDERS_SEQ', optimizer: 'none' } as const;
+      const none = await oracleSequence(oracle, 'x', options).allocate(1);
+      const pooled = oracleSequence(oracle, 'orders', { optimizer: 'pooled', initialValue: 1 });
+      expect([none, await pooled.allocate(1)]).toEqual([
+        { first: start + 50n, step: 1, count: 1 },
+        { first: start + 51n, step: 1, count: 50 },
+      ]);
     });
 
     it('are drawn from through a pool, which gets its connection back', async () => {
-      let closed = 0;
+      let [opened, closed] = [0, 0];
       const close = async () => void closed++;
-      const source = oracleSequence({ getConnection: async () => ({ ...oracle, close }) }, 'orders');
+      const getConnection = async () => {
+        opened++;
+        return { ...oracle, close };
+      };
+      const source = oracleSequence({ getConnection }, 'orders');
       expect((await source.allocate(1)).count).toBe(50);
-      expect(closed).toBe(1);
+      expect(closed).toBe(opened);
     });
 
     it('end at MAXVALUE', async () => {

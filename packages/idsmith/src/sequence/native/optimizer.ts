@@ -55,8 +55,8 @@ export class BlockReader {
    */
   read(reading: Reading): Block | undefined {
     const direction = reading.increment < 0n ? -1n : 1n;
-    if (this.#optimizer === 'none') return blockOf(reading.value, reading.value, direction);
     const place = { at: reading.value * direction, size: reading.increment * direction, direction };
+    if (this.#optimizer === 'none') return blockOf(place.at, place.at, direction);
     if (this.#last !== undefined && this.#last.direction !== direction) throw this.#turned(this.#last, place);
     const block = this.#optimizer === 'pooled' ? this.#upTo(place, reading) : this.#from(place, reading);
     this.#last = place;

@@ -1,6 +1,12 @@
-import { InvalidOptionError } from '../../errors.js';
+import { StoreError } from '../../errors.js';
 import { refuse, show } from '../../options.js';
 import type { BlockSource } from '../port.js';
+import {
+  findOracleSequence,
+  type OracleQuery,
+  type OracleSequence,
+  parseOracleName,
+} from './oracle-names.js';
 import { type NativeSequenceOptions, nativeSource, sequenceNameOf } from './source.js';
 
 /** What is needed of a `Connection` of the package `oracledb`. */
@@ -14,9 +20,11 @@ export interface OraclePool {
 }
 
 /**
- * A sequence of Oracle as a source of blocks: INCREMENT BY is the block size, MAXVALUE the end.
+ * A sequence of Oracle as a source of blocks: INCREMENT BY is the block size, MAXVALUE the end. The name may be that of a
+ * synonym, private or public.
  *
  * @param client a `Pool` or `Connection` of `oracledb`
+ * @throws InvalidOptionError naming the option that is wrong
  *
  * @example
  * // CREATE SEQUENCE orders_seq INCREMENT BY 100
@@ -27,33 +35,79 @@ export function oracleSequence(
   name: string,
   options: NativeSequenceOptions = {},
 ): BlockSource {
-  const run = runner(client);
   const sequenceName = sequenceNameOf(name, options);
-  const { sql, binds } = options.sql === undefined ? nextOf(sequenceName) : { sql: options.sql, binds: [] };
-  const select = async () => (await run(sql, binds)).rows ?? [];
-  return nativeSource(name, options, select, faultOf);
+  const query = queryOf(client);
+  return nativeSource(name, options, selectOf(query, name, sequenceName, options), faultOf);
 }
 
-/** Concatenation with nothing makes text of a number, which the driver then does not round. */
-function nextOf(sequenceName: string): { sql: string; binds: string[] } {
-  const identifier = '[A-Za-z][\\w$#]{0,127}';
-  const [, owner, sequence] = new RegExp(`^(?:(${identifier})\\.)?(${identifier})$`).exec(sequenceName) ?? [];
-  if (sequence === undefined)
-    throw new InvalidOptionError(
-      `sequenceName must be a plain Oracle name, with or without its schema, not ${show(sequenceName)}: ` +
-        'for one that needs quotes give the statement as sql',
-    );
-  const columns = `''||${sequenceName}.NEXTVAL AS next_value, ''||increment_by AS step, ''||min_value AS lowest, ''||max_value AS highest`;
-  // Names that are not quoted are kept in upper case.
-  return owner === undefined
-    ? {
-        sql: `SELECT ${columns} FROM user_sequences WHERE sequence_name = :1`,
-        binds: [sequence.toUpperCase()],
-      }
-    : {
-        sql: `SELECT ${columns} FROM all_sequences WHERE sequence_owner = :1 AND sequence_name = :2`,
-        binds: [owner.toUpperCase(), sequence.toUpperCase()],
-      };
+/** The statements that draw a value, whichever the options ask for. */
+function selectOf(
+  query: OracleQuery,
+  name: string,
+  sequenceName: string,
+  { sql, optimizer }: NativeSequenceOptions,
+): () => Promise<unknown[][]> {
+  if (sql !== undefined) return () => query(sql, []);
+  const wanted = parseOracleName(sequenceName);
+  // Without blocks no increment is needed, and Oracle itself finds the sequence.
+  if (optimizer === 'none')
+    return () => query(`SELECT ''||${sequenceName}.NEXTVAL AS next_value FROM dual`, []);
+  let found: OracleSequence | undefined;
+  return async () => {
+    try {
+      const sequence = found ?? (await findOracleSequence(query, wanted));
+      const rows = sequence === undefined ? [] : await drawWithIncrement(query, name, sequence);
+      // After a failure the name is looked up anew: its synonym may stand for another sequence by then.
+      found = rows.length === 0 ? undefined : sequence;
+      return rows;
+    } catch (error) {
+      found = undefined;
+      throw error;
+    }
+  };
+}
+
+/**
+ * A value with the increment that is certain to separate it from its neighbours.
+ *
+ * Oracle reads its dictionary as of the beginning of a statement, and NEXTVAL as of now: an ALTER SEQUENCE may be in between.
+ * Therefore the increment is read again after the value. Where the two differ, the value belongs to one of them, and a block
+ * of the smaller one overlaps no other.
+ */
+async function drawWithIncrement(
+  query: OracleQuery,
+  name: string,
+  { owner, name: sequence }: OracleSequence,
+): Promise<unknown[][]> {
+  // Concatenation with nothing makes text of a number, which the driver then does not round.
+  const columns = `''||increment_by AS step, ''||min_value AS lowest, ''||max_value AS highest
+    FROM all_sequences WHERE sequence_owner = :1 AND sequence_name = :2`;
+  const [drawn] = await query(`SELECT ''||"${owner}"."${sequence}".NEXTVAL AS next_value, ${columns}`, [
+    owner,
+    sequence,
+  ]);
+  const [later] = await query(`SELECT ${columns}`, [owner, sequence]);
+  if (drawn === undefined || later === undefined) return [];
+  const [value, before, ...limits] = drawn;
+  return [[value, smaller(name, String(before), String(later[0])), ...limits]];
+}
+
+/** @throws StoreError when they differ in sign: the value is given up */
+function smaller(name: string, before: string, after: string): string {
+  if (before === after) return before;
+  const [was, is] = [BigInt(before), BigInt(after)];
+  if (was < 0n !== is < 0n)
+    throw new StoreError(`sequence ${show(name)}: INCREMENT BY was altered from ${was} to ${is} meanwhile`);
+  return was * was < is * is ? before : after;
+}
+
+function queryOf(client: OraclePool | OracleConnection): OracleQuery {
+  const run = runner(client);
+  return async (sql, binds) => {
+    const { rows } = await run(sql, binds);
+    // Rows are arrays or objects, as the settings of the driver have it.
+    return (rows ?? []).map((row) => Object.values(row as object));
+  };
 }
 
 function runner(client: OraclePool | OracleConnection): OracleConnection['execute'] {

@@ -1,5 +1,11 @@
 import { type BlockSource, memoryStore, type NativeSequenceOptions, Sequences } from 'idsmith';
-import { eclipseLink, hibernatePooled, hibernatePooledLo, type Numbering, plainNextval } from './hibernate.ts';
+import {
+  eclipseLink,
+  hibernatePooled,
+  hibernatePooledLo,
+  type Numbering,
+  plainNextval,
+} from './hibernate.ts';
 
 /** A sequence of a real database, which several programs draw from. */
 export interface SharedSequence {
@@ -39,7 +45,11 @@ export async function idsOfMany(
   rounds: number,
 ): Promise<bigint[]> {
   const random = randomOf(seed);
-  const programs = [...partners, () => ours(shared.source(options), 0), () => ours(shared.source(options), 1)];
+  const programs = [
+    ...partners,
+    () => ours(shared.source(options), 0),
+    () => ours(shared.source(options), 1),
+  ];
   const running = programs.map((start) => start());
   const ids: bigint[] = [];
   for (let round = 0; round < rounds; round++) {

@@ -1,4 +1,4 @@
-import { type Block, mariadbSequence, postgresSequence, StoreError } from 'idsmith';
+import { mariadbSequence, postgresSequence, StoreError } from 'idsmith';
 import { createPool, type Pool as MariadbPool, type RowDataPacket } from 'mysql2/promise';
 import { Pool as PostgresPool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -8,32 +8,7 @@ import {
   startMariadb,
   startPostgres,
 } from '../../../../test/services/index.ts';
-
-/** The increments that a sequence is altered to, up and down, one after the other. */
-const INCREMENTS = Array.from({ length: 5 }, () => [90, 3, 40, 7, 100, 1, 25, 2, 60, 5, 80, 4]).flat();
-
-/** Blocks that several take, each by a source of its own, until `altering` has ended. */
-async function drawWhile(allocate: () => Promise<Block>, altering: Promise<void>): Promise<Block[]> {
-  const blocks: Block[] = [];
-  let isAltering = true;
-  const drawing = Array.from({ length: 4 }, async () => {
-    while (isAltering) blocks.push(await allocate());
-  });
-  await altering.finally(() => {
-    isAltering = false;
-  });
-  await Promise.all(drawing);
-  return blocks;
-}
-
-/** Pairs of blocks that share an id. */
-function overlaps(blocks: readonly Block[]): Block[][] {
-  const sorted = [...blocks].sort((a, b) => (a.first < b.first ? -1 : 1));
-  return sorted.flatMap((block, i) => {
-    const next = sorted[i + 1];
-    return next !== undefined && block.first + BigInt(block.count) > next.first ? [[block, next]] : [];
-  });
-}
+import { drawWhile, INCREMENTS, overlaps } from './support/altering.ts';
 
 await describeWith(['postgres'], 'a sequence of PostgreSQL that is altered while it is used', () => {
   let server: ServerProcess;

@@ -1,7 +1,9 @@
 import { memoryStore, oracleSequence, SequenceExhaustedError, Sequences } from 'idsmith';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { drawWhile, INCREMENTS, overlaps } from './support/altering.ts';
 
-// oracle://user:password@host:1521/service: an Oracle server of your own, in which three sequences are made and dropped.
+// oracle://user:password@host:1521/service: an Oracle server of your own, in which sequences and synonyms are made and
+// dropped. The user needs CREATE SEQUENCE, CREATE SYNONYM, CREATE PUBLIC SYNONYM and DROP PUBLIC SYNONYM.
 const { ORACLE_URL } = process.env;
 
 describe.runIf(ORACLE_URL)('a sequence of Oracle', () => {
@@ -23,10 +25,41 @@ describe.runIf(ORACLE_URL)('a sequence of Oracle', () => {
     await run('CREATE SEQUENCE idsmith_orders_seq INCREMENT BY 50');
     await run('CREATE SEQUENCE idsmith_short_seq INCREMENT BY 10 MAXVALUE 25 NOCACHE');
     await run('CREATE SEQUENCE idsmith_large_seq INCREMENT BY 5 START WITH 9007199254740993');
+    await run('CREATE SEQUENCE idsmith_pooled_seq INCREMENT BY 50 START WITH 1000');
+    await run('CREATE SEQUENCE idsmith_altered_seq INCREMENT BY 10 NOCACHE');
+    await run('CREATE SYNONYM idsmith_private_seq FOR idsmith_orders_seq');
+    await run('CREATE PUBLIC SYNONYM idsmith_public_seq FOR idsmith_private_seq');
   });
   afterAll(async () => {
-    for (const name of ['orders', 'short', 'large']) await run(`DROP SEQUENCE idsmith_${name}_seq`);
+    await run('DROP PUBLIC SYNONYM idsmith_public_seq');
+    await run('DROP SYNONYM idsmith_private_seq');
+    for (const name of ['orders', 'short', 'large', 'pooled', 'altered'])
+      await run(`DROP SEQUENCE idsmith_${name}_seq`);
     await pool?.close();
+  });
+
+  it.each(['private', 'public'])('is found by a %s synonym', async (kind) => {
+    expect((await oracleSequence(pool, `idsmith_${kind}`).allocate(1)).count).toBe(50);
+    const one = await oracleSequence(pool, `idsmith_${kind}`, { optimizer: 'none' }).allocate(1);
+    expect(one.count).toBe(1);
+  });
+
+  it('gives its start alone with optimizer pooled, and then blocks up to each value', async () => {
+    const source = () => oracleSequence(pool, 'idsmith_pooled', { optimizer: 'pooled', initialValue: 1000 });
+    expect([await source().allocate(1), await source().allocate(1)]).toEqual([
+      { first: 1000n, step: 1, count: 1 },
+      { first: 1001n, step: 1, count: 50 },
+    ]);
+  });
+
+  it('gives blocks that do not overlap while it is altered, with optimizer pooled', async () => {
+    const altering = async () => {
+      for (const increment of INCREMENTS)
+        await run(`ALTER SEQUENCE idsmith_altered_seq INCREMENT BY ${increment}`);
+    };
+    const options = { optimizer: 'pooled', initialValue: 1 } as const;
+    const allocate = () => oracleSequence(pool, 'idsmith_altered', options).allocate(1);
+    expect(overlaps(await drawWhile(allocate, altering()))).toEqual([]);
   });
 
   it('gives blocks of its increment to many, without a repeated id', async () => {

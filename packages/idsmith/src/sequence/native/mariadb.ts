@@ -11,6 +11,7 @@ const ER_SEQUENCE_RUN_OUT = 4084;
  * A sequence of MariaDB itself as a source of blocks: INCREMENT BY is the block size, MAXVALUE the end.
  *
  * @param client a pool or connection of `mysql2/promise`
+ * @throws InvalidOptionError naming the option that is wrong
  *
  * @example
  * // CREATE SEQUENCE orders_seq INCREMENT BY 100

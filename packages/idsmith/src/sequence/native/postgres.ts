@@ -15,6 +15,7 @@ const NEXT = `SELECT v.next::text AS next, p.increment::text AS step, p.minimum_
  * the rules of SQL, so that `Orders_seq` is `orders_seq` and `"Orders_seq"` is not.
  *
  * @param client a `Pool` or `Client` of `pg`
+ * @throws InvalidOptionError naming the option that is wrong
  *
  * @example
  * // CREATE SEQUENCE orders_seq INCREMENT BY 100

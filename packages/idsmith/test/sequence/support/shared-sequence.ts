@@ -15,8 +15,8 @@ export interface SharedSequence {
   source(options: NativeSequenceOptions): BlockSource;
 }
 
-/** Programs that may share a sequence with each of our optimizers. */
-export const PARTNERS = {
+/** Programs that may share a sequence with each other, by the way in which they read its values. */
+export const PROGRAMS = {
   'pooled-lo': (shared: SharedSequence) => [
     () => hibernatePooledLo(shared.draw, shared.size),
     () => plainNextval(shared.draw),
@@ -28,10 +28,7 @@ export const PARTNERS = {
     () => eclipseLink(shared.draw, shared.size),
     () => plainNextval(shared.draw),
   ],
-  none: (shared: SharedSequence) => [() => plainNextval(shared.draw)],
 } as const;
-
-export type Optimizer = keyof typeof PARTNERS;
 
 /**
  * Ids that our sequences and other programs take from one sequence, in an order that the seed decides. Programs stop and
@@ -60,7 +57,8 @@ export async function idsOfMany(
   return ids;
 }
 
-async function* ours(source: BlockSource, prefetch: number): Numbering {
+/** One of our sequences as a program among others. */
+export async function* ours(source: BlockSource, prefetch: number): Numbering {
   const sequence = await new Sequences(memoryStore()).get('x', { source, prefetch });
   for (;;) yield await sequence.next();
 }

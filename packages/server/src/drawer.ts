@@ -39,7 +39,7 @@ export class Drawer {
         const { code } = (error ?? {}) as { code?: unknown };
         if (code === 'NO_SUCH_SEQUENCE') await this.forget(name);
         // It may have been closed while this waited, because somebody has altered it.
-        if (code !== 'INVALID_OPTION' || tries === MAX_TRIES) throw error;
+        if ((code !== 'INVALID_OPTION' && code !== 'CLOSED') || tries === MAX_TRIES) throw error;
         if (this.#open.get(name) === open) this.#open.delete(name);
       }
     }

@@ -37,6 +37,7 @@ export function observed(store: Store, metrics: Metrics): Store {
     }),
     close: () => store.close(),
   };
-  if ('maxTtl' in store) Object.defineProperty(result, 'maxTtl', { get: () => store.maxTtl });
+  for (const name of ['maxTtl', 'hostClock'])
+    if (name in store) Object.defineProperty(result, name, { get: () => Reflect.get(store, name) });
   return result;
 }

@@ -91,14 +91,26 @@ export const sequence: Schema = {
 
 export const block: Schema = {
   title: 'Block',
-  ...record({ first: digits, step, count: { ...natural, minimum: 1 }, origin: natural }, ['origin']),
+  ...record(
+    {
+      ...{ first: digits, step, count: { ...natural, minimum: 1 } },
+      origin: { ...natural, description: 'the receipt of the run, a secret of its taker, to give its end back' },
+    },
+    ['origin'],
+  ),
 };
 
 export const lease: Schema = {
   title: 'Lease',
   ...record({
-    id: { type: 'integer', minimum: -1, maximum: 2 ** 32 - 1, description: '-1 belongs to the namespace' },
-    owner: { anyOf: [{ type: 'string', maxLength: MAX_NAME }, { type: 'null' }] },
+    id: {
+      ...{ type: 'integer', minimum: -2, maximum: 2 ** 32 - 1 },
+      description: 'the node id; -1 and -2 are records of the namespace itself',
+    },
+    owner: {
+      anyOf: [{ type: 'string', maxLength: MAX_NAME }, { type: 'null' }],
+      description: "the holder's secret, or its digest: sha256: and 32 hexadecimal digits; null when free",
+    },
     epoch: natural,
     fence: natural,
     expiresAt: natural,

@@ -1,8 +1,9 @@
+import { timeOf, trustIn } from '../leases/guarded.js';
 import { RequestProblem } from '../problem.js';
 import type { Route, Schema } from '../route.js';
 import { MAX_COUNT, record } from '../schemas.js';
 import type { Services } from '../services.js';
-import { timeOf, trust, trustIn } from './leases.js';
+import { trust } from './leases.js';
 
 /** What an id of any family says. The library's, which has no entry of its own for it yet. */
 export type Inspect = (id: string) => readonly { readonly family: string; readonly fields: object }[];

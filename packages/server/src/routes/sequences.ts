@@ -1,6 +1,7 @@
 import type { SequenceChanges, SequenceDefinition, Store } from 'idsmith';
 import type { Drawer } from '../drawer.js';
 import { countOf } from '../guard.js';
+import { Receipts } from '../receipts.js';
 import type { Route } from '../route.js';
 import { block, changes, count, definition, ids, name, record, sequence } from '../schemas.js';
 import { blockJson, blockOf, exact, sequenceJson } from '../wire.js';
@@ -9,6 +10,7 @@ const nameOf = ({ params }: { params: unknown }) => (params as { name: string })
 
 /** Drawing from sequences, and looking after them. */
 export function sequenceRoutes(store: Store, drawer: Drawer): Route[] {
+  const receipts = new Receipts();
   return [
     {
       method: 'POST',
@@ -35,22 +37,26 @@ export function sequenceRoutes(store: Store, drawer: Drawer): Route[] {
       async handle(request) {
         // Those who may have fewer are given fewer, as they are where fewer are left.
         const blocks = Math.min((request.query as { count: number }).count, request.caller?.batch ?? 0);
-        return blockJson(await store.allocate(nameOf(request), blocks));
+        const name = nameOf(request);
+        return blockJson(receipts.give(name, await store.allocate(name, blocks)));
       },
     },
     {
       method: 'POST',
       path: '/v1/sequences/{name}/tails',
-      summary: 'Give back the unused end of a run, which succeeds if nobody has taken blocks since',
+      summary: 'Give back the unused end of a run, once, which succeeds if nobody has taken blocks since',
       scope: 'lease',
       params: { name },
       body: block,
       answer: record({ returned: { type: 'boolean' } }),
       problems: [503],
       waits: true,
-      handle: async (request) => ({
-        returned: (await store.giveBack?.(nameOf(request), blockOf(request.body))) ?? false,
-      }),
+      async handle(request) {
+        const name = nameOf(request);
+        // Used up before the store is asked: one who sends it twice at once has it back once.
+        const tail = receipts.redeem(name, blockOf(request.body));
+        return { returned: tail !== undefined && ((await store.giveBack?.(name, tail)) ?? false) };
+      },
     },
     {
       method: 'GET',

@@ -57,7 +57,7 @@ describe('Bad input', () => {
     ['POST', '/v1/sequences/a%00b/next'],
     ['POST', '/v1/sequences/x/tails', { body: { first: 1, step: 1, count: 1 } }],
     ['POST', '/v1/leases/x/swap', { body: {} }],
-    ['POST', '/v1/leases/x/swap', { body: { next: { ...lease, id: -2 } } }],
+    ['POST', '/v1/leases/x/swap', { body: { next: { ...lease, id: -3 } } }],
     ['POST', '/v1/leases/x/swap', { body: { next: { ...lease, fence: 1.5 } } }],
     ['POST', '/v1/leases/x/swap', { body: { next: { ...lease, label: 'x'.repeat(256) } } }],
     ['GET', `/v1/leases/${'x'.repeat(256)}`],

@@ -1,5 +1,5 @@
 import type { LeaseRecord } from '../lease/port.js';
-import { NAMESPACE_ID } from '../lease/protocol.js';
+import { digestOf } from '../stores/transport/owners.js';
 import { type Command, UsageError } from './command.js';
 import { table } from './output.js';
 import { withStore } from './store.js';
@@ -19,10 +19,13 @@ export const leasesCommand: Command = {
     return withStore(given, async function* (store) {
       const now = (await store.now?.()) ?? Date.now();
       const records = (await store.listLeases(namespace))
-        .filter(({ id }) => id !== NAMESPACE_ID)
+        // Those below 0 are no node ids: they belong to the namespace itself.
+        .filter(({ id }) => id >= 0)
         .sort((a, b) => a.id - b.id);
-      if (given.on('json')) yield JSON.stringify({ namespace, now, leases: records }, undefined, 2);
-      else
+      if (given.on('json')) {
+        const leases = await Promise.all(records.map(withoutSecret));
+        yield JSON.stringify({ namespace, now, leases }, undefined, 2);
+      } else
         yield* table(
           ['node', 'state', 'holder', 'epoch', 'fence'],
           records.map((record) => row(record, now)),
@@ -35,4 +38,10 @@ function row({ id, owner, epoch, fence, expiresAt, label }: LeaseRecord, now: nu
   const left = Math.ceil((expiresAt - now) / 1000);
   const state = owner === null ? 'free' : left > 0 ? `held, ${left} s left` : 'expired';
   return [String(id), state, owner === null ? '' : label, String(epoch), new Date(fence).toISOString()];
+}
+
+/** The record with a digest of its owner, by whom it could be renewed and released. A server shows the digest already. */
+async function withoutSecret(record: LeaseRecord): Promise<LeaseRecord> {
+  const { owner } = record;
+  return owner === null || owner.startsWith('sha256:') ? record : { ...record, owner: await digestOf(owner) };
 }

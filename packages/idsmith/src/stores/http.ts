@@ -1,12 +1,13 @@
 import { InvalidOptionError } from '../errors.js';
 import { requireNamespace } from '../lease/namespace.js';
-import { refuse, requireInteger, show } from '../options.js';
+import { refuse, requireInteger, requireKnown, show } from '../options.js';
 import { isBlock } from '../sequence/block.js';
 import { defineRow, MAX_BLOCKS } from '../sequence/blocks.js';
 import { requireSequenceName } from '../sequence/name.js';
 import type { Store } from './memory.js';
 import { type Answer, blockIn, leaseIn, sequenceIn } from './transport/answer.js';
 import { type HttpRequest, serverAsker } from './transport/http.js';
+import { SentOwners } from './transport/owners.js';
 
 /** How a server is spoken to. */
 export interface HttpStoreOptions {
@@ -17,6 +18,8 @@ export interface HttpStoreOptions {
   /** In the place of the runtime's `fetch`, e.g. one with client certificates. */
   readonly fetch?: typeof fetch;
 }
+
+const KNOWN: readonly (keyof HttpStoreOptions)[] = ['token', 'timeout', 'fetch'];
 
 /** The most blocks that a server gives at once. */
 const MOST_BLOCKS = 10_000;
@@ -30,6 +33,9 @@ const USUAL_MAX_TTL = 60_000;
  * Until the server has answered for the first time, `durable` is `false`: nobody knows yet what it keeps its leases in, and so
  * the first lease may have a ttl of a minute at most. `openStore(url)` asks first.
  *
+ * The owners of leases are secrets of their holders. `listLeases` gives those that this very store has sent, and of all others a
+ * digest, with which a record that has expired can be taken.
+ *
  * @param url of the server, without credentials
  * @throws InvalidOptionError when the URL or an option is not as it must be
  *
@@ -37,11 +43,12 @@ const USUAL_MAX_TTL = 60_000;
  * const store = httpStore('https://ids.example.com', { token: process.env.IDSMITH_TOKEN });
  */
 export function httpStore(url: string, options: HttpStoreOptions = {}): Store {
-  const { token, timeout: limit = 5000, fetch: ask = fetch } = options ?? {};
+  const { token, timeout: limit = 5000, fetch: ask = fetch } = requireKnown('options', options ?? {}, KNOWN);
   if (token !== undefined && (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)))
     throw new InvalidOptionError('token must be text as idsmith token create has shown it');
   const timeout = requireInteger('timeout', limit, 1, 2 ** 31 - 1);
   const askServer = serverAsker({ base: requireBase(url), token, timeout, fetch: ask });
+  const owners = new SentOwners();
   let durable = false;
   let maxTtl = USUAL_MAX_TTL;
 
@@ -68,13 +75,14 @@ export function httpStore(url: string, options: HttpStoreOptions = {}): Store {
     async listLeases(namespace) {
       return askServer(get('listing leases', leasesAt(namespace)), (answer) => {
         learn(answer);
-        return answer.list('leases').map(leaseIn);
+        return answer.list('leases').map((each) => owners.reveal(leaseIn(each)));
       });
     },
 
     async swapLease(namespace, expected, next) {
       const path = `${leasesAt(namespace)}/swap`;
       const body = { expected: expected ?? null, next };
+      await owners.remember(next.owner);
       // One that was done already is refused by the store, if not by the server that remembers it.
       const request = post('swapping a lease', path, body, true);
       return askServer(request, (answer) => answer.boolean('swapped'));
@@ -121,7 +129,8 @@ export function httpStore(url: string, options: HttpStoreOptions = {}): Store {
       if (!isBlock(tail)) refuse('tail', 'a run of ids: first, step and count', tail);
       const { first, step, count, origin } = tail;
       const body = { first, step, count, origin };
-      // Never sent again: by then somebody may have taken these very ids, and they would be taken from him.
+      // The origin is the receipt that the server gave with the run. Never sent again: by then somebody may have taken these very
+      // ids, and a server that knows no receipts would take them from him.
       const request = post(`giving back to sequence ${show(name)}`, `${sequenceAt(name)}/tails`, body);
       return askServer(request, (answer) => answer.boolean('returned'));
     },

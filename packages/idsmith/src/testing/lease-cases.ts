@@ -47,7 +47,7 @@ const CASES: [name: string, check: Check][] = [
       equal(await store.swapLease(namespace, undefined, free), true);
       equal(await store.listLeases(namespace), [free]);
       equal(await store.swapLease(namespace, { ...free, owner: '' }, HELD), false);
-      equal(await store.swapLease(namespace, free, HELD), true);
+      equal(await store.swapLease(namespace, free, { ...HELD, epoch: 2 }), true);
     },
   ],
   [

@@ -1,11 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import { stat } from 'node:fs/promises';
+import process from 'node:process';
+import { InvalidOptionError, StoreError } from 'idsmith';
 import { Bucket } from './limits.js';
 import type { Log } from './log.js';
 import { RequestProblem } from './problem.js';
 import { SCOPES, type Scope } from './route.js';
 import { MAX_COUNT } from './schemas.js';
-import { hashOf, listTokens, splitToken, type TokenRecord } from './tokens.js';
+import { hashOf, listTokens, missing, splitToken, type TokenFile, type TokenRecord } from './tokens.js';
 
 /** Who calls: a token, or anybody on this machine where there are none. */
 export interface Caller {
@@ -29,7 +31,7 @@ const INTERVAL = 500;
 
 /** The tokens of a file, kept up to date while the server runs. */
 export class Keyring {
-  readonly #file: string;
+  readonly #file: TokenFile | undefined;
   readonly #rate: number;
   readonly #log: Log;
   #keys = new Map<string, Key>();
@@ -38,8 +40,11 @@ export class Keyring {
   #seen = '';
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** @param rate requests a second of tokens that name none; 0 is no limit */
-  constructor(file: string, rate: number, log: Log) {
+  /**
+   * @param file `undefined` for a server without tokens
+   * @param rate requests a second of tokens that name none; 0 is no limit
+   */
+  constructor(file: TokenFile | undefined, rate: number, log: Log) {
     this.#file = file;
     this.#rate = rate;
     this.#log = log;
@@ -55,15 +60,18 @@ export class Keyring {
   }
 
   /**
-   * Reads the file if there is one, now and whenever it changes.
+   * Reads the file, now and whenever it changes.
    *
-   * @throws InvalidOptionError when it is not a file of tokens
+   * @throws InvalidOptionError when it is not a file of tokens, anybody may write it, or it was named and is not there
+   * @throws StoreError when it cannot be read
    */
   async open(): Promise<void> {
-    await this.#read();
+    if (this.#file === undefined) return;
+    await this.#read(this.#file);
+    if (this.#file.isNamed && !this.#isRequired) throw missing(this.#file.path);
     this.#timer = setInterval(() => {
       // What is wrong with the file now is told, and the tokens stay as they were.
-      this.#read().catch((error: unknown) => this.#log.error('tokens not read', { error }));
+      this.#read(this.#file as TokenFile).catch((error: unknown) => this.#log.error('tokens not read', { error }));
     }, INTERVAL).unref();
   }
 
@@ -81,11 +89,10 @@ export class Keyring {
     throw unauthorized('this token is not known here, or was revoked');
   }
 
-  async #read(): Promise<void> {
-    const look = await stat(this.#file).catch(() => undefined);
-    const seen = look === undefined ? '' : `${look.ino} ${look.size} ${look.mtimeMs}`;
+  async #read({ path }: TokenFile): Promise<void> {
+    const seen = await lookOf(path);
     if (seen === this.#seen) return;
-    const records = await listTokens(this.#file);
+    const records = await listTokens(path);
     const old = this.#keys;
     this.#keys = new Map((records ?? []).map((record) => [record.id, this.#keyOf(record, old)]));
     this.#isRequired ||= records !== undefined;
@@ -103,6 +110,27 @@ export class Keyring {
       hash: Buffer.from(hash, 'hex'),
       caller: { id, scopes, batch: Math.min(batch, MAX_COUNT), bucket },
     };
+  }
+}
+
+/**
+ * How a file looks, which changes when somebody changes it; empty if there is none.
+ *
+ * @throws InvalidOptionError when anybody on the machine may write it
+ * @throws StoreError when nobody can tell whether there is one: that is no reason to do without tokens
+ */
+async function lookOf(path: string): Promise<string> {
+  try {
+    const { ino, size, mtimeMs, mode } = await stat(path);
+    // Windows has no such bits, and says that everything can be written.
+    const isOpen = process.platform !== 'win32' && (mode & 0o002) !== 0;
+    if (isOpen) throw new InvalidOptionError(`tokens: ${path} can be written by anybody: chmod o-w ${path}`);
+    return `${ino} ${size} ${mtimeMs}`;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return '';
+    if (error instanceof InvalidOptionError) throw error;
+    throw new StoreError(`tokens: ${path} cannot be read: ${message}`, { cause: error });
   }
 }
 

@@ -4,6 +4,8 @@ import type { LogLevel } from './settings.js';
 /** Where the server tells what happens to it: one JSON object a line. */
 export interface Log {
   info(event: string, fields?: Fields): void;
+  /** For what may be wrong, shown where errors are. */
+  warn(event: string, fields?: Fields): void;
   error(event: string, fields?: Fields): void;
   request(fields: Fields): void;
 }
@@ -46,6 +48,7 @@ export function makeLog(level: LogLevel, write: (line: string) => void): Log {
   const nothing = () => {};
   return {
     info: least('info') ? (event, fields = {}) => say('info', event, fields) : nothing,
+    warn: least('error') ? (event, fields = {}) => say('warn', event, fields) : nothing,
     error: least('error') ? complain : nothing,
     request: least('requests') ? (fields) => say('info', 'request', fields) : nothing,
   };

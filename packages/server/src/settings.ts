@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { InvalidOptionError, layouts } from 'idsmith';
+import { requireKnown, unknownName } from './names.js';
 import { choice, integer, type Reader, text } from './readers.js';
 
 /** How much is logged: nothing, what goes wrong, also what happens, also every request. */
@@ -14,7 +15,10 @@ export interface Settings {
   readonly port: number;
   /** Where leases and sequences are, for `openStore`. */
   readonly store: string;
-  /** The file of tokens. Where there is none, only this machine may call. */
+  /**
+   * The file of tokens, which must be there; `none` if only this machine may call, without tokens. Empty for
+   * `idsmith.tokens.json`, which need not be there.
+   */
   readonly tokens: string;
   /** The file with the config of the sharded keys. */
   readonly shards: string;
@@ -54,7 +58,7 @@ export const SETTINGS: Table = {
   host: { fallback: '127.0.0.1', read: text('an address or host name', /^[\w.:-]{1,255}$/) },
   port: { fallback: 7600, read: integer(0, 65_535) },
   store: { fallback: 'sqlite:./ids.db', read: text('the URL of a store') },
-  tokens: { fallback: 'idsmith.tokens.json', read: path },
+  tokens: { fallback: '', read: path },
   shards: { fallback: '', read: path },
   assets: { fallback: '', read: text('the path of a folder') },
   layout: { fallback: 'jflake', read: choice(LAYOUTS) },
@@ -83,18 +87,13 @@ const variableOf = (name: string) => `IDSMITH_${flagOf(name).replaceAll('-', '_'
  * @throws InvalidOptionError naming the first one that is wrong
  */
 export function complete(given: Partial<Settings>): Settings {
-  for (const name of Object.keys(given)) requireKnown(name, 'the settings');
+  requireKnown('the settings', given, NAMES);
   const entries = NAMES.map((name) => {
     const { read, fallback } = SETTINGS[name] as Setting<unknown>;
     const value = given[name];
     return [name, value === undefined || value === fallback ? fallback : read(name, value)];
   });
   return Object.fromEntries(entries);
-}
-
-function requireKnown(name: string, place: string): void {
-  if (Object.hasOwn(SETTINGS, name)) return;
-  throw new InvalidOptionError(`${name} in ${place} is no setting; there are ${NAMES.join(', ')}`);
 }
 
 const CONFIG_FILE = 'idsmith.config.json';
@@ -104,14 +103,27 @@ export interface Sources {
   /** The flags that were given, by their names without dashes in front. */
   readonly flags?: Readonly<Record<string, string | undefined>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Takes a sentence about each variable that is called like a setting and is none. Default they are passed over. */
+  readonly warn?: (warning: string) => void;
 }
+
+const SOURCES: readonly (keyof Sources)[] = ['flags', 'env', 'warn'];
+const FLAGS = [...NAMES.map(flagOf), 'config'];
+const VARIABLES = [...NAMES.map(variableOf), 'IDSMITH_CONFIG'];
 
 /**
  * The settings, each from its flag, else from its variable, else from the config file, else its default.
  *
  * @throws InvalidOptionError naming the first one that is wrong, and where it came from
  */
-export function readSettings({ flags = {}, env = {} }: Sources): Settings {
+export function readSettings(sources: Sources): Settings {
+  requireKnown('the sources of settings', sources, SOURCES);
+  const { flags = {}, env = {}, warn } = sources;
+  requireKnown('flags', flags, FLAGS);
+  // Other programs may have variables of this kind, so they are no error.
+  for (const name of Object.keys(env))
+    if (name.startsWith('IDSMITH_') && env[name] && !VARIABLES.includes(name))
+      warn?.(`variables: ${unknownName(name, VARIABLES)}`);
   const { config } = flags;
   const { IDSMITH_CONFIG: variable } = env;
   const { name: fileName, values } = readConfig(config ?? (variable || undefined));
@@ -132,7 +144,7 @@ function readConfig(path: string | undefined): { name: string; values: Record<st
   const name = path ?? CONFIG_FILE;
   if (path === undefined && !existsSync(name)) return { name, values: {} };
   const values = readJson(name);
-  for (const key of Object.keys(values)) requireKnown(key, name);
+  requireKnown(name, values, NAMES);
   return { name, values };
 }
 

@@ -14,6 +14,7 @@ import { Gate } from './limits.js';
 import { type Log, makeLog, writeToStderr } from './log.js';
 import { Metrics } from './metrics.js';
 import { Mint } from './mint.js';
+import { requireKnown } from './names.js';
 import { observed } from './observed.js';
 import { Replays } from './replays.js';
 import { allRoutes } from './routes/index.js';
@@ -21,6 +22,7 @@ import type { Inspect } from './routes/operations.js';
 import type { Services } from './services.js';
 import { complete, type Settings } from './settings.js';
 import { closeServer } from './shutdown.js';
+import { tokenFileOf } from './tokens.js';
 import { Transit } from './transit.js';
 
 /** What a server is given besides its settings. */
@@ -31,7 +33,11 @@ export interface Parts {
   readonly store?: Store;
   /** Takes the lines of the log. Default standard error. */
   readonly write?: (line: string) => void;
+  /** Sentences about the settings, to be logged. */
+  readonly warnings?: readonly string[];
 }
+
+const PARTS: readonly (keyof Parts)[] = ['inspect', 'store', 'write', 'warnings'];
 
 /** A server that listens. */
 export interface RunningServer {
@@ -49,7 +55,9 @@ export interface RunningServer {
  */
 export async function startServer(given: Partial<Settings>, parts: Parts): Promise<RunningServer> {
   const settings = complete(given);
+  requireKnown('the parts of the server', parts, PARTS);
   const log = makeLog(settings.log, parts.write ?? writeToStderr);
+  for (const message of parts.warnings ?? []) log.warn('odd setting', { message });
   const assets = new Assets(assetsFolder(settings.assets));
   const services = await makeServices(settings, log, parts);
   let app: FastifyInstance | undefined;
@@ -85,7 +93,7 @@ async function makeServices(settings: Settings, log: Log, parts: Parts): Promise
   return {
     ...{ settings, log, metrics, store, mint, gate, keys, inspect: parts.inspect, version: version() },
     drawer: new Drawer(store, metrics),
-    keyring: new Keyring(settings.tokens, settings.rate, log),
+    keyring: new Keyring(tokenFileOf(settings.tokens), settings.rate, log),
     replays: new Replays(metrics),
     transit: new Transit(),
     health: new Health(store, mint),

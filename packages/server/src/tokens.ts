@@ -3,6 +3,7 @@ import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InvalidOptionError, StoreError } from 'idsmith';
+import { requireKnown } from './names.js';
 import { SCOPES, type Scope } from './route.js';
 
 /** What the file keeps of a token: not the token itself, but the SHA-256 of its secret half. */
@@ -24,6 +25,30 @@ export interface TokenRecord {
 
 /** What a token may be made with. */
 export type TokenOptions = Pick<TokenRecord, 'name' | 'scopes' | 'rate' | 'batch'>;
+
+const OPTIONS: readonly (keyof TokenOptions)[] = ['name', 'scopes', 'rate', 'batch'];
+
+/** Where tokens are kept unless a setting says otherwise. */
+const USUAL_FILE = 'idsmith.tokens.json';
+
+/** A file of tokens. One that somebody has named must be there; the usual one need not. */
+export interface TokenFile {
+  readonly path: string;
+  readonly isNamed: boolean;
+}
+
+/** The file that the setting `tokens` means: the usual one for the empty text, none for `none`. */
+export function tokenFileOf(setting: string): TokenFile | undefined {
+  if (setting === 'none') return undefined;
+  return setting === '' ? { path: USUAL_FILE, isNamed: false } : { path: setting, isNamed: true };
+}
+
+/** The error for a file that was named and is not there. */
+export function missing(path: string): InvalidOptionError {
+  return new InvalidOptionError(
+    `tokens: ${path} is not there: make it with idsmith token create --tokens ${path}, or leave tokens out`,
+  );
+}
 
 /** Another command may be writing the file; how often and how long to wait for it, ms. */
 const TRIES = 50;
@@ -106,6 +131,7 @@ function isRecord(value: unknown): value is TokenRecord {
 const isCount = (value: unknown, min: number) => Number.isSafeInteger(value) && (value as number) >= min;
 
 function requireOptions(options: TokenOptions): TokenOptions {
+  requireKnown('options', options, OPTIONS);
   const { name, scopes, rate, batch } = options;
   if (typeof name !== 'string' || !/^[\w.@ -]{1,100}$/.test(name))
     throw new InvalidOptionError('the name of a token must be 1 to 100 letters, digits, spaces or . @ _ -');

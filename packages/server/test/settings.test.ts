@@ -57,14 +57,30 @@ describe('Settings', () => {
   it('are checked also when a program gives them', async () => {
     const start = (settings: object) => startServer(settings, { inspect: () => [], store: memoryStore() });
     await expect(start({ port: -1 })).rejects.toThrow('port must be a whole number from 0 to 65535, not -1');
-    await expect(start({ prot: 1 })).rejects.toThrow('prot in the settings is no setting');
+    await expect(start({ prot: 1 })).rejects.toThrow(
+      'the settings: unknown name "prot"; did you mean "port"?',
+    );
+    const misspelt = startServer({ tokens: 'none' }, { inspect: () => [], stoer: memoryStore() } as never);
+    await expect(misspelt).rejects.toThrow('unknown name "stoer"; did you mean "store"?');
+  });
+
+  it('with names that nobody knows are refused, and variables warned of', () => {
+    const misspelt = { falgs: {} };
+    expect(() => readSettings(misspelt as object)).toThrow('unknown name "falgs"; did you mean "flags"?');
+    expect(() => readSettings({ flags: { tokns: 'x' } })).toThrow('did you mean "tokens"?');
+    const warnings: string[] = [];
+    const env = { IDSMITH_TOKNES: 'x', IDSMITH_EMPTY: '', OTHER: 'x', IDSMITH_LOG: 'info', IDSMITH_CONFIG: '' };
+    readSettings({ env, warn: (warning) => warnings.push(warning) });
+    expect(warnings).toEqual([
+      expect.stringMatching(/unknown name "IDSMITH_TOKNES"; did you mean "IDSMITH_TOKENS"\?/),
+    ]);
   });
 
   it.each([
     ['{"port": "x"}', /^port in \S+idsmith.config.json must be a whole number/],
     ['{"port": 1.5}', /^port in \S+ must be a whole number from 0 to 65535, not 1.5$/],
     ['{"grace": {}}', /^grace in \S+ must be a whole number .* not an object$/],
-    ['{"prot": 1}', /^prot in \S+ is no setting; there are host, port, /],
+    ['{"prot": 1}', /^\S+idsmith.config.json: unknown name "prot"; did you mean "port"\? \(known: host, port, /],
     ['[]', /must hold a JSON object$/],
     ['{"store": "postgres://u:hunter2@h', /cannot be read: it is not JSON$/],
   ])('of the file %s are refused', (text, message) => {

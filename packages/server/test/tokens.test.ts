@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InvalidOptionError, StoreError } from 'idsmith';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createToken, listTokens, revokeToken, type Scope } from '../src/index.ts';
+import { createToken, listTokens, readSettings, revokeToken, type Scope, type Sources } from '../src/index.ts';
+import { startIdsmith } from './support/process.ts';
 import { type Options, TestServer } from './support/server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'idsmith-tokens-'));
@@ -47,6 +48,7 @@ describe('The file of tokens', () => {
     [{ name: 'x', scopes: ['mint'], rate: -1 }, /rate must be/],
     [{ name: 'x', scopes: ['mint'], batch: 0 }, /batch must be/],
     [{ name: 'ci', scopes: ['mint'] }, /there is a token "ci"/],
+    [{ name: 'x', scopes: ['mint'], bacth: 5 }, /unknown name "bacth"; did you mean "batch"\?/],
   ])('refuses %j', async (options, message) => {
     const failure = createToken(file, options as never);
     await expect(failure).rejects.toBeInstanceOf(InvalidOptionError);
@@ -202,11 +204,71 @@ describe('A server with tokens', () => {
     await here.stop();
   });
 
-  it('begins to ask for tokens when the first one is made', async () => {
-    const here = await TestServer.start();
+  it('begins to ask for tokens when the first one is made in the usual file', async () => {
+    const here = await startIdsmith('--store', 'memory:');
+    const status = async () => (await fetch(`${here.url}/v1/flakes`, { method: 'POST' })).status;
+    expect(await status()).toBe(200);
+    await createToken(join(here.dir, 'idsmith.tokens.json'), { name: 'first', scopes: ['mint'] });
+    await expect.poll(status).toBe(401);
+    await here.stop();
+  });
+});
+
+describe('A file of tokens that was named', () => {
+  const absent = join(folder, 'absent.json');
+  const sources: [string, Sources][] = [
+    ['a flag', { flags: { tokens: absent } }],
+    ['a variable', { env: { IDSMITH_TOKENS: absent } }],
+    ['a config file', { flags: { config: join(folder, 'named.config.json') } }],
+    ['a flag, though it is the usual file', { flags: { tokens: 'idsmith.tokens.json' } }],
+  ];
+
+  it.each(sources)('by %s and is not there keeps the server from starting', async (_, given) => {
+    writeFileSync(join(folder, 'named.config.json'), JSON.stringify({ tokens: absent }));
+    const { tokens } = readSettings(given);
+    const failure = TestServer.start({ tokens });
+    await expect(failure).rejects.toBeInstanceOf(InvalidOptionError);
+    await expect(failure).rejects.toThrow(
+      /^tokens: \S+ is not there: make it with idsmith token create --tokens/,
+    );
+  });
+
+  it('and cannot be looked at is no open door', async () => {
+    // Below a file there is nothing to look at, which is another error than that there is none.
+    writeFileSync(join(folder, 'plain'), '');
+    for (const tokens of [join(folder, 'plain', 'tokens.json'), folder])
+      await expect(TestServer.start({ tokens })).rejects.toThrow(/cannot be read/);
+  });
+
+  it('need not be there if it was not named', async () => {
+    expect(readSettings({}).tokens).toBe('');
+    const running = await startIdsmith('--store', 'memory:');
+    expect((await fetch(`${running.url}/v1/flakes`, { method: 'POST' })).status).toBe(200);
+    await running.stop();
+  });
+
+  it('is none for a server that is told so, which then serves this machine only', async () => {
+    const here = await TestServer.start({ tokens: 'none' });
     expect((await here.post('/v1/flakes')).status).toBe(200);
-    await here.token(['mint']);
-    await expect.poll(async () => (await here.post('/v1/flakes')).status, { timeout: 5000 }).toBe(401);
+    await here.stop();
+    await expect(TestServer.start({ tokens: 'none', host: '0.0.0.0' })).rejects.toThrow('there is no token');
+  });
+
+  it('is refused if anybody on the machine can write it, also while the server runs', async () => {
+    const file = join(folder, 'open.json');
+    const token = await createToken(file, { name: 'one', scopes: ['mint'] });
+    chmodSync(file, 0o602);
+    const failure = TestServer.start({ tokens: file });
+    await expect(failure).rejects.toBeInstanceOf(InvalidOptionError);
+    await expect(failure).rejects.toThrow(`tokens: ${file} can be written by anybody: chmod o-w`);
+    chmodSync(file, 0o660);
+    const here = await TestServer.start({ tokens: file });
+    const forged = await createToken(join(folder, 'forged.json'), { name: 'forged', scopes: ['mint'] });
+    chmodSync(file, 0o666);
+    writeFileSync(file, readFileSync(join(folder, 'forged.json')));
+    await expect.poll(() => here.log.join('')).toContain('can be written by anybody');
+    expect((await here.post('/v1/flakes', { token: forged })).status).toBe(401);
+    expect((await here.post('/v1/flakes', { token })).status).toBe(200);
     await here.stop();
   });
 });

@@ -15,7 +15,7 @@ export const serveCommand: Command = {
     host: flag('HOST', 'where to listen, default 127.0.0.1; beyond this machine only with tokens'),
     port: flag('PORT', 'default 7600; 0 takes a free one'),
     store: flag('URL', 'leases and sequences, default sqlite:./ids.db'),
-    tokens: flag('FILE', 'of idsmith token, default idsmith.tokens.json'),
+    tokens: flag('FILE', 'of idsmith token, default idsmith.tokens.json if it is there; none for none'),
     shards: flag('FILE', 'the config of sharded keys'),
     assets: flag('FOLDER', 'the files of the console'),
     layout: flag('NAME', 'of flakes, default jflake'),
@@ -39,7 +39,10 @@ async function* serve(given: Given): AsyncIterable<string> {
   const flags = Object.fromEntries(Object.keys(serveCommand.flags).map((name) => [name, given.text(name)]));
   // From here on: one who sees the address may send a signal at once.
   const signal = server.firstSignal();
-  const running = await server.startServer(server.readSettings({ flags, env: process.env }), { inspect });
+  const warnings: string[] = [];
+  const warn = (warning: string) => warnings.push(warning);
+  const settings = server.readSettings({ flags, env: process.env, warn });
+  const running = await server.startServer(settings, { inspect, warnings });
   // At once, and not when everything is over.
   await writeLines(process.stdout, [
     given.on('json') ? JSON.stringify({ url: running.url }) : `idsmith serves at ${running.url}`,

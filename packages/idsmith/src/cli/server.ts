@@ -6,14 +6,16 @@ export interface ServerPackage {
   readSettings(sources: {
     flags: Readonly<Record<string, string | undefined>>;
     env: Readonly<Record<string, string | undefined>>;
+    warn?: (warning: string) => void;
   }): { readonly tokens: string };
   startServer(
     settings: object,
-    parts: { inspect(id: string): Reading[] },
+    parts: { inspect(id: string): Reading[]; warnings?: readonly string[] },
   ): Promise<{ readonly url: string; close(): Promise<void> }>;
   firstSignal(): Promise<void>;
   createToken(file: string, options: TokenOptions): Promise<string>;
   revokeToken(file: string, nameOrId: string): Promise<void>;
+  tokenFileOf(setting: string): { readonly path: string; readonly isNamed: boolean } | undefined;
   listTokens(file: string): Promise<TokenRecord[] | undefined>;
 }
 

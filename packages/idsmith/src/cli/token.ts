@@ -1,27 +1,31 @@
 import process from 'node:process';
+import { InvalidOptionError } from '../errors.js';
 import { type Command, type Given, readInteger, UsageError } from './command.js';
 import { table } from './output.js';
 import { loadServer, type ServerPackage, type TokenRecord } from './server.js';
 
-type Action = (server: ServerPackage, file: string, given: Given) => AsyncIterable<string>;
+type File = NonNullable<ReturnType<ServerPackage['tokenFileOf']>>;
+type Action = (server: ServerPackage, file: File, given: Given) => AsyncIterable<string>;
 
 const ACTIONS: Record<string, Action> = {
-  async *create(server, file, given) {
+  async *create(server, { path }, given) {
     const name = required(given, 'name');
     const scopes = required(given, 'scope')
       .split(',')
       .map((scope) => scope.trim());
     const rate = readInteger(given, 'rate', 0, 1e9);
     const batch = readInteger(given, 'batch', 1, 10_000);
-    const token = await server.createToken(file, {
+    const token = await server.createToken(path, {
       ...{ name, scopes },
       ...(rate !== undefined && { rate }),
       ...(batch !== undefined && { batch }),
     });
     yield given.on('json') ? JSON.stringify({ name, scopes, token }) : token;
   },
-  async *list(server, file, given) {
-    const tokens = (await server.listTokens(file)) ?? [];
+  async *list(server, { path, isNamed }, given) {
+    const found = await server.listTokens(path);
+    if (found === undefined && isNamed) throw new InvalidOptionError(`--tokens: ${path} is not there`);
+    const tokens = found ?? [];
     if (given.on('json')) yield JSON.stringify({ tokens: tokens.map(shown) }, undefined, 2);
     else
       yield* table(
@@ -31,10 +35,10 @@ const ACTIONS: Record<string, Action> = {
         ),
       );
   },
-  async *revoke(server, file, given) {
+  async *revoke(server, { path }, given) {
     const name = given.rest[1];
     if (name === undefined) throw new UsageError('token revoke needs the name or id of a token');
-    await server.revokeToken(file, name);
+    await server.revokeToken(path, name);
     yield* [];
   },
 };
@@ -64,7 +68,10 @@ async function* run(given: Given): AsyncIterable<string> {
   const server = await loadServer();
   const flags = { tokens: given.text('tokens'), config: given.text('config') };
   const { tokens } = server.readSettings({ flags, env: process.env });
-  yield* action(server, tokens, given);
+  const file = server.tokenFileOf(tokens);
+  if (file === undefined)
+    throw new InvalidOptionError('tokens is "none": name the file of the tokens with --tokens FILE');
+  yield* action(server, file, given);
 }
 
 function required(given: Given, flag: string): string {

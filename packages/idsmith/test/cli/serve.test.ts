@@ -84,6 +84,19 @@ describe('idsmith serve', () => {
     expect(await run.ended).toMatchObject({ code: 0, stderr: '' });
   });
 
+  it('warns of a variable that is no setting', async () => {
+    const run = new Run(['serve', '--port', '0', '--store', 'memory:'], {
+      ...{ IDSMITH_TOKNES: 'tokens.json', IDSMITH_LOG: 'error' },
+    });
+    await run.url();
+    run.child.kill('SIGTERM');
+    const { code, stderr } = await run.ended;
+    expect({ code, ...JSON.parse(stderr) }).toMatchObject({
+      ...{ code: 0, level: 'warn' },
+      message: expect.stringContaining('did you mean "IDSMITH_TOKENS"?'),
+    });
+  });
+
   it('goes on when nobody reads what it says any more', async () => {
     const run = new Run(['serve', '--port', '0', '--log', 'requests', '--store', 'memory:']);
     const url = await run.url();
@@ -133,6 +146,12 @@ describe('idsmith serve', () => {
       ['--host', '0.0.0.0', '--store', 'memory:'],
       {},
       /^idsmith: host 0\.0\.0\.0 lets others .* no token/,
+    ],
+    [
+      'a file of tokens',
+      ['--tokens', 'nowhere.json', '--store', 'memory:'],
+      {},
+      /^idsmith: tokens: nowhere\.json is not there: make it with idsmith token create --tokens nowhere\.json/,
     ],
     ['an argument', ['surplus'], {}, /^idsmith: serve takes no "surplus"/],
     ['a flag that is not there', ['--prot', '1'], {}, /^idsmith: Unknown option '--prot'/],
@@ -211,6 +230,8 @@ describe('idsmith token', () => {
     [['create', '--scope', 'mint', '--name', 'x', '--rate', '-1']],
     [['revoke']],
     [['revoke', 'nobody']],
+    [['list', '--tokens', 'nowhere.json']],
+    [['list', '--tokens', 'none']],
   ])('of %j exits with 2 and makes nothing', async (args) => {
     const { code, stdout, stderr } = await token(...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memoryStore, type Store } from 'idsmith';
 import { inspect } from '../../../idsmith/src/inspect/inspect.ts';
-import { createToken, type Scope, type Settings, startServer } from '../../src/index.ts';
+import { createToken, type Settings, startServer } from '../../src/index.ts';
 
 /** What a client sees of an answer. */
 export interface Seen {
@@ -37,9 +37,8 @@ export class TestServer {
   static async start(settings: Partial<Settings> = {}, store: Store = memoryStore()): Promise<TestServer> {
     const folder = mkdtempSync(join(tmpdir(), 'idsmith-server-'));
     const log: string[] = [];
-    const tokens = join(folder, 'tokens.json');
     const running = await startServer(
-      { port: 0, tokens, ...settings },
+      { port: 0, tokens: 'none', ...settings },
       { inspect, store, write: (line) => log.push(line) },
     );
     return new TestServer(running.url, folder, log, () => running.close());
@@ -57,11 +56,6 @@ export class TestServer {
 
   get port(): number {
     return Number(new URL(this.url).port);
-  }
-
-  /** Makes another token, which the server needs a moment to learn of. */
-  token(scopes: readonly Scope[], more: { rate?: number; batch?: number } = {}): Promise<string> {
-    return createToken(join(this.folder, 'tokens.json'), { name: scopes.join(' '), scopes, ...more });
   }
 
   async call(method: string, path: string, { body, token, headers }: Options = {}): Promise<Seen> {

@@ -71,7 +71,9 @@ export class Keyring {
     if (this.#file.isNamed && !this.#isRequired) throw missing(this.#file.path);
     this.#timer = setInterval(() => {
       // What is wrong with the file now is told, and the tokens stay as they were.
-      this.#read(this.#file as TokenFile).catch((error: unknown) => this.#log.error('tokens not read', { error }));
+      this.#read(this.#file as TokenFile).catch((error: unknown) =>
+        this.#log.error('tokens not read', { error }),
+      );
     }, INTERVAL).unref();
   }
 

@@ -94,7 +94,10 @@ export const block: Schema = {
   ...record(
     {
       ...{ first: digits, step, count: { ...natural, minimum: 1 } },
-      origin: { ...natural, description: 'the receipt of the run, a secret of its taker, to give its end back' },
+      origin: {
+        ...natural,
+        description: 'the receipt of the run, a secret of its taker, to give its end back',
+      },
     },
     ['origin'],
   ),

@@ -69,7 +69,13 @@ describe('Settings', () => {
     expect(() => readSettings(misspelt as object)).toThrow('unknown name "falgs"; did you mean "flags"?');
     expect(() => readSettings({ flags: { tokns: 'x' } })).toThrow('did you mean "tokens"?');
     const warnings: string[] = [];
-    const env = { IDSMITH_TOKNES: 'x', IDSMITH_EMPTY: '', OTHER: 'x', IDSMITH_LOG: 'info', IDSMITH_CONFIG: '' };
+    const env = {
+      IDSMITH_TOKNES: 'x',
+      IDSMITH_EMPTY: '',
+      OTHER: 'x',
+      IDSMITH_LOG: 'info',
+      IDSMITH_CONFIG: '',
+    };
     readSettings({ env, warn: (warning) => warnings.push(warning) });
     expect(warnings).toEqual([
       expect.stringMatching(/unknown name "IDSMITH_TOKNES"; did you mean "IDSMITH_TOKENS"\?/),
@@ -80,7 +86,10 @@ describe('Settings', () => {
     ['{"port": "x"}', /^port in \S+idsmith.config.json must be a whole number/],
     ['{"port": 1.5}', /^port in \S+ must be a whole number from 0 to 65535, not 1.5$/],
     ['{"grace": {}}', /^grace in \S+ must be a whole number .* not an object$/],
-    ['{"prot": 1}', /^\S+idsmith.config.json: unknown name "prot"; did you mean "port"\? \(known: host, port, /],
+    [
+      '{"prot": 1}',
+      /^\S+idsmith.config.json: unknown name "prot"; did you mean "port"\? \(known: host, port, /,
+    ],
     ['[]', /must hold a JSON object$/],
     ['{"store": "postgres://u:hunter2@h', /cannot be read: it is not JSON$/],
   ])('of the file %s are refused', (text, message) => {

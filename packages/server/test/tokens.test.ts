@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InvalidOptionError, StoreError } from 'idsmith';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createToken, listTokens, readSettings, revokeToken, type Scope, type Sources } from '../src/index.ts';
+import {
+  createToken,
+  listTokens,
+  readSettings,
+  revokeToken,
+  type Scope,
+  type Sources,
+} from '../src/index.ts';
 import { startIdsmith } from './support/process.ts';
 import { type Options, TestServer } from './support/server.ts';
 

@@ -45,8 +45,9 @@ export type SequenceShape = Partial<{
 }>;
 
 export interface LeaseJson {
-  /** −1 belongs to the namespace itself. */
+  /** Records below 0 belong to the namespace itself: −1 its date, −2 its layout. */
   readonly id: number;
+  /** A digest of who holds it; `null` when it is free. */
   readonly owner: string | null;
   readonly epoch: number;
   readonly fence: number;

@@ -3,8 +3,8 @@ import type { LeaseJson } from '../api/types.js';
 /** Of a node id: nobody holds it, somebody does, somebody has let it expire, or its next window cannot begin yet. */
 export type LeaseState = 'free' | 'held' | 'expired' | 'fenced';
 
-/** The id of the record that a namespace has of its own. */
-const NAMESPACE_ID = -1;
+/** The id of the record that says when a namespace begins. Others below 0 are no node ids either. */
+const BIRTH_ID = -1;
 
 /** A node id as it is shown. */
 export interface NodeView {
@@ -17,7 +17,7 @@ export interface NodeView {
 
 /** Where the windows of a namespace may begin at the earliest, which matters for a store that has lost it. */
 export function floorOf(records: readonly LeaseJson[]): number {
-  return records.find(({ id }) => id === NAMESPACE_ID)?.fence ?? 0;
+  return records.find(({ id }) => id === BIRTH_ID)?.fence ?? 0;
 }
 
 export function viewOf(id: number, record: LeaseJson | undefined, now: number, floor = 0): NodeView {

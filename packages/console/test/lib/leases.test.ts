@@ -37,6 +37,16 @@ describe('the state of a node id', () => {
     expect(countStates([birth], NOW, 16)).toEqual({ free: 0, held: 0, expired: 0, fenced: 16 });
   });
 
+  it('is that of node ids only: records of the namespace itself are none', () => {
+    const layout = { id: -2, owner: null, epoch: 0, fence: 0, expiresAt: 0, label: 'a layout' };
+    const birth = { ...layout, id: -1, owner: 'x', fence: NOW - 1 };
+    const records = [layout, birth, held(0)];
+    expect(viewsOf(records, NOW, 0, 2).map(({ state }) => state)).toEqual(['held', 'free']);
+    expect(countStates(records, NOW, 4)).toEqual({ free: 3, held: 1, expired: 0, fenced: 0 });
+    expect(guessSize('mine', undefined, records)).toBe(16);
+    expect([...withWindows(undefined, records, NOW).values()].map(({ id }) => id)).toEqual([0]);
+  });
+
   it('is counted, with those that were never used', () => {
     const records = [held(0), held(1, 'x', NOW - TTL), released(held(2), NOW, NOW + 99)];
     expect(countStates(records, NOW, 512)).toEqual({ free: 509, held: 1, expired: 1, fenced: 1 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { layouts } from 'idsmith';
 import { afterAll, describe, expect, it } from 'vitest';
+import { openStore } from '../../src/stores/open.ts';
 import { repeated } from '../support/unique.ts';
 import { idsmith } from './run.ts';
 
@@ -61,6 +62,21 @@ describe('idsmith leases', () => {
     expect(status).toBe(0);
     expect(lines[0]).toMatch(/^node +state +holder +epoch +fence$/);
     expect(lines[1]).toMatch(/^0 +free +1 +20\d\d-/);
+  });
+
+  it('shows neither the secrets of holders nor the records of the namespace itself', async () => {
+    const namespace = 'secrets';
+    const until = Date.now() + 60_000;
+    const held = { id: 3, owner: 'a secret', epoch: 1, fence: until, expiresAt: until, label: 'web 1' };
+    const opened = await openStore(store);
+    await opened.swapLease(namespace, undefined, held);
+    for (const id of [-1, -2]) await opened.swapLease(namespace, undefined, { ...held, id });
+    await opened.close();
+    const { stdout } = idsmith('leases', '--store', store, '--namespace', namespace, '--json');
+    const owner = expect.stringMatching(/^sha256:[0-9a-f]{32}$/);
+    expect(JSON.parse(stdout).leases).toEqual([{ ...held, owner }]);
+    const { lines } = idsmith('leases', '--store', store, '--namespace', namespace);
+    expect(lines.slice(1).map((line) => line.split(' ')[0])).toEqual(['3']);
   });
 
   it.each([[], ['--store', 'memory:'], ['--namespace', 'x']])('of %j exits with 2', (...args) => {

@@ -40,7 +40,8 @@ describe('The HTTP store', () => {
   ];
 
   for (const { name, run } of leaseStoreCases(() => store)) {
-    if (REFUSED.includes(name)) it(`refuses: ${name}`, () => expect(run()).rejects.toThrow(InvalidOptionError));
+    if (REFUSED.includes(name))
+      it(`refuses: ${name}`, () => expect(run()).rejects.toThrow(InvalidOptionError));
     else it(name, run);
   }
   for (const { name, run } of sequenceStoreCases(() => store)) it(name, run);
@@ -332,9 +333,12 @@ describe('What the HTTP store refuses', () => {
     expect((failure as Error).message).not.toContain('secret');
   });
 
-  it.each([[{ token: 'a b' }], [{ token: 1 }], [{ timeout: 0 }], [{ tokne: 'x' }], [{ timeOut: 1 }]])('the options %j', (options) => {
-    expect(() => httpStore('http://host', options as never)).toThrow(InvalidOptionError);
-  });
+  it.each([[{ token: 'a b' }], [{ token: 1 }], [{ timeout: 0 }], [{ tokne: 'x' }], [{ timeOut: 1 }]])(
+    'the options %j',
+    (options) => {
+      expect(() => httpStore('http://host', options as never)).toThrow(InvalidOptionError);
+    },
+  );
 
   it('the answers of something that is not an idsmith server', async () => {
     for (const text of ['{}', '[]', 'null', '<html>', '', '{"leases":[]}', '{"durable":true,"leases":[1]}']) {

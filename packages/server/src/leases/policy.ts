@@ -74,7 +74,9 @@ function release({ stored, next, isHolder }: Swap, { now, floor }: Terms): Verdi
 function hold({ stored, next, isHolder }: Swap, { now }: Terms): Verdict {
   const { owner, epoch, fence, expiresAt } = stored as LeaseRecord;
   if (next.fence < fence)
-    return { refusal: `next.fence must be ${fence} or more, unless the lease is released, not ${next.fence}` };
+    return {
+      refusal: `next.fence must be ${fence} or more, unless the lease is released, not ${next.fence}`,
+    };
   if (next.epoch === epoch + 1) {
     const isFree = (owner === null || expiresAt <= now) && fence <= now + SOON;
     return isFree ? { put: next } : 'taken';

@@ -39,7 +39,8 @@ export function leaseRoutes(store: Store): Route[] {
     {
       method: 'POST',
       path: '/v1/leases/{namespace}/swap',
-      summary: 'Take, renew or release a lease: put it in the place of the one that is expected, in one atomic step',
+      summary:
+        'Take, renew or release a lease: put it in the place of the one that is expected, in one atomic step',
       scope: 'lease',
       params: { namespace: name },
       body: swap,

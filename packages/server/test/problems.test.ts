@@ -192,13 +192,13 @@ describe('A store that fails', () => {
     const here = await TestServer.start({ ttl: 1000 }, store);
     store.isBroken = true;
     const status = async () => (await here.post('/v1/flakes')).status;
-    await expect.poll(status, { timeout: 5000, interval: 100 }).toBe(503);
+    await expect.poll(status, { interval: 100 }).toBe(503);
     expect(problemOf(await here.post('/v1/flakes'))).toMatchObject({ code: 'LEASE_FENCED' });
     expect(problemOf(await here.get('/readyz'))).toMatchObject({ code: 'LEASE_FENCED' });
     expect(await here.metric('idsmith_lease_active{family="flake",namespace="jflake"}')).toBe(0);
     await expect.poll(() => here.log.join('')).toContain('"event":"lease fenced"');
     store.isBroken = false;
-    await expect.poll(status, { timeout: 5000, interval: 100 }).toBe(200);
+    await expect.poll(status, { interval: 100 }).toBe(200);
     await here.stop();
   });
 

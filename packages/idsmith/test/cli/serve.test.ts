@@ -215,7 +215,7 @@ describe('idsmith token', () => {
       /^id +name +scopes +rate +batch +created\n[0-9a-f]{12} +ci +mint,lease /,
     );
     expect(await token('revoke', 'ci')).toEqual({ code: 0, stdout: '', stderr: '' });
-    await expect.poll(mint, { timeout: 5000 }).toBe(401);
+    await expect.poll(mint).toBe(401);
     run.child.kill('SIGTERM');
     const { stderr } = await run.ended;
     expect(stderr).not.toContain(secret.slice(-43));

@@ -198,6 +198,22 @@ describe('The HTTP store, when answers are lost', () => {
     expect(await swapped).toBe(true);
   });
 
+  it('knows its own lease again when the answer is lost for good, which nobody else does', async () => {
+    await behindProxy();
+    let isLost = true;
+    const faulty: typeof fetch = async (...request) => {
+      const answer = await fetch(...request);
+      if (isLost) throw new TypeError('the connection was cut');
+      return answer;
+    };
+    const unlucky = httpStore(server.url, { fetch: faulty });
+    const mine = { ...HELD, owner: uniqueName() };
+    await expect(unlucky.swapLease(name, undefined, mine)).rejects.toBeInstanceOf(StoreError);
+    isLost = false;
+    expect(await unlucky.listLeases(name)).toEqual([mine]);
+    expect(await direct.listLeases(name)).not.toEqual([mine]);
+  });
+
   it('never gives ids back twice, for they may be somebody else’s by then', async () => {
     await behindProxy();
     const block = await store.allocate(name, 1);

@@ -24,6 +24,8 @@ export interface LeaseStore {
    * of the store's clock, or `Number.MAX_SAFE_INTEGER`: then not even a request from before the loss can date it.
    */
   readonly durable?: boolean;
+  /** That it refuses records that no lease writes, as a server does to its clients. Left out means no. */
+  readonly guarded?: boolean;
   /** The longest ttl it allows, ms. Only a store that can forget needs one; default 60,000 there. */
   readonly maxTtl?: number;
   /** That `now()` reads the clock of the machine that asks, so that a wrong one cannot be told by it. Left out means no. */

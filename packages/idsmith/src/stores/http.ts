@@ -59,6 +59,7 @@ export function httpStore(url: string, options: HttpStoreOptions = {}): Store {
   }
 
   return {
+    guarded: true,
     get durable() {
       return durable;
     },

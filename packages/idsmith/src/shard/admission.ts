@@ -40,17 +40,39 @@ export async function askAll(
  * never been open needs all its nodes for that: one that cannot be asked may be minting for another. Later, one node
  * that is open is witness enough, since a ring is handed over only when all its nodes have been closed.
  *
+ * @returns what was seen last of the nodes that answered
  * @throws RingConflictError when another ring is there, or this one was handed over
  * @throws StoreError naming the nodes that are needed and do not answer
  */
-export async function admit(marks: readonly Mark[]): Promise<void> {
+export async function admit(marks: readonly Mark[]): Promise<ReadonlyMap<Mark, MarkStatus>> {
   const seen = await askAll(marks, (mark) => mark.look());
   check(seen);
   // Nothing was written up to here, so that a process with a wrong config leaves no trace.
   const silent = seen.filter(({ status }) => status instanceof IdError);
   const awake = marks.filter((mark) => !silent.some((sighting) => sighting.mark === mark));
-  check([...(await askAll(awake, (mark) => mark.prepare())), ...silent]);
-  refuseOthers(await askAll(awake, (mark) => mark.open()));
+  const generation = Math.max(1, ...own(seen).map((status) => status.generation));
+  const prepared = await askAll(awake, (mark) => mark.prepare(generation));
+  try {
+    check([...prepared, ...silent]);
+  } catch (error) {
+    // Somebody with another config came at the same time. Two that get into each other's way must not stay there.
+    await askAll(awake, (mark) => mark.withdraw());
+    throw error;
+  }
+  // All that begin together begin at the same millisecond, so that each is sure of the others from its first key on.
+  const pending = own(prepared).filter(({ state }) => state === 'pending');
+  const base = Math.max(0, ...pending.map(({ high }) => high));
+  const opened = await askAll(awake, (mark) => mark.open(base));
+  refuseOthers(opened);
+  return new Map(
+    opened.flatMap(({ mark, status }) => (status instanceof IdError ? [] : [[mark, status] as const])),
+  );
+}
+
+function own(sightings: readonly Sighting[]): MarkStatus[] {
+  return sightings.flatMap(({ status }) =>
+    status instanceof IdError || status.whose !== 'own' ? [] : [status],
+  );
 }
 
 /** Pure: whether minting may begin, seeing what was seen. */
@@ -81,7 +103,8 @@ export function refuseOther(node: ShardNode, ring: Ring, status: MarkStatus): vo
   if (status.whose === 'foreign')
     throw new RingConflictError(
       `shards: node ${node.name} mints keys for other nodes or another epoch (${status.nodes}), not for ` +
-        `${ring.nodes}: keys would repeat. Use the same config in all processes, or reshard`,
+        `${ring.nodes}: keys would repeat. Use the same config in all processes. If this one is right, end the ` +
+        'processes that have the other one, and reshard from that to this',
       status.ring,
     );
   if (status.whose === 'own' && status.state === 'closed')

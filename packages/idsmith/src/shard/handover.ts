@@ -35,7 +35,18 @@ export async function handOver(
     // A node that has forgotten being closed may have been opened again; only what is closed still counts.
     const seen = answers(await askAll(left, (mark) => mark.look()));
     if (seen.every(([, status]) => isClosedFor(status, next.fingerprint))) {
-      await adoptAll(to, base, generation);
+      // The old nodes first: from then on no process with the old config can begin anew on one that forgets.
+      const names = new Set(from.map(({ node }) => node.name));
+      await adoptAll(
+        to.filter(({ node }) => names.has(node.name)),
+        base,
+        generation,
+      );
+      await adoptAll(
+        to.filter(({ node }) => !names.has(node.name)),
+        base,
+        generation,
+      );
       return;
     }
     if (round === MAX_ROUNDS)

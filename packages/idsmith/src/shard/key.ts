@@ -69,12 +69,14 @@ function writeEleven(ms: number, variant: number, type: number): string {
 /**
  * Consecutive keys: `count` of them from (`ms`, `variant`) on, a full millisecond going on `step` later.
  *
+ * @param span the first and the last variant to use of each millisecond
  * @param suffix the two digits of the type
  */
 export function writeKeys(
   ms: number,
   variant: number,
   step: number,
+  span: { readonly first: number; readonly last: number },
   count: number,
   suffix: string,
 ): string[] {
@@ -82,9 +84,9 @@ export function writeKeys(
   let [time, next] = [ms, variant];
   for (let i = 0; i < count; ) {
     const prefix = toBase62(time) as string;
-    for (; next < VARIANTS && i < count; next++) keys[i++] = prefix + base62Pair(next) + suffix;
+    for (; next <= span.last && i < count; next++) keys[i++] = prefix + base62Pair(next) + suffix;
     time += step;
-    next = 0;
+    next = span.first;
   }
   return keys;
 }

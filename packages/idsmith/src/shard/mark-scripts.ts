@@ -1,11 +1,13 @@
 import { ON_MASTER } from '../stores/transport/redis.js';
+import { FOUNDED, HANDED_OVER, UNSURE } from './variants.js';
 
 // What a node has minted is kept in one hash, the mark, at the Redis key `seqname`:
 //
 //   ring        the set of nodes that mints here, as a fingerprint, and `nodes` the same for people
 //   state       pending: no key was minted yet · open: keys are minted · closed: handed over to the ring in `next`
-//   generation  grows by one with each hand-over
+//   generation  grows by one with each hand-over; 1 for a ring that began on empty nodes
 //   server      the replication id of the Redis that wrote it
+//   from        the millisecond beyond which the ring mints here
 //   ms variant  the last key minted, and `sum` over all of it, so that a reset by hand is noticed
 //
 // A node never mints a key more than `lead` ahead of its clock. So when the mark is gone, or comes from another life of
@@ -36,7 +38,7 @@ end
 local function text(number) return string.format('%.0f', number) end
 local function sumOf(m)
   local text = ''
-  for _, field in ipairs({ 'ring', 'state', 'next', 'generation', 'server', 'ms', 'variant' }) do
+  for _, field in ipairs({ 'ring', 'state', 'next', 'generation', 'server', 'from', 'ms', 'variant' }) do
     text = text .. (m[field] or '?') .. ' '
   end
   return redis.sha1hex(text)
@@ -50,18 +52,19 @@ if lost then high = math.max(high, seen, now + lead + skew) end
 
 -- A mark at the very end of the millisecond 'ms'.
 local function write(state, next, generation, ms)
+  high = ms
   mark = { ring = ring, state = state, next = next, generation = text(generation), server = server,
-    ms = text(ms), variant = '3843' }
+    from = text(ms), ms = text(ms), variant = '3843' }
   redis.call('DEL', key)
-  redis.call('HSET', key, 'ring', ring, 'nodes', nodes, 'state', state, 'next', next,
-    'generation', mark.generation, 'server', server, 'ms', mark.ms, 'variant', '3843', 'sum', sumOf(mark))
+  redis.call('HSET', key, 'ring', ring, 'nodes', nodes, 'state', state, 'next', next, 'generation', mark.generation,
+    'server', server, 'from', mark.from, 'ms', mark.ms, 'variant', '3843', 'sum', sumOf(mark))
 end
 
 local function status()
   local own = 'foreign'
   if not mark.ring then own = 'missing' elseif mark.ring == ring then own = 'own' end
   return { own, mark.state or '', mark.next or '', mark.nodes or '', tonumber(mark.generation or 0), high,
-    lost and 1 or 0, mark.ring or '', now }
+    lost and 1 or 0, mark.ring or '', now, tonumber(mark.from or 0) }
 end
 `;
 
@@ -72,41 +75,59 @@ return status()`;
 /** Lets no other ring in: a pending mark where there is none. */
 export const PREPARE = `${PROLOGUE}
 if not mark.ring then
-  write('pending', '', 1, high)
+  write('pending', '', tonumber(ARGV[7]), high)
   lost = false
 end
 return status()`;
 
-/** Starts minting where the mark is pending or was lost, beyond all that can have been minted. */
+/** Takes a pending mark back, when its ring cannot begin after all. */
+export const WITHDRAW = `${PROLOGUE}
+if mark.ring == ring and mark.state == 'pending' then
+  redis.call('DEL', key)
+  mark = {}
+end
+return status()`;
+
+/** Starts minting where the mark is pending or was lost, beyond \`base\` and all that can have been minted. */
 export const OPEN = `${PROLOGUE}
 if mark.ring == ring and (mark.state == 'pending' or (mark.state == 'open' and lost)) then
-  write('open', '', tonumber(mark.generation), math.max(high, now + lead + skew))
+  write('open', '', tonumber(mark.generation), math.max(high, tonumber(ARGV[7])))
   lost = false
 end
 return status()`;
 
-/** Reserves keys: as many as are asked for, or as many as there are up to \`lead\` ahead of the clock. */
+/**
+ * Reserves keys: as many as are asked for, or as many as there are up to \`lead\` ahead of the clock. Who is sure of
+ * the other nodes reserves no millisecond beyond the last one that they vouch for.
+ */
 export const MINT = `${PROLOGUE}
 if mark.ring ~= ring or mark.state ~= 'open' or lost then return status() end
 local index, size = tonumber(ARGV[7]), tonumber(ARGV[8])
 local count, above = tonumber(ARGV[9]), tonumber(ARGV[10])
 local function inClass(x) return x + (index - x) % size end
 
-local ms, variant = inClass(math.max(now, above)), 0
+local first, final, limit = ${UNSURE.first}, ${UNSURE.last}, now + lead
+if ARGV[11] == 'sure' and tonumber(ARGV[12]) >= now then
+  first, final, limit = ${FOUNDED.first}, ${FOUNDED.last}, math.min(limit, tonumber(ARGV[12]))
+  if mark.generation ~= '1' then first, final = ${HANDED_OVER.first}, ${HANDED_OVER.last} end
+end
+
+local ms, variant = inClass(math.max(now, above)), first
 local last, lastVariant = tonumber(mark.ms), tonumber(mark.variant)
 if ms <= last then
-  if lastVariant < 3843 then ms, variant = last, lastVariant + 1 else ms = inClass(last + 1) end
+  if lastVariant < final then ms, variant = last, math.max(lastVariant + 1, first) else ms = inClass(last + 1) end
 end
-local limit = now + lead
-if ms > limit then return { 'wait', ms - limit } end
-local free = 3844 - variant + math.floor((limit - ms) / size) * 3844
-local granted = math.min(count, free)
+local from = tonumber(mark.from)
+if ms > limit then return { 'wait', from, now, ms - limit } end
+
+local width = final - first + 1
+local granted = math.min(count, final + 1 - variant + math.floor((limit - ms) / size) * width)
 -- How long it takes until the rest would be free, too.
-local more = math.max(0, ms + math.floor((variant + count - 1) / 3844) * size - limit)
-local offset = variant + granted - 1
-mark.ms, mark.variant = text(ms + math.floor(offset / 3844) * size), text(offset % 3844)
+local more = math.max(0, ms + math.floor((variant - first + count - 1) / width) * size - limit)
+local offset = variant - first + granted - 1
+mark.ms, mark.variant = text(ms + math.floor(offset / width) * size), text(first + offset % width)
 redis.call('HSET', key, 'ms', mark.ms, 'variant', mark.variant, 'sum', sumOf(mark))
-return { 'keys', ms, variant, granted, more }`;
+return { 'keys', from, now, ms, variant, granted, more, first, final }`;
 
 /** Ends minting for this ring for good: the next one may begin beyond what is returned as high. */
 export const CLOSE = `${PROLOGUE}

@@ -1,9 +1,16 @@
 import { bytesToHex } from '../encoding/hex.js';
 import { md5 } from '../encoding/md5.js';
 import type { ShardNode, ShardSettings } from './config.js';
-import { VARIANTS } from './key.js';
-import { ADOPT, CLOSE, LOOK, MINT, OPEN, PREPARE } from './mark-scripts.js';
+import { ADOPT, CLOSE, LOOK, MINT, OPEN, PREPARE, WITHDRAW } from './mark-scripts.js';
+import type { Bounds, Proof } from './proof.js';
 import type { ShardServer } from './server.js';
+import { type VariantSpan, widthOf } from './variants.js';
+
+/**
+ * How far ahead of its clock a node may mint, ms: enough for bursts. The same for all rings, since a node that has lost
+ * its mark does not know how many nodes the ring had that minted there.
+ */
+const LEAD = 1000;
 
 /** A set of nodes that mint for one another: each its own class of milliseconds. */
 export interface Ring {
@@ -26,8 +33,7 @@ export function ringOf({ nodes, epoch, maxSkew }: ShardSettings): Ring {
     nodes: describeNodes(nodes),
     size: nodes.length,
     epoch,
-    // A second, for bursts, and room for one millisecond of every class however many there are.
-    lead: 1000 + nodes.length,
+    lead: LEAD,
     skew: maxSkew,
   };
 }
@@ -51,6 +57,8 @@ export interface MarkStatus {
   readonly generation: number;
   /** No key beyond this millisecond was minted here, by whichever ring. */
   readonly high: number;
+  /** The mark's ring mints here beyond this millisecond. */
+  readonly from: number;
   /** The mark is gone, or may be older than what was minted. */
   readonly lost: boolean;
   /** The clock of the node, ms since the epoch. */
@@ -60,7 +68,7 @@ export interface MarkStatus {
 /** What came of asking for keys: a range of them, how long to wait, or a mark with which none can be minted. */
 export type Minted =
   | KeyRange
-  | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'wait'; readonly ms: number; readonly proof: Proof }
   | { readonly kind: 'refused'; readonly status: MarkStatus };
 
 /** Consecutive keys of one node. */
@@ -71,6 +79,9 @@ export interface KeyRange {
   readonly count: number;
   /** How long it takes, ms, until the node would have had all that were asked for. */
   readonly more: number;
+  /** The variants of each millisecond that they are taken from. */
+  readonly span: VariantSpan;
+  readonly proof: Proof;
 }
 
 /** The mark of one node, as the processes of a ring use it. */
@@ -78,7 +89,7 @@ export class Mark {
   readonly server: ShardServer;
   readonly ring: Ring;
   /** The last millisecond that this process was given here: a mark before it has been reset. */
-  #seen = -1;
+  #seen = 0;
 
   constructor(server: ShardServer, ring: Ring) {
     this.server = server;
@@ -89,16 +100,21 @@ export class Mark {
     return this.server.node;
   }
 
-  look(): Promise<MarkStatus> {
-    return this.#ask('reading the sequence', LOOK);
+  /** @param what it is for, as an error would call it */
+  look(what = 'reading the sequence'): Promise<MarkStatus> {
+    return this.#ask(what, LOOK);
   }
 
-  prepare(): Promise<MarkStatus> {
-    return this.#ask('setting up the sequence', PREPARE);
+  prepare(generation: number): Promise<MarkStatus> {
+    return this.#ask('setting up the sequence', PREPARE, generation);
   }
 
-  open(): Promise<MarkStatus> {
-    return this.#ask('opening the sequence', OPEN);
+  withdraw(): Promise<MarkStatus> {
+    return this.#ask('setting up the sequence', WITHDRAW);
+  }
+
+  open(base: number): Promise<MarkStatus> {
+    return this.#ask('opening the sequence', OPEN, base);
   }
 
   close(next: string, generation: number): Promise<MarkStatus> {
@@ -109,16 +125,25 @@ export class Mark {
     return this.#ask('handing the sequence over', ADOPT, base, generation);
   }
 
-  /** Reserves up to `count` keys with milliseconds of at least `above`. */
-  async mint(count: number, above: number): Promise<Minted> {
+  /**
+   * Reserves up to `count` keys with milliseconds of at least `above`.
+   *
+   * @param bounds the milliseconds that no other ring mints; left out, the keys are of the variants for nodes that
+   *   are not sure of that
+   */
+  async mint(count: number, above: number, bounds: Bounds | undefined): Promise<Minted> {
     const { node, ring } = this;
-    const reply = await this.#run('minting keys', MINT, node.index, ring.size, count, above);
-    if (reply[0] === 'wait') return { kind: 'wait', ms: Number(reply[1]) };
-    if (reply[0] !== 'keys') return { kind: 'refused', status: statusOf(reply) };
-    const [ms, variant, granted, more] = reply.slice(1).map(Number) as [number, number, number, number];
-    const last = ms + Math.floor((variant + granted - 1) / VARIANTS) * ring.size;
+    const lowest = Math.max(above, bounds === undefined ? 0 : bounds.after + 1);
+    const sure = bounds === undefined ? ['unsure'] : ['sure', bounds.until];
+    const reply = await this.#run('minting keys', MINT, node.index, ring.size, count, lowest, ...sure);
+    if (reply[0] !== 'wait' && reply[0] !== 'keys') return { kind: 'refused', status: statusOf(reply) };
+    const [from, now, ms, variant, granted, more, first, final] = reply.slice(1).map(Number) as Reserved;
+    const proof = { from, now };
+    if (reply[0] === 'wait') return { kind: 'wait', ms, proof };
+    const span = { first, last: final };
+    const last = ms + Math.floor((variant - first + granted - 1) / widthOf(span)) * ring.size;
     this.#seen = Math.max(this.#seen, last);
-    return { kind: 'keys', ms, variant, count: granted, more };
+    return { kind: 'keys', ms, variant, count: granted, more, span, proof };
   }
 
   async #ask(what: string, script: string, ...args: (string | number)[]): Promise<MarkStatus> {
@@ -131,8 +156,10 @@ export class Mark {
   }
 }
 
+type Reserved = [number, number, number, number, number, number, number, number];
+
 function statusOf(reply: unknown[]): MarkStatus {
-  const [whose, state, next, nodes, generation, high, lost, ring, now] = reply;
+  const [whose, state, next, nodes, generation, high, lost, ring, now, from] = reply;
   return {
     whose: String(whose) as MarkStatus['whose'],
     state: String(state) as MarkStatus['state'],
@@ -141,6 +168,7 @@ function statusOf(reply: unknown[]): MarkStatus {
     nodes: String(nodes),
     generation: Number(generation),
     high: Number(high),
+    from: Number(from),
     lost: Number(lost) === 1,
     now: Number(now),
   };

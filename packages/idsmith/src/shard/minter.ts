@@ -1,15 +1,17 @@
 import { base62Pair } from '../encoding/base62.js';
 import { ClockError, IdError, StoreError } from '../errors.js';
 import { admit, RingConflictError, refuseOther } from './admission.js';
-import { VARIANTS, writeKeys } from './key.js';
+import { writeKeys } from './key.js';
+import { Lane } from './lane.js';
 import type { KeyRange, Mark, Minted, Ring } from './marks.js';
-
-/** How long a node that failed is left alone while others answer, ms: twice as long each time, up to a limit. */
-const REST = 1000;
-const LONGEST_REST = 30_000;
+import { type Bounds, boundsOf, proofOf } from './proof.js';
+import { widthOf } from './variants.js';
 
 /** How often minting on a node may find it closed or empty again right after it was opened. */
 const MAX_ADMISSIONS = 5;
+
+/** How often the other nodes may be found empty again right after they were opened. */
+const MAX_ROUNDS = 20;
 
 /** Keys that were asked for. */
 interface Request {
@@ -25,18 +27,6 @@ interface Request {
   readonly failures: Map<Lane, IdError>;
   resolve(keys: string[]): void;
   reject(error: unknown): void;
-}
-
-/** A node, which answers one round trip at a time; what is asked meanwhile is gathered for the next one. */
-interface Lane {
-  readonly mark: Mark;
-  isBusy: boolean;
-  /** Until when the node has no keys, since its mark is as far ahead of its clock as it may be. */
-  waitUntil: number;
-  /** Until when it is left alone, since it has failed, and how often it has since it last answered. */
-  restUntil: number;
-  failures: number;
-  admissions: number;
 }
 
 /** Why minting could not begin at all: no fault of the node that was asked. */
@@ -68,14 +58,7 @@ export class Minter {
   #closed: StoreError | undefined;
 
   constructor(marks: readonly Mark[], ring: Ring, events: MinterEvents) {
-    this.#lanes = marks.map((mark) => ({
-      mark,
-      isBusy: false,
-      waitUntil: 0,
-      restUntil: 0,
-      failures: 0,
-      admissions: 0,
-    }));
+    this.#lanes = marks.map((mark) => new Lane(mark));
     this.#ring = ring;
     this.#events = events;
     // Processes that start together begin with different nodes.
@@ -169,9 +152,12 @@ export class Minter {
       // Not Math.max(...): a batch may be larger than a list of arguments.
       const count = batch.reduce((sum, { left }) => sum + left, 0);
       const above = batch.reduce((highest, request) => Math.max(highest, request.above), 0);
-      await this.#deal(lane, batch, await lane.mark.mint(count, above));
-      lane.restUntil = 0;
-      lane.failures = 0;
+      const bounds = await this.#bounds(lane);
+      const sentAt = performance.now();
+      const minted = await lane.mark.mint(count, above, bounds);
+      lane.answered(minted.kind === 'refused' ? undefined : minted.proof, sentAt);
+      await this.#deal(lane, batch, minted);
+      lane.succeeded();
     } catch (error) {
       this.#fail(lane, batch, error);
     }
@@ -180,35 +166,66 @@ export class Minter {
     this.#pump();
   }
 
-  async #deal(lane: Lane, batch: Request[], minted: Minted): Promise<void> {
-    if (minted.kind === 'keys') {
-      lane.admissions = 0;
-      this.#share(lane, batch, minted);
-      return;
+  /**
+   * The milliseconds that the other nodes vouch for, after asking those that were not heard of lately and letting
+   * those mint again that have forgotten. `undefined` while one is silent.
+   */
+  async #bounds(lane: Lane): Promise<Bounds | undefined> {
+    const others = this.#lanes.filter((other) => other !== lane);
+    for (let round = 0; ; round++) {
+      const now = performance.now();
+      // One that is silent is asked when it is its turn to mint: nobody waits for it here.
+      const old = others.filter((other) => !other.isSilent && other.isProofOld(now));
+      await Promise.all(old.map((other) => this.#ask(other)));
+      const bounds = boundsOf(
+        others.map(({ proof }) => proof),
+        this.#ring.lead,
+      );
+      const forgetful = others.find((other) => !other.isSilent && other.proof === undefined);
+      if (forgetful === undefined) return bounds;
+      if (round === MAX_ROUNDS) throw forgetting(forgetful);
+      await this.#admit();
     }
-    if (minted.kind === 'wait') {
-      this.#wait(lane, minted.ms);
+  }
+
+  async #ask(lane: Lane): Promise<void> {
+    try {
+      await lane.ask((status) => refuseOther(lane.mark.node, this.#ring, status));
+    } catch (error) {
+      if (error instanceof RingConflictError) throw error;
+      if (!lane.isSilent) this.#rest(lane, error);
+    }
+  }
+
+  async #deal(lane: Lane, batch: Request[], minted: Minted): Promise<void> {
+    if (minted.kind !== 'refused') {
+      lane.admissions = 0;
+      // The others may vouch for more meanwhile.
+      if (minted.kind === 'wait' || minted.more > 0) for (const each of this.#lanes) each.expire();
+      if (minted.kind === 'wait') this.#wait(lane, minted.ms);
+      else this.#share(lane, batch, minted);
       return;
     }
     refuseOther(lane.mark.node, this.#ring, minted.status);
-    if (++lane.admissions > MAX_ADMISSIONS)
-      throw new StoreError(`node ${lane.mark.node.name} forgets its sequence again and again`);
+    if (++lane.admissions > MAX_ADMISSIONS) throw forgetting(lane);
     await this.#admit();
   }
 
   /** Gives a range of keys to those who asked, in the order they asked in. */
-  #share(lane: Lane, batch: Request[], { ms, variant, count, more }: KeyRange): void {
+  #share(lane: Lane, batch: Request[], { ms, variant, count, more, span }: KeyRange): void {
     const { size } = this.#ring;
+    const width = widthOf(span);
     let [time, next, left] = [ms, variant, count];
     for (const request of batch) {
       const share = Math.min(request.left, left);
       if (share === 0) break;
-      const keys = writeKeys(time, next, size, share, request.suffix);
+      const keys = writeKeys(time, next, size, span, share, request.suffix);
       request.keys = request.keys.length === 0 ? keys : request.keys.concat(keys);
       request.left -= share;
       left -= share;
-      time += Math.floor((next + share) / VARIANTS) * size;
-      next = (next + share) % VARIANTS;
+      const offset = next - span.first + share;
+      time += Math.floor(offset / width) * size;
+      next = span.first + (offset % width);
       if (request.left === 0) {
         request.resolve(request.keys);
         continue;
@@ -221,8 +238,8 @@ export class Minter {
   }
 
   #wait(lane: Lane, ms: number): void {
-    const { lead, skew } = this.#ring;
-    if (ms > lead + skew + 1000)
+    const { lead, skew, size } = this.#ring;
+    if (ms > lead + skew + size + 1000)
       throw new ClockError(
         `node ${lane.mark.node.name}: its sequence is ${ms + lead} ms ahead of its clock, which must have gone back`,
       );
@@ -231,10 +248,15 @@ export class Minter {
 
   /** Several nodes may ask for it at the same time: it is done once. */
   #admit(): Promise<void> {
+    const sentAt = performance.now();
     this.#admission ??= admit(this.#lanes.map(({ mark }) => mark))
       .then(
-        () => {
+        (seen) => {
           this.#isInDoubt = false;
+          for (const lane of this.#lanes) {
+            const status = seen.get(lane.mark);
+            if (status !== undefined) lane.answered(proofOf(status), sentAt);
+          }
         },
         (reason) => {
           throw new NotAdmitted(reason);
@@ -257,13 +279,19 @@ export class Minter {
       this.#rejectAll(batch, error);
       return;
     }
-    lane.restUntil = performance.now() + Math.min(REST * 2 ** lane.failures++, LONGEST_REST);
-    const failure = error instanceof IdError ? error : lane.mark.server.failure('minting keys', error);
-    this.#events.failed(lane.mark, failure);
+    const failure = this.#rest(lane, error);
     for (const request of batch) {
       request.failures.set(lane, failure);
       if (request.failures.size === this.#lanes.length) this.#rejectAll([request], allFailed(request));
     }
+  }
+
+  /** Leaves a node alone that has failed, and tells of it. */
+  #rest(lane: Lane, error: unknown): IdError {
+    lane.failed(performance.now(), !(error instanceof ClockError));
+    const failure = error instanceof IdError ? error : lane.mark.server.failure('minting keys', error);
+    this.#events.failed(lane.mark, failure);
+    return failure;
   }
 
   #rejectAll(requests: Request[], error: unknown): void {
@@ -276,6 +304,10 @@ export class Minter {
 
 function mayAsk({ lane, failures }: Request, asked: Lane): boolean {
   return !failures.has(asked) && (lane === undefined || lane === asked || failures.has(lane));
+}
+
+function forgetting({ mark }: Lane): StoreError {
+  return new StoreError(`node ${mark.node.name} forgets its sequence again and again`);
 }
 
 /** The one error if there is one node, otherwise one that names them all. */

@@ -7,6 +7,8 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '../../../../test/services/index.ts';
 import type { KeyRange } from '../../src/shard/marks.ts';
+import { boundsOf } from '../../src/shard/proof.ts';
+import { widthOf } from '../../src/shard/variants.ts';
 import { repeated } from '../support/unique.ts';
 import { type Shards, startShards } from './set-up.ts';
 
@@ -36,8 +38,8 @@ async function withRedis<T>({ url }: RedisServer, work: (redis: Redis) => Promis
 function moveSequence(server: RedisServer, ms: number): Promise<void> {
   return withRedis(server, async (redis) => {
     const mark = await redis.hgetall(SEQUENCE);
-    const { ring, state, next, generation, server: id } = mark;
-    const text = `${[ring, state, next, generation, id, ms, 0].join(' ')} `;
+    const { ring, state, next, generation, server: id, from } = mark;
+    const text = `${[ring, state, next, generation, id, from, ms, 0].join(' ')} `;
     const sum = createHash('sha1').update(text).digest('hex');
     await redis.hset(SEQUENCE, { ms: String(ms), variant: '0', sum });
   });
@@ -50,13 +52,17 @@ await describeWith(['redis'], 'A node that has forgotten what it minted', () => 
   async function expectNoneAgain(fault: (server: RedisServer) => Promise<unknown>): Promise<void> {
     const map = new ShardMap(shards.config);
     await map.genKey();
-    const all = (await map.marks[0]!.mint(10_000_000, 0)) as KeyRange;
-    const first = all.ms * 3844 + all.variant;
+    const all = (await map.marks[0]!.mint(10_000_000, 0, boundsOf([], 0))) as KeyRange;
+    const { span } = all;
+    const width = widthOf(span);
+    const first = all.ms * width + all.variant - span.first;
     await map.close();
     await fault(shards.servers[0]!);
     const positions = (await mintAnew(shards.config, 10_000)).map((key) => {
       const digits = map.toDecimalString(key);
-      return Number(digits.slice(0, -8)) * 3844 + Number(digits.slice(-8, -4));
+      const variant = Number(digits.slice(-8, -4));
+      expect(variant >= span.first && variant <= span.last).toBe(true);
+      return Number(digits.slice(0, -8)) * width + variant - span.first;
     });
     expect(all.count).toBeGreaterThan(0);
     expect(positions.filter((position) => position >= first && position < first + all.count)).toEqual([]);

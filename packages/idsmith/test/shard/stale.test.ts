@@ -8,7 +8,7 @@ import { handOver } from '../../src/shard/handover.ts';
 import { writeKeys } from '../../src/shard/key.ts';
 import type { Mark } from '../../src/shard/marks.ts';
 import { boundsOf, proofOf } from '../../src/shard/proof.ts';
-import { UNSURE } from '../../src/shard/variants.ts';
+import { FOUNDED, UNSURE } from '../../src/shard/variants.ts';
 import { repeated } from '../support/unique.ts';
 import { entriesOf, positionOf, type Shards, startShards } from './set-up.ts';
 
@@ -219,6 +219,25 @@ await describeWith(['redis'], 'A config that is no longer the one in use', () =>
       keys.push(...writeKeys(ms, minted.variant, 2, minted.span, minted.count, 'zz'));
     }
     expectUnique([...keys, ...stale]);
+  });
+
+  it('that minted on a node meanwhile is skipped by the other nodes when the one in use has it back', async () => {
+    const current = start([a, b]);
+    await current.genKey();
+    await a.command('FLUSHALL');
+    const others = await mint([a, c], 1);
+    await a.command('FLUSHALL');
+    await start([a, b]).genKey();
+    const [first, second] = current.marks as [Mark, Mark];
+    for (;;) {
+      const bounds = boundsOf([proofOf(await first.look())], first.ring.lead);
+      const minted = await second.mint(1, 0, bounds);
+      if (minted.kind === 'wait') continue;
+      if (minted.kind === 'refused') throw new Error('node b has forgotten, too');
+      expect(minted.span).toEqual(FOUNDED);
+      expect(minted.ms + EPOCH).toBeGreaterThan(timeOf(others.at(-1)));
+      return;
+    }
   });
 
   it('mints nothing again while the one in use goes on without the node that is down', async () => {

@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '../errors.js';
-import { refuse, requireInteger, show } from '../options.js';
+import { refuse, requireInteger, requireKnown, show } from '../options.js';
 import type { AnyClient } from './client.js';
 import { VARIANTS } from './key.js';
 import { MAX_WEIGHT } from './ring.js';
@@ -78,14 +78,18 @@ export interface ShardSettings {
   readonly timeout: number;
 }
 
-/** @throws InvalidOptionError naming the entry that is wrong; never the password */
+const CONFIG_NAMES = ['shards', 'cluster', 'auth', 'options', 'createClient'];
+const OPTION_NAMES = ['seqname', 'epoch', 'keyTypes', 'specialKeys', 'subKeys', 'maxSkew', 'timeout'];
+const AUTH_NAMES = ['user', 'username', 'password'];
+
+/** @throws InvalidOptionError naming the entry that is wrong or unknown; never the password */
 export function readConfig(config: ShardConfig<unknown>): ShardSettings {
   if (typeof config !== 'object' || config === null) refuse('config', 'an object with shards', config);
+  requireKnown('config', config, CONFIG_NAMES);
   const isCluster = config.cluster !== undefined;
   if (isCluster === (config.shards !== undefined))
     throw new InvalidOptionError('a config must have either shards or a cluster');
-  const options = config.options ?? {};
-  if (typeof options !== 'object') refuse('options', 'an object', options);
+  const options: ShardOptions = requireKnown('options', config.options ?? {}, OPTION_NAMES);
   const now = Date.now();
   const epoch = requireInteger('epoch', options.epoch ?? DEFAULT_EPOCH, 0, 8.64e15);
   if (epoch > now) refuse('epoch', `a time in the past, before ${now}`, epoch);
@@ -123,6 +127,7 @@ function readNodes(shards: object): ShardNode[] {
 
 function readNode(id: string, entry: unknown, index: number): ShardNode {
   if (!Array.isArray(entry)) refuse(`shards.${id}`, '[port, host, weight]', entry);
+  if (entry.length > 3) refuse(`shards.${id}`, '[port, host, weight] and nothing more', entry);
   const port = requireInteger(`the port of shards.${id}`, toNumber(entry[0]), 1, 65_535);
   const host = requireText(`the host of shards.${id}`, entry[1]);
   const weight = requireInteger(`the weight of shards.${id}`, toNumber(entry[2] ?? 1), 1, MAX_WEIGHT);
@@ -143,6 +148,7 @@ function readAuth(auth: unknown): Pick<ShardSettings, 'user' | 'password'> {
   if (auth === undefined || auth === null) return { user: undefined, password: undefined };
   // What is wrong about it is never shown: it may be the password.
   if (typeof auth !== 'object') throw new InvalidOptionError('auth must be an object with a password');
+  requireKnown('auth', auth, AUTH_NAMES);
   const { user, username, password } = auth as Record<string, unknown>;
   const name = user ?? username;
   for (const [option, value] of Object.entries({ user: name, password }))

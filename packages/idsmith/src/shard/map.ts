@@ -1,6 +1,7 @@
 import type { IdError } from '../errors.js';
 import { InvalidIdError } from '../errors.js';
-import { refuse, requireInteger, show } from '../options.js';
+import { refuse, refuseName, requireInteger, show } from '../options.js';
+import { refuseMore } from './arguments.js';
 import { type AnyClient, Clients } from './client.js';
 import { readConfig, type ShardConfig, type ShardNode, type ShardSettings } from './config.js';
 import { fixedKey, readKey, stemOf, writeKey } from './key.js';
@@ -63,8 +64,9 @@ export class ShardMap<Client = AnyClient> {
    */
   routing: KeyRouting | undefined;
 
-  /** @throws InvalidOptionError naming the entry of the config that is wrong */
-  constructor(config: ShardConfig<Client>) {
+  /** @throws InvalidOptionError naming the entry of the config that is wrong or unknown */
+  constructor(config: ShardConfig<Client>, ...more: never[]) {
+    refuseMore('new ShardMap(config)', more, 'all settings are in the config');
     const settings = readConfig(config);
     const { keyTypes, specialKeys, subKeys } = config.options ?? {};
     const { cluster } = config;
@@ -90,13 +92,15 @@ export class ShardMap<Client = AnyClient> {
    * @throws InvalidOptionError when there is no such type, or other processes use these nodes with another config
    * @throws StoreError when no node can mint, naming each
    */
-  async genKey(type?: string | number): Promise<string> {
+  async genKey(type?: string | number, ...more: never[]): Promise<string> {
+    refuseMore('genKey(type)', more, 'it returns a promise, and genKeys(type, count) mints many');
     const [key] = await (this.routing ?? this).mint(this.#types.valueOf(type), 1);
     return key as string;
   }
 
   /** Many new keys, ascending, as a rule in one round trip. */
-  async genKeys(type: string | number | undefined, count: number): Promise<string[]> {
+  async genKeys(type: string | number | undefined, count: number, ...more: never[]): Promise<string[]> {
+    refuseMore('genKeys(type, count)', more, 'it returns a promise');
     requireInteger('count', count, 0, MAX_COUNT);
     return (this.routing ?? this).mint(this.#types.valueOf(type), count);
   }
@@ -132,7 +136,12 @@ export class ShardMap<Client = AnyClient> {
    *
    * @throws InvalidIdError when it is no key
    */
-  whereIs(key: string): string {
+  whereIs(key: string, ...more: never[]): string {
+    refuseMore(
+      'whereIs(key)',
+      more,
+      'a bad key is an error, and virtualShardOf(key) gives the virtual shard',
+    );
     return this.#owner(key).name;
   }
 
@@ -171,7 +180,8 @@ export class ShardMap<Client = AnyClient> {
   }
 
   /** The name of the key's type; `undefined` if its number has no name here. */
-  getType(key: string): string | undefined {
+  getType(key: string, ...more: never[]): string | undefined {
+    refuseMore('getType(key)', more, 'a bad key is always an error');
     return this.#types.nameOf(readKey(key, this.#settings.epoch).type);
   }
 
@@ -240,7 +250,7 @@ export class ShardMap<Client = AnyClient> {
 
   /** Tells when a node could not mint, although others may have stood in for it. */
   on(event: 'node-failed', listener: (failure: NodeFailure) => void): this {
-    if (event !== 'node-failed') refuse('event', '"node-failed"', event);
+    if (event !== 'node-failed') refuseName('event', event, ['node-failed']);
     if (typeof listener !== 'function') refuse('listener', 'a function', listener);
     this.#listeners.push(listener);
     return this;

@@ -1,5 +1,6 @@
 import { md5 } from '../encoding/md5.js';
 import { refuse, requireInteger } from '../options.js';
+import { refuseMore } from './arguments.js';
 import { ringHash } from './ring-hash.js';
 
 const encoder = new TextEncoder();
@@ -33,7 +34,8 @@ export class HashRing {
    * @param nodes each node's weight, a whole number from 1 to 2^24
    * @throws InvalidOptionError when there is no node or a weight is none, naming the node
    */
-  constructor(nodes: Readonly<Record<string, number>>) {
+  constructor(nodes: Readonly<Record<string, number>>, ...more: never[]) {
+    refuseMore('new HashRing(nodes)', more, 'the hash is always MD5');
     if (typeof nodes !== 'object' || nodes === null) refuse('nodes', 'an object of names and weights', nodes);
     const entries = Object.entries(nodes);
     if (entries.length === 0) refuse('nodes', 'one node or more', nodes);

@@ -63,7 +63,7 @@ export class KeyTypes {
   addSpecialKey(name: string, value: readonly [number, string]): void {
     const option = `specialKeys.${name}`;
     if (typeof name !== 'string' || name === '') refuse('the name of a special key', 'text', name);
-    if (!Array.isArray(value)) refuse(option, '[timestamp, type]', value);
+    if (!Array.isArray(value) || value.length > 2) refuse(option, '[timestamp, type]', value);
     const [timestamp, type] = value as readonly [number, string];
     requireInteger(`the timestamp of ${option}`, timestamp, 0, 8.64e15);
     const typeValue = typeof type === 'string' ? this.#values.get(type) : undefined;

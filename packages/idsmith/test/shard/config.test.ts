@@ -1,5 +1,5 @@
 import { InvalidOptionError } from 'idsmith';
-import { type ShardConfig, ShardMap } from 'idsmith/shard';
+import { HashRing, planReshard, reshard, type ShardConfig, ShardMap, TransitionMap } from 'idsmith/shard';
 import { describe, expect, it } from 'vitest';
 import { README_OPTIONS } from './set-up.ts';
 
@@ -106,6 +106,47 @@ describe('A config', () => {
   });
 
   it.each([
+    ['of a config', make({ shards, option: {} }), /^config: unknown name "option"; did you mean "options"\?/],
+    ['of a client', make({ shards, createclient: () => {} }), /did you mean "createClient"\?/],
+    ['of an option', withOptions({ seqName: '$eq' }), /^options: unknown name "seqName"; .*"seqname"\?/],
+    ['of the skew', withOptions({ maxskew: 5 }), /^options: unknown name "maxskew"; .*"maxSkew"\?/],
+    ['of the types', withOptions({ keytypes: {} }), /^options: unknown name "keytypes"; .*"keyTypes"\?/],
+    ['like no other', withOptions({ zzz: 1 }), /^options: unknown name "zzz" \(known: seqname, epoch, /],
+    [
+      'of a user',
+      withAuth({ usr: 'hunter22', password: 'hunter22' }),
+      /^auth: unknown name "usr"; .*"user"\?/,
+    ],
+  ])('with a name %s that is misspelt is refused, with the right one', (_, construct, message) => {
+    expect(construct).toThrow(InvalidOptionError);
+    expect(construct).toThrow(message);
+    expect(construct).not.toThrow(/hunter22/);
+  });
+
+  it.each([
+    ['a node', make({ shards: { 0: ['1', 'h', 1, 2] } }), /^shards\.0 /],
+    ['a special key', withOptions({ specialKeys: { x: [1, 'index', 2] } }), /^specialKeys\.x /],
+    [
+      'a map',
+      () => new ShardMap({ shards }, ...([{ epoch: 0 }] as never[])),
+      /^new ShardMap\(config\) takes no/,
+    ],
+    [
+      'a ring',
+      () => new HashRing({ a: 1 }, ...(['sha1'] as never[])),
+      /^new HashRing\(nodes\) takes no .*"sha1"/,
+    ],
+    [
+      'a map in transition',
+      () => new TransitionMap({ shards }, { shards }, ...([{}] as never[])),
+      /takes no further argument/,
+    ],
+  ])('with more than %s takes is refused', (_, construct, message) => {
+    expect(construct).toThrow(InvalidOptionError);
+    expect(construct).toThrow(message);
+  });
+
+  it.each([
     ['text', 'hunter22'],
     ['a password that is no text', { password: ['hunter22'] }],
     ['a user without a password', { user: 'hunter22' }],
@@ -119,6 +160,7 @@ describe('A config', () => {
 
 describe('A map', () => {
   const map = new ShardMap({ shards, options: README_OPTIONS });
+  const other = new ShardMap({ shards: { 0: shards[0] }, options: README_OPTIONS });
 
   it.each([
     ['a type that is there', () => map.addKeyType('user', 99), /^keyTypes\.user is there/],
@@ -145,7 +187,55 @@ describe('A map', () => {
     await expect(mint()).rejects.toThrow(message);
   });
 
+  it.each([
+    [
+      'genKey',
+      () => map.genKey('user', ...([() => {}] as never[])),
+      /^genKey\(type\) .*a function: .*promise/,
+    ],
+    [
+      'genKey',
+      () => map.genKey('user', ...([3, () => {}] as never[])),
+      /^genKey\(type\) .*3: .*genKeys\(type, count\)/,
+    ],
+    [
+      'genKeys',
+      () => map.genKeys('user', 3, ...([() => {}] as never[])),
+      /^genKeys\(type, count\) .*a function/,
+    ],
+    ['genKey', () => map.genKey((() => {}) as never), /^type .*a function/],
+    [
+      'whereIs',
+      async () => map.whereIs('1jyVFw3401', ...([true, true] as never[])),
+      /^whereIs.*virtualShardOf/,
+    ],
+    ['getType', async () => map.getType('1jyVFw3401', ...([true] as never[])), /^getType.*true/],
+  ])('refuses what %s does not take, as upstream did', async (_, call, message) => {
+    await expect(call()).rejects.toBeInstanceOf(InvalidOptionError);
+    await expect(call()).rejects.toThrow(message);
+  });
+
+  it.each([
+    [
+      'planReshard',
+      () => planReshard(map, map, { allkeys: true } as never),
+      /"allkeys"; did you mean "allKeys"\?/,
+    ],
+    ['reshard', () => reshard(map, map, { onprogress: () => {} } as never), /"onprogress"; .*"onProgress"\?/],
+    ['reshard', () => reshard(map, map, { dryRun: true } as never), /^options: unknown name "dryRun"/],
+    ['reshard', () => reshard(map, other, { signal: 5 as never }), /^signal must be an AbortSignal, not 5/],
+    [
+      'planReshard',
+      () => planReshard(map, other, { signal: null as never }),
+      /^signal must be an AbortSignal/,
+    ],
+  ])('refuses options that %s does not have', async (_, call, message) => {
+    await expect(call()).rejects.toBeInstanceOf(InvalidOptionError);
+    await expect(call()).rejects.toThrow(message);
+  });
+
   it('knows one event', () => {
+    expect(() => map.on('node-faild' as 'node-failed', () => {})).toThrow(/did you mean "node-failed"\?/);
     expect(() => map.on('nonsense' as 'node-failed', () => {})).toThrow(InvalidOptionError);
     expect(() => map.on('node-failed', 5 as never)).toThrow(InvalidOptionError);
   });

@@ -1,4 +1,4 @@
-import { refuse } from '../../options.js';
+import { refuse, requireKnown } from '../../options.js';
 import type { ShardMap } from '../map.js';
 import { Parties } from './parties.js';
 import { Places, scan } from './walk.js';
@@ -38,6 +38,9 @@ export interface PlanOptions {
   readonly signal?: AbortSignal;
 }
 
+/** The names of `PlanOptions`. */
+export const PLAN_NAMES = ['allKeys', 'signal'];
+
 const SIZES = `
 local sizes = {}
 for i, key in ipairs(KEYS) do sizes[i] = redis.call('MEMORY', 'USAGE', key) or 0 end
@@ -57,11 +60,14 @@ export async function planReshard(
   to: ShardMap<unknown>,
   options: PlanOptions = {},
 ): Promise<ReshardPlan> {
+  requireKnown('options', options, PLAN_NAMES);
   const parties = new Parties(from, to);
   const places = new Places(parties, readAllKeys(options.allKeys));
+  const signal = readSignal(options.signal);
+  signal?.throwIfAborted();
   // A plan that cannot be carried out is none.
   await Promise.all([...parties.targets.values()].map((wire) => wire.command('asking', 'PING')));
-  const counts = await Promise.all([...parties.sources.values()].map((wire) => count(wire, places, options)));
+  const counts = await Promise.all([...parties.sources.values()].map((wire) => count(wire, places, signal)));
   const pairs = counts.flatMap(({ to }, i) =>
     parties.to.nodes.flatMap(({ name }): ReshardPair[] => {
       const pair = to.get(name);
@@ -78,7 +84,7 @@ export async function planReshard(
   };
 }
 
-async function count(wire: Wire, places: Places, { signal }: PlanOptions) {
+async function count(wire: Wire, places: Places, signal: AbortSignal | undefined) {
   const to = new Map<string, { keys: number; bytes: number }>();
   let [stay, skipped] = [0, 0];
   for await (const keys of scan(wire)) {
@@ -101,4 +107,11 @@ async function count(wire: Wire, places: Places, { signal }: PlanOptions) {
 export function readAllKeys(value: unknown = false): boolean {
   if (typeof value !== 'boolean') refuse('allKeys', 'true or false', value);
   return value;
+}
+
+/** @throws InvalidOptionError unless it is a signal, or left out */
+export function readSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
+  if (signal !== undefined && typeof signal?.throwIfAborted !== 'function')
+    refuse('signal', 'an AbortSignal', signal);
+  return signal;
 }

@@ -1,5 +1,5 @@
 import { StoreError } from '../../errors.js';
-import { refuse, requireInteger } from '../../options.js';
+import { refuse, requireInteger, requireKnown } from '../../options.js';
 import { handOver } from '../handover.js';
 import type { ShardMap } from '../map.js';
 import { requireDistinct } from './alias.js';
@@ -8,7 +8,7 @@ import { Pace } from './pace.js';
 import { Parties } from './parties.js';
 import { leftovers, Passes } from './passes.js';
 import { begin, finish, lookAt } from './phase.js';
-import { type PlanOptions, type ReshardPair, readAllKeys } from './plan.js';
+import { PLAN_NAMES, type PlanOptions, type ReshardPair, readAllKeys, readSignal } from './plan.js';
 import { type ReshardProgress, Tally } from './progress.js';
 import { takePart } from './stand-in.js';
 import { type Between, Mover } from './step.js';
@@ -31,6 +31,8 @@ export interface ReshardOptions extends PlanOptions {
   /** @internal Called between the steps of a batch. */
   readonly between?: Between;
 }
+
+const RESHARD_NAMES = [...PLAN_NAMES, 'rate', 'batch', 'onProgress', 'between'];
 
 /** What resharding has done. */
 export interface ReshardReport {
@@ -70,8 +72,10 @@ export async function reshard(
   to: ShardMap<unknown>,
   options: ReshardOptions = {},
 ): Promise<ReshardReport> {
+  requireKnown('options', options, RESHARD_NAMES);
   const parties = new Parties(from, to);
-  const { signal, onProgress } = options;
+  const { onProgress } = options;
+  const signal = readSignal(options.signal);
   const pace = new Pace(readRate(options.rate));
   const batch = Math.min(requireInteger('batch', options.batch ?? BATCH, 1, 10_000), pace.most);
   if (onProgress !== undefined && typeof onProgress !== 'function')

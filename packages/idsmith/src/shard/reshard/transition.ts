@@ -25,8 +25,8 @@ export class TransitionMap<Client = AnyClient> extends ShardMap<Client> {
    * @param to the config to come
    * @throws InvalidOptionError naming the entry of a config that is wrong
    */
-  constructor(from: ShardConfig<Client>, to: ShardConfig<Client>) {
-    super(to);
+  constructor(from: ShardConfig<Client>, to: ShardConfig<Client>, ...more: never[]) {
+    super(to, ...more);
     this.#from = new ShardMap(from);
     this.#standIn = new StandIn(new Parties(this.#from, this));
     this.routing = this.#standIn;

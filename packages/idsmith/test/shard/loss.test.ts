@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ClockError, StoreError } from 'idsmith';
 import { ShardMap } from 'idsmith/shard';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '../../../../test/services/index.ts';
 import type { KeyRange } from '../../src/shard/marks.ts';
 import { boundsOf } from '../../src/shard/proof.ts';
@@ -206,6 +206,18 @@ await describeWith(['redis'], 'A node whose clock went back', () => {
     expect(Date.now() - EPOCH + 1001).toBeGreaterThanOrEqual(ahead);
     await map.close();
     await shards.servers[0]!.command('DEL', SEQUENCE);
+  });
+
+  it('to before the epoch of the keys is a StoreError that says so, and nothing is written', async () => {
+    const epoch = Date.now() + 3_600_000;
+    // The clock of this process says that the epoch has passed, that of the server does not.
+    const now = vi.spyOn(Date, 'now').mockReturnValue(epoch + 1);
+    const map = new ShardMap({ ...shards.config, options: { epoch, seqname: '$poch' } });
+    now.mockRestore();
+    await expect(map.genKey()).rejects.toBeInstanceOf(StoreError);
+    await expect(map.genKey()).rejects.toThrow('the clock of this server is before the epoch');
+    await map.close();
+    for (const server of shards.servers) expect(await server.command('EXISTS', '$poch')).toBe('0');
   });
 
   it('by an hour is a ClockError that names it, and the other node mints', async () => {

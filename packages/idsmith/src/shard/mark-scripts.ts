@@ -10,8 +10,9 @@ import { FOUNDED, HANDED_OVER, UNSURE } from './variants.js';
 //   from        the millisecond beyond which the ring mints here
 //   ms variant  the last key minted, and `sum` over all of it, so that a reset by hand is noticed
 //
-// A node never mints a key more than `lead` ahead of its clock. So when the mark is gone, or comes from another life of
-// the server and may be an older one, everything that was minted lies before now + lead + skew.
+// A node never mints a key more than `lead` ahead of its clock, nor do the other nodes of its ring more than `lead` ahead
+// of the clock of a node that vouches for them. So when the mark is gone, or comes from another life of the server and may
+// be an older one, everything that was minted lies before now + lead + skew, here and on nodes that nobody here knows of.
 
 const PROLOGUE = `${ON_MASTER}
 local key = KEYS[1]

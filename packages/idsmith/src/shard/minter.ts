@@ -5,6 +5,7 @@ import { writeKeys } from './key.js';
 import { Lane } from './lane.js';
 import type { KeyRange, Mark, Minted, Ring } from './marks.js';
 import { type Bounds, boundsOf, proofOf } from './proof.js';
+import { allFailed, mayAsk, type Request } from './request.js';
 import { widthOf } from './variants.js';
 
 /** How often minting on a node may find it closed or empty again right after it was opened. */
@@ -12,22 +13,6 @@ const MAX_ADMISSIONS = 5;
 
 /** How often the other nodes may be found empty again right after they were opened. */
 const MAX_ROUNDS = 20;
-
-/** Keys that were asked for. */
-interface Request {
-  readonly suffix: string;
-  keys: string[];
-  left: number;
-  /** The keys still to come must lie in this millisecond or a later one, so that a batch ascends. */
-  above: number;
-  /** Until when not to ask for them. */
-  sleepUntil: number;
-  /** The node that has given the first of them: another one would have to skip to where that one is. */
-  lane: Lane | undefined;
-  readonly failures: Map<Lane, IdError>;
-  resolve(keys: string[]): void;
-  reject(error: unknown): void;
-}
 
 /** Why minting could not begin at all: no fault of the node that was asked. */
 class NotAdmitted {
@@ -302,20 +287,6 @@ export class Minter {
   }
 }
 
-function mayAsk({ lane, failures }: Request, asked: Lane): boolean {
-  return !failures.has(asked) && (lane === undefined || lane === asked || failures.has(lane));
-}
-
 function forgetting({ mark }: Lane): StoreError {
   return new StoreError(`node ${mark.node.name} forgets its sequence again and again`);
-}
-
-/** The one error if there is one node, otherwise one that names them all. */
-function allFailed({ failures }: Request): IdError {
-  const errors = [...failures.values()];
-  const [first] = errors as [IdError, ...IdError[]];
-  if (errors.every(({ message }) => message === first.message)) return first;
-  return new StoreError(`no node can mint keys: ${errors.map(({ message }) => message).join('; ')}`, {
-    cause: first,
-  });
 }

@@ -69,12 +69,17 @@ await describeWith(['redis'], 'idsmith key', () => {
 describe('idsmith key', () => {
   const good = fileOf('good.json', JSON.stringify({ shards: { 0: ['1', '127.0.0.1', 1] } }));
   const weightless = fileOf('weightless.json', JSON.stringify({ shards: { 0: ['1', '127.0.0.1', 0] } }));
+  const misspelt = fileOf(
+    'misspelt.json',
+    JSON.stringify({ shards: { 0: ['1', '127.0.0.1', 1] }, options: { keytypes: { user: 2 } } }),
+  );
   const broken = fileOf('broken.json', '{ "auth": { "password": "hunter22" }, ');
 
   it.each([
     [[], /--config is missing/],
     [['--config', join(folder, 'nowhere.json')], /nowhere\.json cannot be read: ENOENT/],
     [['--config', broken], /broken\.json is not JSON/],
+    [['--config', misspelt], /options: unknown name "keytypes"; did you mean "keyTypes"\?/],
     [['--config', weightless], /weight of shards\.0 .* not 0/],
     [['--config', good, '--type', 'nosuch'], /type .*"nosuch"/],
     [['--config', good, '--type', '3844'], /type .*3844/],

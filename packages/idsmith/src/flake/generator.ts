@@ -1,22 +1,22 @@
 import { warn } from '#runtime';
 import { type Clock, systemClock, wholeMs } from '../clock.js';
-import { ClockError, LeaseFencedError, TimeExhaustedError, UnsafeIntegerError } from '../errors.js';
-import { bindLease } from '../lease/window.js';
-import { refuse, requireChoice, requireInteger, requireMethod } from '../options.js';
+import { InvalidOptionError, TimeExhaustedError, UnsafeIntegerError } from '../errors.js';
+import { bindLease, type LeaseWindow } from '../lease/window.js';
+import { isA, refuse, requireChoice, requireInteger, requireKnown, requireMethod } from '../options.js';
+import { Claims } from './claims.js';
+import { fixedNodeState } from './fixed-node.js';
 import { defineLayout, Layout } from './layout.js';
 import { layouts } from './layouts.js';
 import type { FlakeOptions, SharedFlake } from './options.js';
-import { SharedState } from './shared-state.js';
-import { type FlakeState, OwnState } from './state.js';
+import type { FlakeRules } from './pace.js';
+import { SHARED_BYTES, SharedState } from './shared-state.js';
+import { HIGH, LOW, OwnState } from './state.js';
+import { TickSlot } from './tick-table.js';
 
 const YEAR = 365 * 86_400_000;
-/** A clock that gives the same reading this many times in a row stands still: a real one moves on after some 25,000. */
-const PATIENCE = 10_000_000;
 /** More ids in one array would take over a gigabyte. */
 const MAX_BATCH = 2 ** 24;
-/** Where the lower half of a 64-bit number lies in this machine's byte order. */
-const LOW = new Uint32Array(BigUint64Array.of(1n).buffer)[0] === 1 ? 0 : 1;
-const HIGH = 1 - LOW;
+const OPTIONS = ['layout', 'node', 'clock', 'onFull', 'onClockBack', 'maxBackward'];
 
 /**
  * Makes flakes: 64-bit ids that sort by time. Ids of one generator strictly increase.
@@ -28,23 +28,15 @@ const HIGH = 1 - LOW;
 export class FlakeGenerator {
   readonly #layout: Layout;
   readonly #clock: Clock;
-  readonly #rules: Pick<SharedFlake, 'onFull' | 'onClockBack' | 'maxBackward'>;
+  readonly #rules: FlakeRules;
+  readonly #claims: Claims;
   readonly #maxSequence: number;
   readonly #shift: number;
   /** Whether the sequence lies within the lower 32 bits, so that the ids of a tick differ in these alone. */
   readonly #isLow: boolean;
-  #state: FlakeState;
   /** The state if it is this thread's own: then the next id of a tick needs no look at anything else. */
   #own: OwnState | undefined;
   #handle: SharedFlake | undefined;
-  /** The highest reading of the clock that led to an id, and the one for which `next()` may go on in the present tick. */
-  #highest = 0;
-  #reading = -1;
-
-  // One id as a 64-bit number, and the same as two 32-bit numbers; `#base` is its lower half with sequence 0.
-  readonly #id = new BigUint64Array(1);
-  readonly #halves = new Uint32Array(this.#id.buffer);
-  #base = 0;
 
   /**
    * @throws InvalidOptionError naming the first option that is wrong
@@ -54,7 +46,7 @@ export class FlakeGenerator {
   /** @internal */
   constructor(options: { clock?: Clock }, handle: SharedFlake);
   constructor(options: FlakeOptions | { clock?: Clock }, handle?: SharedFlake) {
-    if (typeof options !== 'object' || options === null) refuse('options', 'an object', options);
+    requireKnown('options', options, handle ? ['clock'] : OPTIONS);
     const given = (handle ?? options) as FlakeOptions;
     this.#layout = handle ? defineLayout(handle.layout) : layoutOf(options as FlakeOptions);
     this.#clock = requireMethod('clock', 'now', options.clock, systemClock);
@@ -69,9 +61,10 @@ export class FlakeGenerator {
     this.#isLow = shift + bits <= 32;
     this.#checkExpiry();
     this.#handle = handle;
-    this.#own = handle ? undefined : new OwnState(this.#maxSequence);
-    this.#state = this.#own ?? new SharedState((handle as SharedFlake).state, bits);
-    if (!handle) this.#start((options as FlakeOptions).node);
+    this.#own = handle ? undefined : this.#ownState((options as FlakeOptions).node);
+    const state = this.#own ?? attachedState(handle as SharedFlake, bits);
+    this.#claims = new Claims(this.#layout, this.#clock, this.#rules, state);
+    if (!handle) this.#bind((options as FlakeOptions).node);
   }
 
   /**
@@ -82,14 +75,17 @@ export class FlakeGenerator {
    * @throws TimeExhaustedError when the layout's time has run out
    */
   next(): bigint {
+    // Before anything else: the clock may be code that mints with this very generator.
+    const reading = this.#clock.now();
     const own = this.#own;
-    if (own !== undefined && own.sequence < this.#maxSequence && this.#clock.now() === this.#reading) {
-      this.#halves[LOW] = this.#base | (++own.sequence << this.#shift);
-      return this.#id[0] as bigint;
+    if (own !== undefined && reading === own.reading && own.sequence < this.#maxSequence) {
+      own.halves[LOW] = own.base | (++own.sequence << this.#shift);
+      return own.id[0] as bigint;
     }
-    const { tick, sequence, node } = this.#claim(1);
-    this.#aim(tick, node, sequence);
-    return this.#id[0] as bigint;
+    const claim = this.#claims.take(1, reading);
+    const id = this.#layout.pack(claim.tick, claim.node, claim.sequence);
+    if (this.#isLow) this.#own?.aim(id, claim.sequence << this.#shift, claim.reading);
+    return id;
   }
 
   /** The next id in decimal digits. */
@@ -133,13 +129,11 @@ export class FlakeGenerator {
       refuse('target', 'a BigUint64Array or BigInt64Array', target);
     }
     for (let done = 0; done < target.length; ) {
-      const { tick, node, sequence, count } = this.#claim(target.length - done);
+      const { tick, node, sequence, count } = this.#claims.take(target.length - done, this.#clock.now());
       if (this.#isLow) this.#write(target, done, this.#layout.pack(tick, node, 0), sequence, count);
       else for (let i = 0; i < count; i++) target[done + i] = this.#layout.pack(tick, node, sequence + i);
       done += count;
     }
-    // `next()` may not count on from what it aimed at before.
-    this.#reading = -1;
     return target.length;
   }
 
@@ -156,8 +150,12 @@ export class FlakeGenerator {
       refuse('share()', 'called where SharedArrayBuffer is', undefined);
     const wide = fields.time.bits + fields.sequence.bits;
     if (wide > 62) refuse('timeBits and sequenceBits', '62 at most for share()', wide);
-    const state = SharedState.from(this.#state, fields.sequence.bits);
-    this.#state = state;
+    const own = this.#own as OwnState;
+    const turns = own.slot?.newGroup();
+    const state = SharedState.from(own, fields.sequence.bits, turns && TickSlot.attach(turns));
+    // Other generators of the same node may go on with that state: not in the same tick.
+    own.leaveTick();
+    this.#claims.state = state;
     this.#own = undefined;
     this.#handle = {
       state: state.buffer,
@@ -168,6 +166,7 @@ export class FlakeGenerator {
         sequenceBits: fields.sequence.bits,
       },
       ...this.#rules,
+      ...(turns && { turns }),
     };
     return this.#handle;
   }
@@ -178,7 +177,8 @@ export class FlakeGenerator {
    * @throws InvalidOptionError when the handle is not what `share()` gave
    */
   static attach(handle: SharedFlake, options: { clock?: Clock } = {}): FlakeGenerator {
-    if (!(handle?.state instanceof SharedArrayBuffer)) refuse('handle', 'what share() gave', handle);
+    if (!isA('SharedArrayBuffer', handle?.state) || handle.state.byteLength !== SHARED_BYTES)
+      refuse('handle', 'what share() gave', handle);
     return new FlakeGenerator(options, handle);
   }
 
@@ -190,102 +190,33 @@ export class FlakeGenerator {
     if (left < YEAR) warn(`this layout's time ends at ${when}`, 'TIME_EXHAUSTED');
   }
 
-  #start(node: FlakeOptions['node']): void {
-    if (typeof node !== 'object' || node === null) {
-      requireInteger('node', node, 0, this.#layout.max('node'));
-      this.#state.move({ node: node as number, from: 0, until: Number.POSITIVE_INFINITY }, 0);
-      return;
+  #ownState(node: FlakeOptions['node']): OwnState {
+    if (typeof node === 'object' && node !== null) return new OwnState(this.#maxSequence);
+    requireInteger('node', node, 0, this.#layout.max('node'));
+    if (this.#rules.onFull === 'borrow') {
+      throw new InvalidOptionError(
+        `onFull 'borrow' needs a lease as node, not ${node}: after a restart a fixed node would repeat what was borrowed; use 'wait', or a lease from acquireLease()`,
+      );
     }
+    return fixedNodeState(this.#layout, node, this.#clock);
+  }
+
+  /** Follows the windows of a lease. */
+  #bind(node: FlakeOptions['node']): void {
+    if (typeof node === 'number') return;
     if (typeof node[bindLease] !== 'function') refuse('node', 'a node id or a lease', node);
-    const move = (window: { node: number; from: number; until: number }) => {
+    const nodes = this.#layout.max('node') + 1;
+    const move = (window: LeaseWindow) => {
+      // Before anything is changed: what a window of another size held until now ends as it would have.
+      requireInteger("the lease's node", window.node, 0, nodes - 1);
       const { epoch, tick } = this.#layout;
-      this.#state.move(window, Math.ceil((window.from - epoch) / tick));
+      this.#claims.state.move(window, Math.ceil((window.from - epoch) / tick));
     };
     const close = () => {
-      this.#reading = -1;
-      const tick = this.#state.close();
+      const tick = this.#claims.state.close();
       return tick < 0 ? -1 : this.#layout.timeOf(tick);
     };
-    const nodes = this.#layout.max('node') + 1;
-    const window = node[bindLease]({ nodes, layout: this.#layout.fingerprint, move, close });
-    move(window);
-  }
-
-  /** Takes up to `want` ids of one tick. Where none is to be had yet it waits. */
-  #claim(want: number): { tick: number; node: number; sequence: number; count: number } {
-    for (let now = this.#read(); ; ) {
-      const state = this.#state;
-      state.load();
-      const clockTick = this.#layout.tickOf(now);
-      let { tick } = state;
-      let sequence = state.sequence + 1;
-      if (clockTick > tick || (sequence > this.#maxSequence && this.#mayBorrow(tick + 1, now))) {
-        tick = Math.max(tick + 1, clockTick);
-        sequence = 0;
-      } else if (sequence > this.#maxSequence) {
-        now = this.#awaitTick(tick, now);
-        continue;
-      }
-      this.#checkWindow(tick);
-      const count = Math.min(want, this.#maxSequence - sequence + 1);
-      if (!state.advance(tick, sequence + count - 1)) continue;
-      // A reading that led to no id is forgotten: one far ahead, outside the window, would else count as a clock gone back.
-      this.#highest = Math.max(this.#highest, now);
-      this.#reading = this.#isLow ? now : -1;
-      return { tick, node: state.node, sequence, count };
-    }
-  }
-
-  /** The clock's reading, held to what the rules say of one that steps back. */
-  #read(): number {
-    const now = wholeMs(this.#clock.now());
-    if (now < this.#layout.epoch)
-      throw new ClockError(`the clock gives ${now}, before the epoch of the layout`);
-    const back = this.#highest - now;
-    if (back > 0 && (this.#rules.onClockBack === 'throw' || back > this.#rules.maxBackward)) {
-      throw new ClockError(`the clock went back by ${back} ms, to ${now}`);
-    }
-    return now;
-  }
-
-  /**
-   * Whether a tick may be used ahead of the clock: when that is the rule, or the clock is being held anyway, or a lease's
-   * window begins with it.
-   */
-  #mayBorrow(tick: number, now: number): boolean {
-    const held = now < this.#highest || tick <= this.#state.firstTick;
-    const ahead = this.#layout.timeOf(tick) - now;
-    return (held || this.#rules.onFull === 'borrow') && ahead <= this.#rules.maxBackward;
-  }
-
-  /** Spins until the clock has passed `tick`, and returns its reading. */
-  #awaitTick(tick: number, since: number): number {
-    let last = since;
-    for (let same = 0; same < PATIENCE; same++) {
-      const now = this.#read();
-      if (this.#layout.tickOf(now) > tick) return now;
-      if (now !== last) same = 0;
-      last = now;
-    }
-    throw new ClockError(`the clock stands still at ${last}, and its tick is full`);
-  }
-
-  #checkWindow(tick: number): void {
-    const { closed, until, node } = this.#state;
-    if (tick > this.#layout.max('time')) {
-      throw new TimeExhaustedError(`this layout's time ended at ${this.#layout.expires.toISOString()}`);
-    }
-    if (closed) throw new LeaseFencedError(`the lease of node ${node} was released`);
-    if (this.#layout.timeOf(tick) < until) return;
-    throw new LeaseFencedError(`the lease of node ${node} ended at ${until} and could not be extended`);
-  }
-
-  /** Makes `#id` the id of these fields, for `next()` to count on from. */
-  #aim(tick: number, node: number, sequence: number): void {
-    this.#id[0] = this.#layout.pack(tick, node, 0);
-    this.#base = this.#halves[LOW] as number;
-    if (this.#isLow) this.#halves[LOW] = this.#base | (sequence << this.#shift);
-    else this.#id[0] = this.#layout.pack(tick, node, sequence);
+    move(node[bindLease]({ nodes, layout: this.#layout.fingerprint, move, close }));
   }
 
   #write(
@@ -309,4 +240,8 @@ export class FlakeGenerator {
 function layoutOf({ layout = layouts.jflake }: FlakeOptions): Layout {
   if (layout instanceof Layout) return layout;
   refuse('layout', 'what defineLayout() gives', layout);
+}
+
+function attachedState({ state, turns }: SharedFlake, sequenceBits: number): SharedState {
+  return new SharedState(state, sequenceBits, turns && TickSlot.attach(turns));
 }

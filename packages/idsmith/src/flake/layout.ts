@@ -1,5 +1,5 @@
 import { InvalidIdError, InvalidOptionError, TimeExhaustedError } from '../errors.js';
-import { refuse, requireInteger, show } from '../options.js';
+import { refuse, requireInteger, requireKnown, show } from '../options.js';
 
 /** The three fields of a flake. */
 export type FlakeField = 'time' | 'node' | 'sequence';
@@ -13,8 +13,8 @@ export interface LayoutOptions {
   sequenceBits: number;
   /** Milliseconds that the time field counts in. Default 1. */
   tick?: number;
-  /** From the highest bits to the lowest. Default time, node, sequence. */
-  order?: readonly [FlakeField, FlakeField, FlakeField];
+  /** From the highest bits to the lowest: time comes first, so that ids increase. Default time, node, sequence. */
+  order?: readonly ['time', 'node', 'sequence'] | readonly ['time', 'sequence', 'node'];
 }
 
 /** What an id says. */
@@ -26,33 +26,41 @@ export interface DecodedFlake {
   sequence: number;
 }
 
+const FIELDS = ['timestamp', 'node', 'sequence', 'date'];
+
 /** How the bits of a flake are laid out. Make one with {@link defineLayout}. */
 export class Layout {
   readonly epoch: number;
   readonly tick: number;
-  readonly order: readonly [FlakeField, FlakeField, FlakeField];
+  readonly order: Required<LayoutOptions>['order'];
   /** Bits in all: 63 or fewer fit a signed 64-bit column, 53 or fewer a JavaScript number. */
   readonly bits: number;
   /** Where each field begins, counted from the lowest bit, and how many bits it has. */
   readonly fields: Readonly<Record<FlakeField, { readonly shift: number; readonly bits: number }>>;
-  /** When the time field runs out: no id can carry this time or a later one. */
-  readonly expires: Date;
+  readonly #end: number;
 
   /** @internal */
   constructor({ epoch, timeBits, nodeBits, sequenceBits, tick, order }: Required<LayoutOptions>) {
     const widths = { time: timeBits, node: nodeBits, sequence: sequenceBits };
     const [first, second, third] = order;
-    const field = (name: FlakeField, shift: number) => ({ shift, bits: widths[name] });
+    const field = (name: FlakeField, shift: number) => Object.freeze({ shift, bits: widths[name] });
     this.epoch = epoch;
     this.tick = tick;
-    this.order = order;
+    this.order = Object.freeze([...order] as const);
     this.bits = timeBits + nodeBits + sequenceBits;
-    this.fields = {
+    this.fields = Object.freeze({
       [third]: field(third, 0),
       [second]: field(second, widths[third]),
       [first]: field(first, widths[third] + widths[second]),
-    } as Layout['fields'];
-    this.expires = new Date(Math.min(epoch + 2 ** timeBits * tick, 8.64e15));
+    }) as Layout['fields'];
+    this.#end = Math.min(epoch + 2 ** timeBits * tick, 8.64e15);
+    // Generators keep what they have read here: a layout that could change would make ids of two kinds.
+    Object.freeze(this);
+  }
+
+  /** When the time field runs out: no id can carry this time or a later one. */
+  get expires(): Date {
+    return new Date(this.#end);
   }
 
   /** One text for all layouts that make the same ids of the same fields: `1388534400000/1 time:41 node:9 sequence:13`. */
@@ -82,25 +90,31 @@ export class Layout {
   }
 
   /**
-   * The id of these fields.
+   * The id of these fields. What `decode` gives can be given back; its `date` is not read.
    *
-   * @throws InvalidOptionError when a field does not fit its bits
+   * @throws InvalidOptionError when a field does not fit its bits, or has a name that is not known
    */
-  encode({ timestamp, node, sequence }: { timestamp: number; node: number; sequence: number }): bigint {
+  encode(fields: { timestamp: number; node: number; sequence: number }): bigint {
+    const { timestamp, node, sequence } = requireKnown('fields', fields, FIELDS);
     requireInteger(
       'timestamp',
       Math.floor(timestamp),
       this.epoch,
       this.timeOf(2 ** this.fields.time.bits) - 1,
     );
-    requireInteger('node', node, 0, this.max('node'));
-    requireInteger('sequence', sequence, 0, this.max('sequence'));
     return this.pack(this.tickOf(timestamp), node, sequence);
   }
 
-  /** {@link encode} for fields that are known to fit. */
+  /**
+   * The id of a tick since the epoch, a node and a sequence number.
+   *
+   * @throws InvalidOptionError when one does not fit its bits, and would run over into another
+   */
   pack(tick: number, node: number, sequence: number): bigint {
     const { fields } = this;
+    requireInteger('tick', tick, 0, this.max('time'));
+    requireInteger('node', node, 0, this.max('node'));
+    requireInteger('sequence', sequence, 0, this.max('sequence'));
     return (
       (BigInt(tick) << BigInt(fields.time.shift)) |
       (BigInt(node) << BigInt(fields.node.shift)) |
@@ -139,23 +153,26 @@ export class Layout {
   #boundTick(at: Date | number): number {
     const timestamp = Number(at);
     if (!Number.isFinite(timestamp)) refuse('at', 'a Date or milliseconds', at);
-    if (timestamp >= this.expires.getTime()) {
+    if (timestamp >= this.#end) {
       throw new TimeExhaustedError(`this layout's time ends at ${this.expires.toISOString()}`);
     }
     return Math.max(this.tickOf(timestamp), 0);
   }
 }
 
+const ORDERS = ['time,node,sequence', 'time,sequence,node'];
+
 /** The beginning of 2026: a clock that is before this is wrong, and must not keep the presets from loading. */
 const WRITTEN = 1_767_225_600_000;
+const OPTIONS = ['epoch', 'timeBits', 'nodeBits', 'sequenceBits', 'tick', 'order'];
 
 /**
  * A layout of your own.
  *
- * @throws InvalidOptionError when the fields do not fit 64 bits, or the epoch lies in the future
+ * @throws InvalidOptionError when the fields do not fit 64 bits, time does not come first, or the epoch lies in the future
  */
 export function defineLayout(options: LayoutOptions): Layout {
-  if (typeof options !== 'object' || options === null) refuse('options', 'an object', options);
+  requireKnown('options', options, OPTIONS);
   const { epoch, timeBits, nodeBits, sequenceBits, tick = 1, order = ['time', 'node', 'sequence'] } = options;
   requireInteger('epoch', epoch, 0, Math.max(Date.now(), WRITTEN));
   requireInteger('timeBits', timeBits, 1, 53);
@@ -165,8 +182,12 @@ export function defineLayout(options: LayoutOptions): Layout {
   const sum = timeBits + nodeBits + sequenceBits;
   if (sum > 64)
     throw new InvalidOptionError(`timeBits, nodeBits and sequenceBits must be 64 at most, not ${sum}`);
-  if (!Array.isArray(order) || [...order].sort().join() !== 'node,sequence,time') {
-    refuse('order', 'time, node and sequence in any order', String(order));
+  if (!Array.isArray(order) || !ORDERS.includes(order.join())) {
+    refuse(
+      'order',
+      'time, node, sequence or time, sequence, node: ids increase only if time comes first',
+      String(order),
+    );
   }
   return new Layout({ epoch, timeBits, nodeBits, sequenceBits, tick, order });
 }

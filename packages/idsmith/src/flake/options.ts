@@ -1,18 +1,22 @@
 import type { Clock } from '../clock.js';
 import type { Leasable } from '../lease/window.js';
 import type { Layout, LayoutOptions } from './layout.js';
+import type { SlotHandle } from './tick-table.js';
 
 /** The options of a `FlakeGenerator`. */
 export interface FlakeOptions {
   /** Default `layouts.jflake`. */
   layout?: Layout;
-  /** A fixed node id, which nobody else may use; or a lease, which sees to that. */
+  /**
+   * A fixed node id, which no other process may use, or a lease, which sees to that. Generators of one process that have
+   * the same layout, fixed node and clock share the node: they make no id twice.
+   */
   node: number | Leasable;
-  /** Default the machine's clock. */
+  /** Default the machine's clock. A generator with another clock and a fixed node knows nothing of others of that node. */
   clock?: Clock;
   /**
    * The tick's sequence is used up: `'wait'` (default) spins to the next tick; `'borrow'` stamps it early, up to
-   * `maxBackward` ahead of the clock.
+   * `maxBackward` ahead of the clock. `'borrow'` needs a lease: after a restart a fixed node would repeat what was borrowed.
    */
   onFull?: 'wait' | 'borrow';
   /** The clock steps back: `'hold'` (default) keeps the last tick and goes on; `'throw'` throws a `ClockError`. */
@@ -28,4 +32,6 @@ export interface SharedFlake {
   readonly onFull: 'wait' | 'borrow';
   readonly onClockBack: 'hold' | 'throw';
   readonly maxBackward: number;
+  /** How a fixed node keeps out of the ticks that other generators of the same node in this process use. */
+  readonly turns?: SlotHandle;
 }

@@ -1,81 +1,92 @@
 import type { LeaseWindow } from '../lease/window.js';
+import { Pace } from './pace.js';
 import type { FlakeState } from './state.js';
+import type { TickSlot } from './tick-table.js';
 
-/** Shared memory: position, end and first tick of the window (8 bytes each), node and version of the window (4 each). */
-const BYTES = 32;
-const CLOSED = -1n;
+// Shared memory, in words of 64 bits: the position, then two windows of three words each, until, firstTick and node. The
+// position is (tick + 1, sequence, which of the windows is in force), from the highest bits to the lowest.
+const WINDOW_WORDS = 3;
+export const SHARED_BYTES = 8 * (1 + 2 * WINDOW_WORDS);
+const CLOSED = 2n ** 64n - 1n;
 /** Stands for a window without end. */
 const ENDLESS = 2n ** 62n;
 
 /**
  * The state of a generator that several threads advance at once.
  *
- * Tick and sequence are one 64-bit number, advanced by compare-exchange: a thread that was stopped between reading and
- * advancing fails, and reads again. The window is written only by the thread that holds the lease, under a version that
- * is odd meanwhile; with a new node it moves the position too, so that an advance which still meant the old node fails.
+ * Tick, sequence and window are one 64-bit number, advanced by compare-exchange: a thread that was stopped between reading
+ * and advancing fails, and reads again. A new window is written beside the one in force, by the thread that holds the lease,
+ * and comes into force with one such step, which also passes over a tick. So a position never comes twice, an advance which
+ * still meant the old node fails, and a thread that dies at any point leaves a state with which the others go on.
  */
 export class SharedState implements FlakeState {
   readonly buffer: SharedArrayBuffer;
+  readonly slot: TickSlot | undefined;
+  readonly pace = new Pace();
   tick = -1;
   sequence = 0;
   node = 0;
   until = 0;
   firstTick = 0;
   closed = false;
-  readonly #words: BigInt64Array;
-  readonly #small: Int32Array;
+  readonly #words: BigUint64Array;
   readonly #sequenceBits: number;
   #seen = CLOSED;
 
-  constructor(buffer: SharedArrayBuffer, sequenceBits: number) {
+  constructor(buffer: SharedArrayBuffer, sequenceBits: number, slot?: TickSlot) {
     this.buffer = buffer;
-    this.#words = new BigInt64Array(buffer, 0, 3);
-    this.#small = new Int32Array(buffer, 24, 2);
+    this.slot = slot;
+    this.#words = new BigUint64Array(buffer);
     this.#sequenceBits = sequenceBits;
   }
 
   /** New memory that goes on where `state` is. */
-  static from(state: FlakeState, sequenceBits: number): SharedState {
-    const shared = new SharedState(new SharedArrayBuffer(BYTES), sequenceBits);
-    Atomics.store(shared.#words, 0, state.closed ? CLOSED : shared.#position(state.tick, state.sequence));
-    shared.#writeWindow(state.node, state.until, state.firstTick);
+  static from(state: FlakeState, sequenceBits: number, slot?: TickSlot): SharedState {
+    const shared = new SharedState(new SharedArrayBuffer(SHARED_BYTES), sequenceBits, slot);
+    const position = shared.#position(state.tick, state.sequence, 0n);
+    shared.#writeWindow(0n, state, state.firstTick);
+    Atomics.store(shared.#words, 0, state.closed ? CLOSED : position);
+    shared.pace.copy(state.pace);
     shared.load();
     return shared;
   }
 
   load(): void {
     for (;;) {
-      const version = Atomics.load(this.#small, 1);
       this.#see(Atomics.load(this.#words, 0));
-      const until = Atomics.load(this.#words, 1);
-      this.node = Atomics.load(this.#small, 0) >>> 0;
+      if (this.closed) return;
+      const at = windowAt(this.#seen & 1n);
+      const until = Atomics.load(this.#words, at);
       this.until = until === ENDLESS ? Number.POSITIVE_INFINITY : Number(until);
-      this.firstTick = Number(Atomics.load(this.#words, 2));
-      if (version % 2 === 0 && version === Atomics.load(this.#small, 1)) return;
+      this.firstTick = Number(BigInt.asIntN(64, Atomics.load(this.#words, at + 1)));
+      this.node = Number(Atomics.load(this.#words, at + 2));
+      // The window is not written to while it is in force, but for its end; so it is whole if it still is.
+      if (this.#seen === Atomics.load(this.#words, 0)) return;
     }
   }
 
   advance(tick: number, sequence: number): boolean {
-    const next = this.#position(tick, sequence);
-    return Atomics.compareExchange(this.#words, 0, this.#seen, next) === this.#seen;
+    if (tick !== this.tick && this.slot?.claim(tick) === false) return false;
+    return this.#step(this.#position(tick, sequence, this.#seen & 1n));
   }
 
-  move({ node, until }: LeaseWindow, firstTick: number): void {
+  move(window: LeaseWindow, firstTick: number): void {
     this.load();
-    if (node === this.node && this.tick >= firstTick) {
+    if (this.closed) return;
+    if (window.node === this.node && this.tick >= firstTick) {
       // The same window for longer: a thread that still sees the old end only stops too early.
-      Atomics.store(this.#words, 1, toWord(until));
+      Atomics.store(this.#words, windowAt(this.#seen & 1n), toWord(window.until));
       return;
     }
-    Atomics.add(this.#small, 1, 1);
-    let passed: number;
-    do {
-      this.#see(Atomics.load(this.#words, 0));
+    for (;;) {
       // A tick is passed over whole, so that the position is another in any case.
-      passed = Math.max(this.tick + 1, firstTick - 1);
-    } while (!this.closed && !this.advance(passed, 2 ** this.#sequenceBits - 1));
-    this.#writeWindow(node, until, passed + 1);
-    Atomics.add(this.#small, 1, 1);
+      const passed = Math.max(this.tick + 1, firstTick - 1);
+      const other = (this.#seen & 1n) ^ 1n;
+      this.#writeWindow(other, window, passed + 1);
+      if (this.#step(this.#position(passed, 2 ** this.#sequenceBits - 1, other))) return;
+      this.#see(Atomics.load(this.#words, 0));
+      if (this.closed) return;
+    }
   }
 
   close(): number {
@@ -85,24 +96,34 @@ export class SharedState implements FlakeState {
     return this.tick;
   }
 
-  #writeWindow(node: number, until: number, firstTick: number): void {
-    Atomics.store(this.#small, 0, node);
-    Atomics.store(this.#words, 1, toWord(until));
-    Atomics.store(this.#words, 2, BigInt(firstTick));
+  #step(next: bigint): boolean {
+    return Atomics.compareExchange(this.#words, 0, this.#seen, next) === this.#seen;
+  }
+
+  #writeWindow(which: bigint, { node, until }: Pick<LeaseWindow, 'node' | 'until'>, firstTick: number): void {
+    const at = windowAt(which);
+    Atomics.store(this.#words, at, toWord(until));
+    Atomics.store(this.#words, at + 1, BigInt.asUintN(64, BigInt(firstTick)));
+    Atomics.store(this.#words, at + 2, BigInt(node));
   }
 
   #see(position: bigint): void {
     this.#seen = position;
     this.closed = position === CLOSED;
     if (this.closed) return;
-    this.tick = Number(position >> BigInt(this.#sequenceBits)) - 1;
-    this.sequence = Number(BigInt.asUintN(this.#sequenceBits, position));
+    const counted = position >> 1n;
+    this.tick = Number(counted >> BigInt(this.#sequenceBits)) - 1;
+    this.sequence = Number(BigInt.asUintN(this.#sequenceBits, counted));
   }
 
   /** One is added to the tick, so that the position before the first id, in tick −1, is not negative. */
-  #position(tick: number, sequence: number): bigint {
-    return (BigInt(tick + 1) << BigInt(this.#sequenceBits)) | BigInt(sequence);
+  #position(tick: number, sequence: number, which: bigint): bigint {
+    return (((BigInt(tick + 1) << BigInt(this.#sequenceBits)) | BigInt(sequence)) << 1n) | which;
   }
+}
+
+function windowAt(which: bigint): number {
+  return 1 + Number(which) * WINDOW_WORDS;
 }
 
 function toWord(until: number): bigint {

@@ -1,19 +1,25 @@
 import type { LeaseWindow } from '../lease/window.js';
+import { Pace } from './pace.js';
+import type { TickSlot } from './tick-table.js';
 
 /** How far ids have come, and with which node they may go on. */
 export interface FlakeState {
   /** The last tick used, and the last sequence number in it. */
-  tick: number;
-  sequence: number;
+  readonly tick: number;
+  readonly sequence: number;
   readonly node: number;
   /** No timestamp from here on may be used. */
   readonly until: number;
   /** The first tick of the window. The clock may be behind it, and then is not waited for. */
   readonly firstTick: number;
   readonly closed: boolean;
+  /** How the clock and the ids stand to each other. */
+  readonly pace: Pace;
+  /** Where ticks are claimed, if other states of this process may have the same node. */
+  readonly slot: TickSlot | undefined;
   /** Brings the fields above up to date. */
   load(): void;
-  /** Moves on to this tick and sequence, unless somebody else has moved since `load()`. */
+  /** Moves on to this tick and sequence, unless somebody else has moved since `load()` or has taken the tick. */
   advance(tick: number, sequence: number): boolean;
   /** Goes on with another window, in ticks from `firstTick` on and after those used. */
   move(window: LeaseWindow, firstTick: number): void;
@@ -21,7 +27,11 @@ export interface FlakeState {
   close(): number;
 }
 
-/** The state of a generator in one thread. */
+/** Where the lower half of a 64-bit number lies in this machine's byte order. */
+export const LOW = new Uint32Array(BigUint64Array.of(1n).buffer)[0] === 1 ? 0 : 1;
+export const HIGH = 1 - LOW;
+
+/** The state of the generators in one thread: of one, or of all that have the same fixed node. */
 export class OwnState implements FlakeState {
   tick = -1;
   sequence: number;
@@ -29,19 +39,47 @@ export class OwnState implements FlakeState {
   until = 0;
   firstTick = 0;
   closed = false;
+  readonly pace = new Pace();
+  readonly slot: TickSlot | undefined;
   readonly #full: number;
 
-  constructor(maxSequence: number) {
+  /**
+   * While the clock gives this reading, `next()` may count on in the present tick without a look at anything else. NaN
+   * stands for none: it is equal to no reading, itself included.
+   */
+  reading = Number.NaN;
+  /** The last id that `next()` made, the same as two halves, and its lower half with sequence 0. */
+  readonly id = new BigUint64Array(1);
+  readonly halves = new Uint32Array(this.id.buffer);
+  base = 0;
+
+  constructor(maxSequence: number, slot?: TickSlot) {
     this.#full = maxSequence;
     this.sequence = maxSequence;
+    this.slot = slot;
   }
 
   load(): void {}
 
   advance(tick: number, sequence: number): boolean {
+    if (tick !== this.tick && this.slot?.claim(tick) === false) return false;
     this.tick = tick;
     this.sequence = sequence;
+    this.reading = Number.NaN;
     return true;
+  }
+
+  /** Lets `next()` count on from `id`, of which `bits` are the sequence, while the clock gives `reading`. */
+  aim(id: bigint, bits: number, reading: number): void {
+    this.id[0] = id;
+    this.base = (this.halves[LOW] as number) ^ bits;
+    this.reading = reading;
+  }
+
+  /** Leaves the rest of the present tick to a state that goes on from here. */
+  leaveTick(): void {
+    this.sequence = this.#full;
+    this.reading = Number.NaN;
   }
 
   move({ node, until }: LeaseWindow, firstTick: number): void {
@@ -53,10 +91,12 @@ export class OwnState implements FlakeState {
     this.node = node;
     this.until = until;
     this.firstTick = firstTick;
+    this.reading = Number.NaN;
   }
 
   close(): number {
     this.closed = true;
+    this.reading = Number.NaN;
     return this.tick;
   }
 }

@@ -19,6 +19,27 @@ export function processLedger(): SharedArrayBuffer | undefined {
   return getEnvironmentData(LEDGER) as SharedArrayBuffer | undefined;
 }
 
+const TICKS = 'idsmith.ticks';
+/** Room for 4,096 fixed nodes. */
+const TICKS_BYTES = 24 * 4096;
+const inheritedTicks = getEnvironmentData(TICKS) as SharedArrayBuffer | undefined;
+// A thread that inherits none makes one for itself and the threads that it starts.
+const ticks = inheritedTicks ?? new SharedArrayBuffer(TICKS_BYTES);
+if (!inheritedTicks) setEnvironmentData(TICKS, ticks as never);
+let isAlone = !inheritedTicks && (!isMainThread || 'WorkerGlobalScope' in globalThis);
+
+/** The memory in which all threads of this process agree who may use which tick of a fixed node. */
+export function processTicks(): ArrayBufferLike {
+  if (isAlone) {
+    isAlone = false;
+    warn(
+      'a fixed node in a worker thread that was started before the main thread loaded idsmith: another thread with the same node can make the same ids. Import idsmith in the main thread first, use share() and attach(), or lease the node',
+      'FIXED_NODE',
+    );
+  }
+  return ticks;
+}
+
 /** This process and machine, or `undefined` where the runtime does not let us read them (Deno without `--allow-sys`). */
 export function machineNode(): MachineNode | undefined {
   try {

@@ -12,6 +12,20 @@ export function processLedger(): SharedArrayBuffer | undefined {
   return undefined;
 }
 
+const TICKS = Symbol.for('idsmith.ticks');
+/** Room for 1,024 fixed nodes. */
+const TICKS_BYTES = 24 * 1024;
+
+/** The memory in which all copies of this module in a page or worker agree who may use which tick of a fixed node. */
+export function processTicks(): ArrayBufferLike {
+  const realm = globalThis as { [TICKS]?: ArrayBufferLike };
+  realm[TICKS] ??=
+    typeof SharedArrayBuffer === 'undefined'
+      ? new ArrayBuffer(TICKS_BYTES)
+      : new SharedArrayBuffer(TICKS_BYTES);
+  return realm[TICKS];
+}
+
 const decoder = new TextDecoder();
 
 /** ASCII bytes as one flat string. */

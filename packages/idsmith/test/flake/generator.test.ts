@@ -2,24 +2,11 @@ import fc from 'fast-check';
 import { defineLayout, FlakeGenerator, type FlakeOptions, layouts } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-
-const named = (code: string) => expect.objectContaining({ code });
-const NOW = Date.UTC(2026, 0, 2);
-/** Four ids a millisecond, so that ticks fill up. */
-const tiny = defineLayout({ epoch: 0, timeBits: 45, nodeBits: 4, sequenceBits: 2 });
-/** The sequence straddles the middle of the 64 bits. */
-const straddling = defineLayout({
-  ...{ epoch: 0, timeBits: 42, nodeBits: 16, sequenceBits: 6 },
-  order: ['sequence', 'time', 'node'],
-});
+import { everyLayout, HandLease, increasing, NOW, named, tiny } from './set-up.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
 });
-
-function increasing(ids: bigint[]): boolean {
-  return ids.every((id, i) => i === 0 || id > (ids[i - 1] as bigint));
-}
 
 describe('next', () => {
   it('carries time, node and a sequence that begins at 0 in each tick', () => {
@@ -36,7 +23,7 @@ describe('next', () => {
   });
 
   it('makes ids of every layout', () => {
-    for (const layout of [...Object.values(layouts), tiny, straddling]) {
+    for (const layout of everyLayout) {
       const clock = new FakeClock(NOW + 5);
       const generator = new FlakeGenerator({ layout, node: 3, clock });
       const ids = [generator.next(), generator.next(), generator.next()];
@@ -88,7 +75,7 @@ describe('a full tick', () => {
 
   it('is followed early by the next when ids may be borrowed', () => {
     const clock = new FakeClock(NOW);
-    const generator = new FlakeGenerator({ layout: tiny, node: 0, clock, onFull: 'borrow' });
+    const generator = new FlakeGenerator({ layout: tiny, node: new HandLease(0), clock, onFull: 'borrow' });
     const ids = Array.from({ length: 10 }, () => generator.next());
     expect(ids.map((id) => tiny.decode(id).timestamp - NOW)).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 2, 2]);
     clock.advance(1);
@@ -99,7 +86,13 @@ describe('a full tick', () => {
 
   it('is borrowed no further than maxBackward ahead', () => {
     const clock = new FakeClock(NOW);
-    const generator = new FlakeGenerator({ layout: tiny, node: 0, clock, onFull: 'borrow', maxBackward: 5 });
+    const generator = new FlakeGenerator({
+      layout: tiny,
+      node: new HandLease(0),
+      clock,
+      onFull: 'borrow',
+      maxBackward: 5,
+    });
     expect(generator.batch(24)).toHaveLength(24);
     expect(() => generator.next()).toThrow(named('CLOCK'));
     clock.advance(1);
@@ -140,7 +133,7 @@ describe('a clock that steps back', () => {
   it('is an error at once when that is asked for', () => {
     const clock = new FakeClock(NOW);
     const generator = new FlakeGenerator({
-      node: 0,
+      node: new HandLease(0),
       clock,
       onClockBack: 'throw',
       onFull: 'borrow',
@@ -168,7 +161,12 @@ describe('ids', () => {
     fc.assert(
       fc.property(fc.array(call, { maxLength: 40 }), layout, fc.nat(3), (calls, chosen, node) => {
         const clock = new FakeClock(NOW);
-        let generator = new FlakeGenerator({ layout: chosen, node, clock, onFull: 'borrow' });
+        let generator = new FlakeGenerator({
+          layout: chosen,
+          node: new HandLease(node),
+          clock,
+          onFull: 'borrow',
+        });
         const ids: bigint[] = [];
         for (const { do: what, n } of calls) {
           if (what === 'next') for (let i = 0; i < n; i++) ids.push(generator.next());
@@ -188,9 +186,15 @@ describe('ids', () => {
   });
 
   it('are as fill and next make them', () => {
-    for (const layout of [...Object.values(layouts), tiny, straddling]) {
+    for (const layout of everyLayout) {
       const make = () =>
-        new FlakeGenerator({ layout, node: 2, clock: new FakeClock(NOW + 7), onFull: 'borrow' });
+        new FlakeGenerator({
+          layout,
+          node: new HandLease(2),
+          clock: new FakeClock(NOW + 7),
+          onFull: 'borrow',
+          maxBackward: 60_000,
+        });
       const one = make();
       const ids = Array.from({ length: 50 }, () => one.next());
       expect(make().batch(50)).toEqual(ids);

@@ -14,12 +14,7 @@ const anyLayout = fc
     fill: fc.boolean(),
     epoch: fc.integer({ min: 0, max: Date.UTC(2026) }),
     tick: fc.constantFrom(1, 10, 1000),
-    order: fc.constantFrom(
-      ['time', 'node', 'sequence'] as const,
-      ['time', 'sequence', 'node'] as const,
-      ['node', 'time', 'sequence'] as const,
-      ['sequence', 'node', 'time'] as const,
-    ),
+    order: fc.constantFrom(['time', 'node', 'sequence'] as const, ['time', 'sequence', 'node'] as const),
   })
   .map(({ fill, ...options }) => {
     const spare = 64 - options.timeBits - options.nodeBits - options.sequenceBits;
@@ -46,7 +41,6 @@ describe('any layout', () => {
         expect(layout.decode(id)).toMatchObject({ timestamp, node, sequence });
         expect(layout.decode(id.toString())).toMatchObject({ timestamp, node, sequence });
         expect(layout.decode(BigInt.asIntN(64, id))).toMatchObject({ timestamp, node, sequence });
-        if (layout.order[0] !== 'time') return;
         expect(layout.minId(timestamp) <= id && id <= layout.maxId(timestamp)).toBe(true);
         expect(layout.decode(layout.minId(timestamp))).toMatchObject({ timestamp, node: 0, sequence: 0 });
       }),

@@ -1,0 +1,101 @@
+import { md5 } from '../encoding/md5.js';
+import { InvalidOptionError } from '../errors.js';
+
+// Generators of one process that have the same layout and the same fixed node must not mint in the same tick. So there is
+// a table in memory that all threads share, with a slot for each layout and node. Whoever enters a tick claims it there
+// first, as a whole. Ticks are claimed in ascending order only, so one number tells which of them are taken.
+//
+// By an example. Threads A and B both mint for node 3. A claims tick 500 and uses as many of its sequence numbers as it
+// likes. B reads the same millisecond, finds 500 taken, and claims 501 when the clock gets there. A, which reads 501 too,
+// goes on in 500 as long as that has numbers left.
+
+// A slot has three words of 64 bits: the digest of layout and node, 0 in an empty slot; the claim, which is the highest
+// tick claimed plus one (54 bits) and the group that claimed it (10 bits); the number of groups so far.
+const WORDS = 3;
+const GROUP_BITS = 10n;
+const MAX_GROUP = 2n ** GROUP_BITS - 1n;
+
+/** What threads of one group need to claim ticks together. */
+export interface SlotHandle {
+  readonly memory: SharedArrayBuffer;
+  readonly slot: number;
+  readonly group: number;
+}
+
+/** The ticks of one layout and one fixed node, seen by one that claims them. */
+export class TickSlot {
+  readonly #words: BigUint64Array;
+  readonly #slot: number;
+  /** Members of a group take each other's claims for their own. In group 0 everybody is alone. */
+  readonly #group: bigint;
+
+  /** @internal */
+  constructor(words: BigUint64Array, slot: number, group: bigint) {
+    this.#words = words;
+    this.#slot = slot;
+    this.#group = group;
+  }
+
+  /**
+   * The slot of `key` in a table; an empty one is taken if it has none yet.
+   *
+   * @throws InvalidOptionError when the table is full
+   */
+  static of(memory: ArrayBufferLike, key: string): TickSlot {
+    const words = new BigUint64Array(memory);
+    const slots = Math.floor(words.length / WORDS);
+    const digest = digestOf(key);
+    const first = Number(digest % BigInt(slots));
+    for (let i = 0; i < slots; i++) {
+      const slot = (first + i) % slots;
+      const found = Atomics.compareExchange(words, WORDS * slot, 0n, digest);
+      if (found === 0n || found === digest) return new TickSlot(words, slot, 0n);
+    }
+    throw new InvalidOptionError(
+      `node must be a lease here: this process has had fixed nodes of ${slots} kinds, and can keep no more of them apart`,
+    );
+  }
+
+  /** The slot as a member of the group sees it whose handle this is. */
+  static attach({ memory, slot, group }: SlotHandle): TickSlot {
+    return new TickSlot(new BigUint64Array(memory), slot, BigInt(group));
+  }
+
+  /** A handle for a new group. Once group numbers are used up, its members claim each for itself. */
+  newGroup(): SlotHandle {
+    const group = Atomics.add(this.#words, WORDS * this.#slot + 2, 1n) + 1n;
+    const memory = this.#words.buffer as SharedArrayBuffer;
+    return { memory, slot: this.#slot, group: group > MAX_GROUP ? 0 : Number(group) };
+  }
+
+  /** The highest tick that others have taken, or that comes before one of ours; −1 if there is none. */
+  get taken(): number {
+    const claim = Atomics.load(this.#words, WORDS * this.#slot + 1);
+    return tickOf(claim) - (this.#isOurs(claim) ? 1 : 0);
+  }
+
+  /** Takes `tick` and all before it that nobody has. Returns whether `tick` is ours, or our group's, now. */
+  claim(tick: number): boolean {
+    const at = WORDS * this.#slot + 1;
+    for (;;) {
+      const claim = Atomics.load(this.#words, at);
+      if (tickOf(claim) >= tick) return tickOf(claim) === tick && this.#isOurs(claim);
+      const ours = (BigInt(tick + 1) << GROUP_BITS) | this.#group;
+      if (Atomics.compareExchange(this.#words, at, claim, ours) === claim) return true;
+    }
+  }
+
+  #isOurs(claim: bigint): boolean {
+    return this.#group !== 0n && (claim & MAX_GROUP) === this.#group;
+  }
+}
+
+function tickOf(claim: bigint): number {
+  return Number(claim >> GROUP_BITS) - 1;
+}
+
+/** 64 bits of it, and never 0. */
+function digestOf(key: string): bigint {
+  const digest = md5(new TextEncoder().encode(key));
+  return new DataView(digest.buffer, digest.byteOffset).getBigUint64(0) || 1n;
+}

@@ -226,6 +226,24 @@ describe('a wrong option', () => {
     expect(construct).toThrow(new RegExp(`^${name} must be `));
   });
 
+  it.each([
+    [{ node: 3, onfull: 'wait' }, 'onfull', 'onFull'],
+    [{ nod: 3 }, 'nod', 'node'],
+    [{ node: 3, maxBackwards: 5 }, 'maxBackwards', 'maxBackward'],
+    [{ node: 3, onClockback: 'hold' }, 'onClockback', 'onClockBack'],
+  ])('%o is refused with the name that was meant', (options, wrong, meant) => {
+    const construct = () => new FlakeGenerator(options as never);
+    expect(construct).toThrow(named('INVALID_OPTION'));
+    expect(construct).toThrow(`unknown name "${wrong}"; did you mean "${meant}"?`);
+  });
+
+  it('a misspelt option of attach is refused', () => {
+    const handle = new FlakeGenerator({ node: 1 }).share();
+    expect(() => FlakeGenerator.attach(handle, { clok: new FakeClock(NOW) } as never)).toThrow(
+      'did you mean "clock"?',
+    );
+  });
+
   it.each([0, -1, 1.5, Number.NaN, 2 ** 32, '5', null])('count %s is refused', (count) => {
     expect(() => new FlakeGenerator({ node: 0 }).batch(count as number)).toThrow(named('INVALID_OPTION'));
   });

@@ -111,12 +111,63 @@ describe('a wrong layout', () => {
     [{ order: ['time', 'node'] }],
     [{ order: ['time', 'time', 'node'] }],
     [{ order: 'time,node,sequence' }],
+    [{ order: ['time', 'node', 'sequence', 'time'] }],
+    [{ order: ['sequence', 'time', 'node'] }],
+    [{ order: ['node', 'time', 'sequence'] }],
+    [{ order: ['node', 'sequence', 'time'] }],
+    [{ epcoh: 0 }],
+    [{ ticks: 10 }],
   ])('%o is refused', (wrong) => {
     expect(() => defineLayout({ ...SOUND, ...wrong } as never)).toThrow(named('INVALID_OPTION'));
   });
 
   it.each([null, undefined, 5])('%s is refused', (options) => {
     expect(() => defineLayout(options as never)).toThrow(named('INVALID_OPTION'));
+  });
+});
+
+describe('a layout that is made', () => {
+  it('does not change, whatever is done to what it was made of or gives out', () => {
+    const order: ['time', 'sequence', 'node'] = ['time', 'sequence', 'node'];
+    const layout = defineLayout({ ...SOUND, order });
+    const { fingerprint } = layout;
+    const fields = { timestamp: Date.UTC(2026), node: 5, sequence: 7 };
+    const id = layout.encode(fields);
+    (order as string[]).reverse();
+    layout.expires.setTime(0);
+    for (const change of [
+      () => (layout.order as unknown as string[]).reverse(),
+      () => Object.assign(layout, { epoch: 5 }),
+      () => Object.assign(layout.fields.node, { bits: 20 }),
+      () => Object.assign(layout.fields, { node: layout.fields.time }),
+    ])
+      expect(change).toThrow(TypeError);
+    expect(layout.fingerprint).toBe(fingerprint);
+    expect(layout.encode(fields)).toBe(id);
+    expect(layout.expires.getTime()).toBeGreaterThan(Date.now());
+  });
+});
+
+describe('pack', () => {
+  const { jflake } = layouts;
+
+  it.each([
+    [0, 600, 0],
+    [0, 512, 0],
+    [0, -1, 0],
+    [0, 1.5, 0],
+    [0, Number.NaN, 0],
+    [0, 0, 8192],
+    [0, 0, -1],
+    [2 ** 41, 0, 0],
+    [-1, 0, 0],
+    [Number.POSITIVE_INFINITY, 0, 0],
+  ])('refuses tick %d, node %d, sequence %d: no field runs over into another', (tick, node, sequence) => {
+    expect(() => jflake.pack(tick, node, sequence)).toThrow(named('INVALID_OPTION'));
+  });
+
+  it('takes the largest of each', () => {
+    expect(jflake.pack(2 ** 41 - 1, 511, 8191)).toBe(2n ** 63n - 1n);
   });
 });
 
@@ -130,6 +181,8 @@ describe('wrong fields and ids', () => {
     [{ timestamp: layouts.jflake.epoch - 1 }],
     [{ timestamp: layouts.jflake.expires.getTime() }],
     [{ timestamp: Number.NaN }],
+    [{ nod: 3 }],
+    [{ seqence: 3 }],
   ])('encode refuses %o', (wrong) => {
     const fields = { timestamp: Date.UTC(2026), node: 0, sequence: 0, ...wrong };
     expect(() => layouts.jflake.encode(fields)).toThrow(named('INVALID_OPTION'));
@@ -153,6 +206,11 @@ describe('wrong fields and ids', () => {
     {},
   ])('decode refuses %s', (id) => {
     expect(() => layouts.jflake.decode(id as never)).toThrow(named('INVALID_ID'));
+  });
+
+  it('encode takes what decode gives', () => {
+    const id = 1703865194431643648n;
+    expect(layouts.jflake.encode(layouts.jflake.decode(id))).toBe(id);
   });
 
   it('decode reads a negative id of a 64-bit layout as a signed column returns it', () => {

@@ -1,6 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { SharedState } from '../../src/flake/shared-state.ts';
 import { OwnState } from '../../src/flake/state.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 const BITS = 4;
 const FULL = 15;
@@ -106,4 +110,63 @@ describe('a state of several threads', () => {
     endless.move(window(1, Number.POSITIVE_INFINITY), 0);
     expect(SharedState.from(endless, BITS).until).toBe(Number.POSITIVE_INFINITY);
   });
+});
+
+describe('a thread that is terminated while it moves the window', () => {
+  const writes = ['store', 'add', 'exchange', 'compareExchange'] as const;
+
+  /** Ends what runs at the `nth` write to shared memory: before it if `isBefore`, else just after it. */
+  function dieAt(nth: number, isBefore: boolean): void {
+    let count = 0;
+    for (const name of writes) {
+      const real = Atomics[name] as (...args: unknown[]) => unknown;
+      vi.spyOn(Atomics, name).mockImplementation(((...args: unknown[]) => {
+        if (++count === nth && isBefore) throw new Error('terminated');
+        const result = real(...args);
+        if (count === nth) throw new Error('terminated');
+        return result;
+      }) as never);
+    }
+  }
+
+  /** Fails what looks at shared memory over and over. */
+  function boundLooks(): void {
+    const real = Atomics.load as (...args: unknown[]) => unknown;
+    let left = 10_000;
+    vi.spyOn(Atomics, 'load').mockImplementation(((...args: unknown[]) => {
+      if (left-- === 0) throw new Error('spins');
+      return real(...args);
+    }) as never);
+  }
+
+  it.each([1, 2, 3, 4, 5].flatMap((nth) => [[nth, true] as const, [nth, false] as const]))(
+    'at write %d (before it: %s) leaves one of the two windows, whole, and the others go on',
+    (nth, isBefore) => {
+      const dying = SharedState.from(ownState(), BITS);
+      const living = new SharedState(dying.buffer, BITS);
+      dying.load();
+      dying.advance(100, 3);
+      living.load();
+      dieAt(nth, isBefore);
+      try {
+        dying.move({ node: 2, from: 0, until: 3e6 }, 200);
+      } catch (error) {
+        expect((error as Error).message).toBe('terminated');
+      }
+      vi.restoreAllMocks();
+      boundLooks();
+      living.load();
+      expect([
+        { node: 5, until: 1e6, tick: 100, sequence: 3 },
+        { node: 2, until: 3e6, tick: 199, sequence: FULL },
+      ]).toContainEqual({
+        ...{ node: living.node, until: living.until },
+        ...{ tick: living.tick, sequence: living.sequence },
+      });
+      expect(living.advance(living.tick + 1, 0)).toBe(true);
+      living.move(window(7), 300);
+      living.load();
+      expect(living).toMatchObject({ node: 7, until: 1e6, sequence: FULL });
+    },
+  );
 });

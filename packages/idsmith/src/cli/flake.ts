@@ -16,8 +16,16 @@ export const flakeCommand: Command = {
   example: 'idsmith flake -n 3 --node 3',
   flags: {
     count: { type: 'string', short: 'n', value: 'N', help: 'how many, default 1' },
-    node: { type: 'string', value: 'ID', help: 'a node id that nobody else uses' },
-    store: { type: 'string', value: 'URL', help: 'lease a node id from this store instead' },
+    node: {
+      type: 'string',
+      value: 'ID',
+      help: 'a node id that no other process uses, nor a second run beside this one',
+    },
+    store: {
+      type: 'string',
+      value: 'URL',
+      help: 'lease a node id from this store instead: safe for many runs at once',
+    },
     namespace: { type: 'string', value: 'NAME', help: 'of the lease, default the layout' },
     layout: { type: 'string', value: 'NAME', help: `${NAMES.join(', ')}; default jflake` },
   },

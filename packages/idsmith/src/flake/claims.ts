@@ -48,38 +48,42 @@ export class Claims {
   take(want: number, first: number): Claim {
     const layout = this.#layout;
     // The highest ticks that were used, and that others had taken, before the clock was read.
-    let [used, taken] = [-1, -1];
+    let used = -1;
+    let taken = -1;
     for (let reading = first; ; ) {
       const now = wholeMs(reading);
       if (now < layout.epoch)
         throw new ClockError(`the clock gives ${now}, before the epoch of the layout, ${layout.epoch}`);
       const { state } = this;
-      const { pace } = state;
+      const { pace, slot } = state;
       state.load();
       if (state.closed) throw new LeaseFencedError(`the lease of node ${state.node} was released`);
-      pace.check(now, layout.timeOf(taken), this.#rules);
+      // The tick before: theirs may be ahead of what they read by the tick that a clock held back is granted.
+      pace.check(now, layout.timeOf(taken - 1), this.#rules);
       const clockTick = layout.tickOf(now);
-      if (clockTick >= state.tick && clockTick >= used) pace.level();
-      pace.hold(now, Math.max(pace.highest, layout.timeOf(state.firstTick)), layout.tick);
-      pace.follow(now, layout.timeOf(used));
-
       let { tick } = state;
       let sequence = state.sequence + 1;
       const isFull = sequence > this.#maxSequence;
       if (clockTick > tick || isFull) {
-        taken = state.slot?.taken ?? -1;
+        if (slot) taken = slot.taken;
         const free = Math.max(tick, taken) + 1;
-        // Others may have all the newer ticks. Then there is no hurry to leave one that is hardly over.
-        const mayStay = !isFull && layout.timeOf(tick + 1) + STALE > now;
-        const mayEnter = clockTick >= free || pace.mayEnter(now, layout.timeOf(free), this.#rules);
-        if (clockTick >= free || (mayEnter && !mayStay)) {
-          tick = Math.max(free, clockTick);
+        if (clockTick >= free) {
+          pace.level();
+          tick = clockTick;
           sequence = 0;
-        } else if (!mayStay) {
-          // What is known by now may be newer than the reading. So the first time any other reading will do.
-          reading = used < free - 1 ? this.#clock.now() : this.#awaitReading(reading);
-          used = free - 1;
-          continue;
+        } else if (isFull || layout.timeOf(tick + 1) + STALE <= now) {
+          // The clock is behind, or others have the newer ticks and our own is too long over.
+          if (clockTick >= tick && clockTick >= used) pace.level();
+          pace.hold(now, Math.max(pace.highest, layout.timeOf(state.firstTick)), layout.tick);
+          pace.follow(now, layout.timeOf(used));
+          if (!pace.mayEnter(now, layout.timeOf(free), this.#rules)) {
+            // What is known by now may be newer than the reading. So the first time any other reading will do.
+            reading = used < free - 1 ? this.#clock.now() : this.#awaitReading(reading);
+            used = free - 1;
+            continue;
+          }
+          tick = free;
+          sequence = 0;
         }
       }
       this.#checkWindow(state, tick);

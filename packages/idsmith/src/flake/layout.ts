@@ -38,6 +38,8 @@ export class Layout {
   /** Where each field begins, counted from the lowest bit, and how many bits it has. */
   readonly fields: Readonly<Record<FlakeField, { readonly shift: number; readonly bits: number }>>;
   readonly #end: number;
+  readonly #max: Readonly<Record<FlakeField, number>>;
+  readonly #shifts: Readonly<Record<FlakeField, bigint>>;
 
   /** @internal */
   constructor({ epoch, timeBits, nodeBits, sequenceBits, tick, order }: Required<LayoutOptions>) {
@@ -53,6 +55,9 @@ export class Layout {
       [second]: field(second, widths[third]),
       [first]: field(first, widths[third] + widths[second]),
     }) as Layout['fields'];
+    this.#max = { time: 2 ** timeBits - 1, node: 2 ** nodeBits - 1, sequence: 2 ** sequenceBits - 1 };
+    const { time, node, sequence } = this.fields;
+    this.#shifts = { time: BigInt(time.shift), node: BigInt(node.shift), sequence: BigInt(sequence.shift) };
     this.#end = Math.min(epoch + 2 ** timeBits * tick, 8.64e15);
     // Generators keep what they have read here: a layout that could change would make ids of two kinds.
     Object.freeze(this);
@@ -76,7 +81,7 @@ export class Layout {
 
   /** The largest value of a field. */
   max(field: FlakeField): number {
-    return 2 ** this.fields[field].bits - 1;
+    return this.#max[field];
   }
 
   /** Which tick since the epoch a time falls into. */
@@ -111,14 +116,12 @@ export class Layout {
    * @throws InvalidOptionError when one does not fit its bits, and would run over into another
    */
   pack(tick: number, node: number, sequence: number): bigint {
-    const { fields } = this;
-    requireInteger('tick', tick, 0, this.max('time'));
-    requireInteger('node', node, 0, this.max('node'));
-    requireInteger('sequence', sequence, 0, this.max('sequence'));
+    requireInteger('tick', tick, 0, this.#max.time);
+    requireInteger('node', node, 0, this.#max.node);
+    requireInteger('sequence', sequence, 0, this.#max.sequence);
+    const shifts = this.#shifts;
     return (
-      (BigInt(tick) << BigInt(fields.time.shift)) |
-      (BigInt(node) << BigInt(fields.node.shift)) |
-      (BigInt(sequence) << BigInt(fields.sequence.shift))
+      (BigInt(tick) << shifts.time) | (BigInt(node) << shifts.node) | (BigInt(sequence) << shifts.sequence)
     );
   }
 

@@ -25,7 +25,7 @@ export class Pace {
     const back = Math.max(this.highest, seen - SLACK) - now;
     if (back <= 0 || (onClockBack === 'hold' && back <= maxBackward)) return;
     throw new ClockError(
-      `the clock went back by ${back} ms, to ${now}: behind the last id of this node in this process by more than onClockBack and maxBackward allow`,
+      `the clock went back by ${back} ms, to ${now}, further than onClockBack and maxBackward allow; ids go on when it has caught up (in tests, give each generator a clock of its own)`,
     );
   }
 

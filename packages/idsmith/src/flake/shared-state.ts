@@ -27,24 +27,29 @@ export class SharedState implements FlakeState {
   sequence = 0;
   node = 0;
   until = 0;
-  firstTick = 0;
   closed = false;
   readonly #words: BigUint64Array;
-  readonly #sequenceBits: number;
+  readonly #halves: Int32Array;
+  readonly #lowBits: number;
+  readonly #shift: bigint;
   #seen = CLOSED;
+  /** The window in force: 0 or 1. */
+  #which = 0;
 
   constructor(buffer: SharedArrayBuffer, sequenceBits: number, slot?: TickSlot) {
     this.buffer = buffer;
     this.slot = slot;
     this.#words = new BigUint64Array(buffer);
-    this.#sequenceBits = sequenceBits;
+    this.#halves = new Int32Array(buffer);
+    this.#lowBits = sequenceBits + 1;
+    this.#shift = BigInt(this.#lowBits);
   }
 
   /** New memory that goes on where `state` is. */
   static from(state: FlakeState, sequenceBits: number, slot?: TickSlot): SharedState {
     const shared = new SharedState(new SharedArrayBuffer(SHARED_BYTES), sequenceBits, slot);
-    const position = shared.#position(state.tick, state.sequence, 0n);
-    shared.#writeWindow(0n, state, state.firstTick);
+    const position = shared.#position(state.tick, state.sequence, 0);
+    shared.#writeWindow(0, state, state.firstTick);
     Atomics.store(shared.#words, 0, state.closed ? CLOSED : position);
     shared.pace.copy(state.pace);
     shared.load();
@@ -55,35 +60,38 @@ export class SharedState implements FlakeState {
     for (;;) {
       this.#see(Atomics.load(this.#words, 0));
       if (this.closed) return;
-      const at = windowAt(this.#seen & 1n);
+      const at = windowAt(this.#which);
       const until = Atomics.load(this.#words, at);
       this.until = until === ENDLESS ? Number.POSITIVE_INFINITY : Number(until);
-      this.firstTick = Number(BigInt.asIntN(64, Atomics.load(this.#words, at + 1)));
-      this.node = Number(Atomics.load(this.#words, at + 2));
+      this.node = Atomics.load(this.#halves, 2 * at + 4) >>> 0;
       // The window is not written to while it is in force, but for its end; so it is whole if it still is.
       if (this.#seen === Atomics.load(this.#words, 0)) return;
     }
   }
 
+  get firstTick(): number {
+    return Number(BigInt.asIntN(64, Atomics.load(this.#words, windowAt(this.#which) + 1)));
+  }
+
   advance(tick: number, sequence: number): boolean {
     if (tick !== this.tick && this.slot?.claim(tick) === false) return false;
-    return this.#step(this.#position(tick, sequence, this.#seen & 1n));
+    return this.#step(this.#position(tick, sequence, this.#which));
   }
 
   move(window: LeaseWindow, firstTick: number): void {
     this.load();
     if (this.closed) return;
-    if (window.node === this.node && this.tick >= firstTick) {
+    if (window.node === this.node && this.tick >= firstTick && window.until >= this.until) {
       // The same window for longer: a thread that still sees the old end only stops too early.
-      Atomics.store(this.#words, windowAt(this.#seen & 1n), toWord(window.until));
+      Atomics.store(this.#words, windowAt(this.#which), toWord(window.until));
       return;
     }
     for (;;) {
       // A tick is passed over whole, so that the position is another in any case.
       const passed = Math.max(this.tick + 1, firstTick - 1);
-      const other = (this.#seen & 1n) ^ 1n;
+      const other = 1 - this.#which;
       this.#writeWindow(other, window, passed + 1);
-      if (this.#step(this.#position(passed, 2 ** this.#sequenceBits - 1, other))) return;
+      if (this.#step(this.#position(passed, 2 ** (this.#lowBits - 1) - 1, other))) return;
       this.#see(Atomics.load(this.#words, 0));
       if (this.closed) return;
     }
@@ -100,30 +108,31 @@ export class SharedState implements FlakeState {
     return Atomics.compareExchange(this.#words, 0, this.#seen, next) === this.#seen;
   }
 
-  #writeWindow(which: bigint, { node, until }: Pick<LeaseWindow, 'node' | 'until'>, firstTick: number): void {
+  #writeWindow(which: number, { node, until }: Pick<LeaseWindow, 'node' | 'until'>, firstTick: number): void {
     const at = windowAt(which);
     Atomics.store(this.#words, at, toWord(until));
     Atomics.store(this.#words, at + 1, BigInt.asUintN(64, BigInt(firstTick)));
-    Atomics.store(this.#words, at + 2, BigInt(node));
+    Atomics.store(this.#halves, 2 * at + 4, node);
   }
 
   #see(position: bigint): void {
     this.#seen = position;
     this.closed = position === CLOSED;
     if (this.closed) return;
-    const counted = position >> 1n;
-    this.tick = Number(counted >> BigInt(this.#sequenceBits)) - 1;
-    this.sequence = Number(BigInt.asUintN(this.#sequenceBits, counted));
+    const low = Number(BigInt.asUintN(this.#lowBits, position));
+    this.#which = low % 2;
+    this.sequence = (low - this.#which) / 2;
+    this.tick = Number(position >> this.#shift) - 1;
   }
 
   /** One is added to the tick, so that the position before the first id, in tick −1, is not negative. */
-  #position(tick: number, sequence: number, which: bigint): bigint {
-    return (((BigInt(tick + 1) << BigInt(this.#sequenceBits)) | BigInt(sequence)) << 1n) | which;
+  #position(tick: number, sequence: number, which: number): bigint {
+    return (BigInt(tick + 1) << this.#shift) | BigInt(2 * sequence + which);
   }
 }
 
-function windowAt(which: bigint): number {
-  return 1 + Number(which) * WINDOW_WORDS;
+function windowAt(which: number): number {
+  return 1 + which * WINDOW_WORDS;
 }
 
 function toWord(until: number): bigint {

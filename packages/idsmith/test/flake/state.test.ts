@@ -97,6 +97,16 @@ describe('a state of several threads', () => {
     expect(first.node).toBe(2);
   });
 
+  it('lets nobody advance who still sees a window that has become shorter', () => {
+    const [first, second] = twoViews();
+    second.advance(100, 3);
+    first.load();
+    second.move(window(5, 50), 50);
+    expect(first.advance(100, 4)).toBe(false);
+    first.load();
+    expect(first.until).toBe(50);
+  });
+
   it('lets nobody advance after it was closed', () => {
     const [first, second] = twoViews();
     second.close();

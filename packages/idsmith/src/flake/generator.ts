@@ -10,12 +10,15 @@ import { layouts } from './layouts.js';
 import type { FlakeOptions, SharedFlake } from './options.js';
 import type { FlakeRules } from './pace.js';
 import { SHARED_BYTES, SharedState } from './shared-state.js';
-import { HIGH, LOW, OwnState } from './state.js';
+import { LOWER_HALF, OwnState } from './state.js';
 import { TickSlot } from './tick-table.js';
 
 const YEAR = 365 * 86_400_000;
 /** More ids in one array would take over a gigabyte. */
 const MAX_BATCH = 2 ** 24;
+// Constants of this module: what is imported is looked up at each use, which slows `fill()` down by half.
+const LOW = LOWER_HALF;
+const HIGH = 1 - LOW;
 const OPTIONS = ['layout', 'node', 'clock', 'onFull', 'onClockBack', 'maxBackward'];
 
 /**

@@ -28,8 +28,7 @@ export interface FlakeState {
 }
 
 /** Where the lower half of a 64-bit number lies in this machine's byte order. */
-export const LOW = new Uint32Array(BigUint64Array.of(1n).buffer)[0] === 1 ? 0 : 1;
-export const HIGH = 1 - LOW;
+export const LOWER_HALF = new Uint32Array(BigUint64Array.of(1n).buffer)[0] === 1 ? 0 : 1;
 
 /** The state of the generators in one thread: of one, or of all that have the same fixed node. */
 export class OwnState implements FlakeState {
@@ -72,7 +71,7 @@ export class OwnState implements FlakeState {
   /** Lets `next()` count on from `id`, of which `bits` are the sequence, while the clock gives `reading`. */
   aim(id: bigint, bits: number, reading: number): void {
     this.id[0] = id;
-    this.base = (this.halves[LOW] as number) ^ bits;
+    this.base = (this.halves[LOWER_HALF] as number) ^ bits;
     this.reading = reading;
   }
 

@@ -25,7 +25,7 @@ export const localityCommand: Command = {
 function optionsFrom(given: Given): LocalityOptions {
   return {
     mode: given.on('sequential') ? 'sequential' : 'variable',
-    flavour: given.on('rfc9562') ? 'rfc9562' : 'locality',
+    format: given.on('rfc9562') ? 'rfc9562' : 'locality',
     ...(given.on('random') ? { node: 'random' as const } : {}),
   };
 }

@@ -1,13 +1,13 @@
 import type { Clock } from '../clock.js';
 import { LocalityMinter } from './minter.js';
-import { type LocalityOptions, requireHandle, type SharedLocality } from './options.js';
+import { type LocalityOptions, requireAttachOptions, requireHandle, type SharedLocality } from './options.js';
 import { type LocalityUuid, uuidOf } from './uuid.js';
 
 /**
  * Makes locality UUIDs.
  *
  * @example
- * const ids = new LocalityGenerator({ node: 'random' });
+ * const ids = new LocalityGenerator();
  * ids.next(); // '20be0ffc-314a-bd53-7a50-013a65ca76d2'
  */
 export class LocalityGenerator extends LocalityMinter {
@@ -27,9 +27,9 @@ export class LocalityGenerator extends LocalityMinter {
   /**
    * A generator that counts along with the one whose `share()` gave the handle, in whatever thread that is.
    *
-   * @throws InvalidOptionError when the handle is not what `share()` gave
+   * @throws InvalidOptionError when the handle is not what `share()` gave, or an option is not known
    */
   static attach(handle: SharedLocality, options: { clock?: Clock } = {}): LocalityGenerator {
-    return new LocalityGenerator(options ?? {}, requireHandle(handle));
+    return new LocalityGenerator(requireAttachOptions(options), requireHandle(handle));
   }
 }

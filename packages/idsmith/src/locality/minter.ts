@@ -1,32 +1,27 @@
 import { type Clock, systemClock, wholeMs } from '../clock.js';
-import { reverseBytes, swapNibbles } from '../encoding/bits.js';
-import { LeaseFencedError, TimeExhaustedError } from '../errors.js';
 import { bindLease, type LeaseUser, type LeaseWindow } from '../lease/window.js';
 import { isA, refuse, requireInteger, requireMethod } from '../options.js';
-import { systemRandom } from '../random.js';
-import type { MachineNode } from '../runtime/machine.js';
-import { hyphenate, identityWords, MAX_MS } from './layout.js';
-import { chooseNode, isLease, leasedNode } from './node.js';
+import { type RandomSource, systemRandom } from '../random.js';
+import { writeIds } from './bytes.js';
+import { hyphenate, identityWords, LEASED_NODES } from './layout.js';
+import { sharedLedger } from './ledger.js';
+import { chooseNode, isLease, type LocalityNode, leasedNode } from './node.js';
 import {
   type LocalityMode,
   type LocalityOptions,
   type LocalityStyle,
+  requireOptions,
   type SharedLocality,
-  styleFrom,
 } from './options.js';
 import { sequentialSeed, windowNumber } from './seed.js';
+import { SharedWalk } from './shared-walk.js';
 import { ID_LENGTH, Sheet, type Spelling } from './text.js';
-import { sharedLedger, Timeline } from './timeline.js';
+import { checkTime, Timeline } from './timeline.js';
 
 /** A prime, so that a counter which adds it visits all 2^32 values, and its lowest byte all 256 in turn. */
 const STEP = 198_491_317;
 /** No counter's text repeats within 2^32 ids; with Java's reversal, which drops four bits, within 2^24. */
 const SPAN = { full: 2 ** 32, java: 2 ** 24 };
-/**
- * Of a shared walk each thread knows its own part only. 2^19 ids of one thread in one millisecond are more than
- * any machine makes, and 32 threads together stay within 2^24.
- */
-const JOINT_SPAN = 2 ** 19;
 /** Ids on a sheet of text. One id that is kept keeps its sheet: 64 make 2.3 kB. */
 const SHEET = 64;
 /** Ids written as bytes between two looks at the clock: a few microseconds' worth. */
@@ -38,59 +33,66 @@ const MAX_BATCH = 2 ** 24;
 export class LocalityMinter {
   readonly #clock: Clock;
   readonly #style: LocalityStyle;
-  #node: MachineNode;
-  #words: readonly [number, number];
-  #sheet: Sheet;
-  /** The end of a lease's window. */
-  #until = Number.POSITIVE_INFINITY;
+  readonly #isLeased: boolean;
+  #node!: LocalityNode;
+  #words!: readonly [number, number];
+  #sheet!: Sheet;
   #mode: LocalityMode = 'variable';
   /** What the mode adds for each id, and how it writes the sum. */
   #step = STEP;
   #spelling: Spelling = 'reverse';
-  /** The last counter used, in private memory or in memory shared with other threads. */
-  #counter: Int32Array;
-  #timeline: Timeline;
-  #handle: SharedLocality | undefined;
   /** The window that a sequential counter was seeded in. */
-  #seededIn: number;
+  #seededIn = 0;
+  /** The last counter used, and which times ids may carry. */
+  #counter = 0;
+  #timeline!: Timeline;
+  /** What takes the place of both while other threads count along. */
+  #walk: SharedWalk | undefined;
+  #handle: SharedLocality | undefined;
+  /** The time of the ids claimed last. */
+  #ms = 0;
 
-  // Texts printed ahead for the clock's reading `#reading`, of which those from `#at` to `#end` are unused.
-  #reading = -1;
+  // Texts printed ahead for the clock's reading `#reading`, of which those from `#at` to `#end` are unused. NaN is no reading:
+  // it equals none, not even a clock's own NaN.
+  #reading = Number.NaN;
   #text = '';
   #at = 0;
   #end = 0;
   #ahead = 1;
 
   constructor(options: LocalityOptions, handle?: SharedLocality) {
-    this.#style = styleFrom(handle ?? options);
+    this.#style = handle ?? requireOptions(options);
     this.#setMode(this.#style.mode);
-    this.#seededIn = handle?.seededIn ?? 0;
     this.#clock = requireMethod('clock', 'now', options.clock, systemClock);
     const random = requireMethod('random', 'fill', options.random, systemRandom);
     const { node, ledger } = handle ?? chooseNode(options, random);
-    this.#node = node;
-    this.#words = identityWords(node, this.#style.flavour);
-    this.#sheet = new Sheet(SHEET, sample(this.#words));
-    this.#handle = handle;
-    this.#timeline = new Timeline(ledger, handle ? JOINT_SPAN : SPAN[this.#style.reversal], handle?.stream);
-
-    this.#counter = new Int32Array(handle?.counter ?? new ArrayBuffer(4));
-    if (handle) return;
-    if (isLease(options.node)) this.#enter(options.node[bindLease](this.#leaseUser()));
-    const seed = this.#mode === 'variable' ? 0 : this.#seedFor(this.#read());
-    if (options.counter !== undefined) {
-      this.#counter[0] = requireInteger('counter', options.counter, -(2 ** 31), 2 ** 32 - 1);
-    } else if (this.#mode === 'variable') {
-      random.fill(new Uint8Array(this.#counter.buffer as ArrayBuffer));
-    } else {
-      this.#counter[0] = seed;
+    this.#become(node);
+    this.#isLeased = !handle && isLease(options.node);
+    if (handle) {
+      this.#handle = handle;
+      this.#seededIn = handle.seededIn;
+      this.#walk = new SharedWalk(handle.counter, handle.ledger, handle.stream);
+      return;
     }
+    this.#timeline = new Timeline(ledger, SPAN[this.#style.reversal]);
+    const { counter } = options;
+    const seed = this.#mode === 'variable' ? randomWord(random) : this.#seedFor(this.#read());
+    this.#counter =
+      (counter === undefined ? seed : requireInteger('counter', counter, -(2 ** 31), 2 ** 32 - 1)) | 0;
+    // At last, for a lease that is bound stays so.
+    if (isLease(options.node)) this.#enter(options.node[bindLease](this.#leaseUser()));
+  }
+
+  /** The node in its ids, and where that comes from. With a lease it is the present one. A copy. */
+  get node(): LocalityNode {
+    return { ...this.#node, mac: this.#node.mac.slice() };
   }
 
   /**
    * The next id.
    *
    * @throws ClockError when the clock gives no time
+   * @throws LeaseFencedError when the time lies outside the lease's window
    */
   next(): string {
     const now = this.#clock.now();
@@ -135,7 +137,10 @@ export class LocalityMinter {
   /** From now on neighbours: seed + 1, seed + 2 and so on. Changes nothing if the mode is sequential already. */
   useSequentialIds(): void {
     if (this.#mode === 'sequential') return;
-    const seed = this.#seedFor(this.#read());
+    const now = this.#read();
+    // The clock may have asked for it, too.
+    if (this.#mode !== 'variable') return;
+    const seed = this.#seedFor(now);
     this.#takeBack();
     this.#setMode('sequential');
     this.#restart(seed);
@@ -145,8 +150,9 @@ export class LocalityMinter {
   useVariableIds(): void {
     if (this.#mode === 'variable') return;
     this.#takeBack();
+    const counter = this.#walk?.counter(this.#step) ?? this.#counter;
     this.#setMode('variable');
-    this.#restart(this.#add(0));
+    this.#restart(counter);
   }
 
   /**
@@ -155,27 +161,23 @@ export class LocalityMinter {
    * The threads count on together in the mode of this moment. One that changes its mode later, or takes a new
    * seed, counts alone from then on, in milliseconds that the others do not use.
    *
-   * @throws InvalidOptionError where the runtime has no `SharedArrayBuffer`
+   * @throws InvalidOptionError where the runtime has no `SharedArrayBuffer`, and for a generator with a lease
    */
   share(): SharedLocality {
     if (this.#handle) return this.#handle;
-    if (this.#until < Number.POSITIVE_INFINITY)
-      refuse('share()', 'called on a generator without a lease', undefined);
+    if (this.#isLeased) refuse('share()', 'called on a generator without a lease', undefined);
     if (typeof SharedArrayBuffer === 'undefined') {
       refuse('share()', 'called where SharedArrayBuffer is: serve the page cross-origin isolated', undefined);
     }
     this.#takeBack();
-    this.#timeline.openToOthers();
-    const ledger = sharedLedger(this.#timeline.ledger);
+    // Those who join the walk from here on begin in a millisecond above all stamped so far.
+    const ms = this.#timeline.stamp(0, 1, true);
     const { stream } = this.#timeline;
-    const counter = new SharedArrayBuffer(4);
-    const shared = new Int32Array(counter);
-    shared.set(this.#counter);
-    this.#counter = shared;
-    this.#timeline = new Timeline(ledger, JOINT_SPAN, stream);
-    const node = { processId: this.#node.processId, mac: this.#node.mac.slice() };
+    const ledger = sharedLedger(this.#timeline.ledger);
+    const counter = SharedWalk.memory(this.#counter, ms);
+    this.#walk = new SharedWalk(counter, ledger, stream);
     const walk = { counter, ledger, stream, seededIn: this.#seededIn };
-    this.#handle = { ...this.#style, mode: this.#mode, node, ...walk };
+    this.#handle = { ...this.#style, mode: this.#mode, node: this.node, ...walk };
     return this.#handle;
   }
 
@@ -194,82 +196,90 @@ export class LocalityMinter {
   /** Returns the counters of texts that were printed ahead and not used, so that the walk has no gap. */
   #takeBack(): void {
     const unused = (this.#end - this.#at) / ID_LENGTH;
-    if (unused > 0) this.#add(-unused);
+    if (unused > 0) this.#counter = (this.#counter - unused * this.#step) | 0;
     this.#at = this.#end = 0;
   }
 
   #print(now: number, count: number): string {
     this.#takeBack();
-    const ms = this.#timeFor(now, count);
-    return this.#sheet.print(ms, this.#add(count), count, this.#step, this.#spelling);
+    const counter = this.#claim(now, count);
+    return this.#sheet.print(this.#ms, counter, count, this.#step, this.#spelling);
   }
 
-  /** Words are written little-endian, which is no work on the machines that there are. */
   #write(view: DataView, first: number, count: number): void {
     const now = this.#read();
     this.#takeBack();
-    const ms = this.#timeFor(now, count);
-    const word1 = reverseBytes(this.#words[0]);
-    const word2 = reverseBytes(this.#words[1] | Math.floor(ms / 2 ** 32));
-    const word3 = reverseBytes(ms | 0);
-    const forward = this.#spelling === 'forward';
-    const java = this.#spelling === 'java';
-    const step = this.#step;
-    let counter = this.#add(count);
-    for (let at = first * 16, end = at + count * 16; at < end; at += 16) {
-      counter = (counter + step) | 0;
-      const digits = forward ? reverseBytes(counter) : swapNibbles(counter);
-      view.setInt32(at, java && counter < 0 ? digits | 0xf0000000 : digits, true);
-      view.setInt32(at + 4, word1, true);
-      view.setInt32(at + 8, word2, true);
-      view.setInt32(at + 12, word3, true);
-    }
+    const counter = this.#claim(now, count);
+    const run = { ms: this.#ms, counter, step: this.#step, spelling: this.#spelling };
+    writeIds(view, first, count, this.#words, run);
   }
 
+  /** The clock is read before anything else is looked at: it may call this generator. */
   #read(): number {
     return checkedMs(this.#clock.now());
   }
 
-  /** The time that the next `count` ids carry. Where the window has turned, a new walk is begun first. */
-  #timeFor(now: number, count: number): number {
+  /**
+   * Claims `count` ids: their time is then `#ms`, and the counter before the first of them is returned. Nothing changes
+   * when this throws. Where the window has turned, a new walk is begun.
+   */
+  #claim(now: number, count: number): number {
     const { reseed, window } = this.#style;
     if (reseed && this.#mode === 'sequential' && windowNumber(now, window) > this.#seededIn)
-      this.#restart(this.#seedFor(now));
-    const ms = this.#timeline.stamp(now, count);
-    if (ms < this.#until) return ms;
-    throw new LeaseFencedError(
-      `the lease of node ${this.#node.processId} ended at ${this.#until}, or was released`,
-    );
+      return this.#claimAfresh(now, count);
+    if (this.#walk) {
+      const counter = this.#walk.take(now, count, this.#step);
+      this.#ms = this.#walk.ms;
+      return counter;
+    }
+    this.#ms = this.#timeline.stamp(now, count);
+    return this.#add(count);
+  }
+
+  #claimAfresh(now: number, count: number): number {
+    const timeline = this.#ownTimeline();
+    this.#ms = timeline.stamp(now, count, true);
+    this.#goAlone(timeline, this.#seedFor(now));
+    return this.#add(count);
+  }
+
+  /** Moves the own counter on by `ids`, and returns it as it was before. */
+  #add(ids: number): number {
+    const counter = this.#counter;
+    this.#counter = (counter + Math.imul(ids, this.#step)) | 0;
+    return counter;
   }
 
   /** This generator, as its lease sees it. */
   #leaseUser(): LeaseUser {
     return {
-      nodes: 2 ** 32,
+      nodes: LEASED_NODES[this.#style.format],
       move: (window) => this.#enter(window),
       close: () => {
-        const last = this.#until === 0 ? -1 : Math.min(this.#timeline.highest, this.#until - 1);
         this.#forget();
-        this.#until = 0;
-        return last;
+        return this.#timeline.close();
       },
     };
   }
 
   /** Goes on in another window, or in the same one for longer. */
-  #enter({ node, from, until }: LeaseWindow): void {
+  #enter(window: LeaseWindow): void {
+    requireInteger('node', window.node, 0, LEASED_NODES[this.#style.format] - 1);
     this.#forget();
-    this.#node = leasedNode(node);
-    this.#words = identityWords(this.#node, this.#style.flavour);
+    this.#become({ ...leasedNode(window.node), source: 'lease' });
+    this.#timeline.enter(window);
+  }
+
+  #become(node: LocalityNode): void {
+    this.#node = node;
+    this.#words = identityWords(node, this.#style.format);
     this.#sheet = new Sheet(SHEET, sample(this.#words));
-    this.#timeline.startAt(from);
-    this.#until = until;
   }
 
   /** Texts that were printed ahead are no longer good. */
   #forget(): void {
     this.#takeBack();
-    this.#reading = -1;
+    this.#reading = Number.NaN;
   }
 
   /** The seed of the window that `now` is in, which is the present one from here on. */
@@ -281,15 +291,20 @@ export class LocalityMinter {
 
   /** Begins a new walk at `counter`. A shared one is left to the others. */
   #restart(counter: number): void {
-    if (this.#handle) this.#timeline = new Timeline(this.#timeline.ledger, SPAN[this.#style.reversal]);
-    else this.#timeline.restart();
-    this.#handle = undefined;
-    this.#counter = Int32Array.of(counter);
+    this.#goAlone(this.#ownTimeline(), counter);
+    this.#timeline.restart();
   }
 
-  /** Moves the counter on by `ids`, and returns it as it was before. */
-  #add(ids: number): number {
-    return Atomics.add(this.#counter, 0, ids * this.#step);
+  #goAlone(timeline: Timeline, counter: number): void {
+    this.#timeline = timeline;
+    this.#counter = counter;
+    this.#walk = undefined;
+    this.#handle = undefined;
+  }
+
+  /** A timeline for this generator alone: another one than the walk's, whose claims are the others' too. */
+  #ownTimeline(): Timeline {
+    return this.#handle ? new Timeline(this.#handle.ledger, SPAN[this.#style.reversal]) : this.#timeline;
   }
 
   #setMode(mode: LocalityMode): void {
@@ -305,9 +320,13 @@ export class LocalityMinter {
  * @throws TimeExhaustedError when it does not fit 48 bits
  */
 function checkedMs(now: number): number {
-  const ms = wholeMs(now);
-  if (ms <= MAX_MS) return ms;
-  throw new TimeExhaustedError(`48 bits of time end in the year 10889, not at ${ms}`);
+  return checkTime(wholeMs(now));
+}
+
+function randomWord(random: RandomSource): number {
+  const bytes = new Uint8Array(4);
+  random.fill(bytes);
+  return new DataView(bytes.buffer).getInt32(0, true);
 }
 
 /** The text of an id with those words in the middle. */

@@ -1,43 +1,43 @@
-import { machineNode, processLedger } from '#runtime';
 import { systemClock } from '../clock.js';
 import { bindLease, type Leasable } from '../lease/window.js';
-import { isA, refuse, requireInteger } from '../options.js';
+import { isA, refuse, requireInteger, requireKnown } from '../options.js';
 import type { RandomSource } from '../random.js';
 import type { MachineNode } from '../runtime/machine.js';
+import { machineIdentity, processIdentity, randomNode } from './identity.js';
+import { privateLedger } from './ledger.js';
 import type { LocalityOptions } from './options.js';
-import { privateLedger } from './timeline.js';
 
-let machine: MachineNode | undefined;
+/** Where the node in a generator's ids comes from. */
+export type NodeSource = 'machine' | 'random' | 'given' | 'lease';
+
+/** The node in a generator's ids, with where it comes from. */
+export interface LocalityNode extends MachineNode {
+  readonly source: NodeSource;
+}
+
+export const NODE_SOURCES = ['machine', 'random', 'given', 'lease'] as const;
+const NODE_NAMES = ['processId', 'mac', 'source'];
 
 /**
  * Which node to write into ids, and the ledger that keeps its generators apart.
  *
  * All generators of a process that take its own identity, in whatever thread, must not meet. Who sets the clock, the
- * counter or the node decides for themselves. A worker thread that inherited no ledger cannot know of the others,
- * and takes a random node.
+ * counter or the node decides for themselves.
  */
 export function chooseNode(
-  { node, clock = systemClock, counter }: LocalityOptions,
+  { node = 'auto', clock = systemClock, counter }: LocalityOptions,
   random: RandomSource,
-): { node: MachineNode; ledger: ArrayBufferLike } {
-  if (node === 'random') return { node: randomNode(random), ledger: privateLedger() };
-  if (isLease(node)) return { node: leasedNode(0), ledger: privateLedger() };
-  if (node !== undefined) return { node: requireNode(node), ledger: privateLedger() };
-  const ledger = processLedger();
-  machine ??= machineNode();
-  if (!machine || !ledger) return { node: randomNode(random), ledger: privateLedger() };
+): { node: LocalityNode; ledger: ArrayBufferLike } {
+  if (node === 'random') return apart(randomNode(random), 'random');
+  if (isLease(node)) return apart(leasedNode(0), 'lease');
+  if (node !== 'auto' && node !== 'machine') return apart(requireNode('node', node), 'given');
+  const { node: own, source, ledger } = node === 'auto' ? processIdentity() : machineIdentity();
   const usual = clock === systemClock && counter === undefined;
-  return { node: machine, ledger: usual ? ledger : privateLedger() };
+  return { node: { ...own, source }, ledger: usual ? ledger : privateLedger() };
 }
 
-/**
- * A node of 44 random bits, for machines whose process ids and MAC addresses repeat, as in containers.
- * Among a million such nodes the odds that any two are alike are about 1 in 35.
- */
-function randomNode(random: RandomSource): MachineNode {
-  const bytes = new Uint8Array(8);
-  random.fill(bytes);
-  return { processId: ((bytes[0] as number) << 8) | (bytes[1] as number), mac: bytes.slice(2) };
+function apart(node: MachineNode, source: NodeSource): { node: LocalityNode; ledger: ArrayBufferLike } {
+  return { node: { ...node, source }, ledger: privateLedger() };
 }
 
 /** Whether the option `node` is a lease. */
@@ -59,10 +59,11 @@ export function leasedNode(id: number): MachineNode {
  *
  * @throws InvalidOptionError when it is not a process id with a MAC address of six bytes
  */
-export function requireNode(node: MachineNode): MachineNode {
-  if (typeof node !== 'object' || node === null) refuse('node', '"random" or { processId, mac }', node);
-  const { processId, mac } = node;
-  requireInteger('node.processId', processId, 0, Number.MAX_SAFE_INTEGER);
-  if (!isA('Uint8Array', mac) || mac.length !== 6) refuse('node.mac', 'a Uint8Array of 6 bytes', mac);
+export function requireNode(option: string, node: MachineNode): MachineNode {
+  if (typeof node !== 'object' || node === null)
+    refuse(option, '"auto", "machine", "random", a lease or { processId, mac }', node);
+  const { processId, mac } = requireKnown(option, node, NODE_NAMES);
+  requireInteger(`${option}.processId`, processId, 0, Number.MAX_SAFE_INTEGER);
+  if (!isA('Uint8Array', mac) || mac.length !== 6) refuse(`${option}.mac`, 'a Uint8Array of 6 bytes', mac);
   return { processId: processId % 65536, mac: Uint8Array.from(mac) };
 }

@@ -1,11 +1,13 @@
 import type { Clock } from '../clock.js';
+import { InvalidOptionError } from '../errors.js';
 import type { Leasable } from '../lease/window.js';
-import { isA, refuse, requireChoice, requireInteger } from '../options.js';
+import { isA, refuse, requireChoice, requireInteger, requireKnown, show } from '../options.js';
 import type { RandomSource } from '../random.js';
-import type { MachineNode } from '../runtime/machine.js';
-import type { Flavour } from './layout.js';
-import { requireNode } from './node.js';
+import type { LocalityFormat } from './layout.js';
+import { LEDGER_BYTES, MAX_STREAM } from './ledger.js';
+import { type LocalityNode, NODE_SOURCES, type NodeSource, requireNode } from './node.js';
 import type { SeedWindow } from './seed.js';
+import { WALK_BYTES } from './shared-walk.js';
 
 /** `'variable'` spreads ids over all shards; `'sequential'` keeps them together. */
 export type LocalityMode = 'variable' | 'sequential';
@@ -23,10 +25,16 @@ export interface LocalityOptions {
    */
   reversal?: Reversal;
   /**
-   * Default: this process and machine. `'random'`: 44 random bits, for containers. A lease: its node id, with its window,
-   * for containers where odds are not enough.
+   * Default `'auto'`: this process and machine where they tell processes apart, 44 random bits everywhere else.
+   * `'machine'`: this process and machine in any case. `'random'`: 44 random bits of this generator's own. A lease: its
+   * node id, with its window, where odds are not enough.
    */
-  node?: { processId: number; mac: Uint8Array } | 'random' | Leasable;
+  node?:
+    | 'auto'
+    | 'machine'
+    | 'random'
+    | { processId: number; mac: Uint8Array; source?: NodeSource }
+    | Leasable;
   /** Start value, signed or unsigned 32 bits. Default random, or the seed in sequential mode. */
   counter?: number;
   /** What the sequential seed is taken from. Default `'ten-minutes'`. */
@@ -34,7 +42,9 @@ export interface LocalityOptions {
   /** Sequential mode: take the new seed when the window turns. Default false. */
   reseed?: boolean;
   /** Default `'locality'`; `'rfc9562'` makes standard UUIDs of version 8 with the same fields. */
-  flavour?: Flavour;
+  format?: LocalityFormat;
+  /** Another name for `format`. */
+  flavour?: LocalityFormat;
   /** Default the machine's clock. */
   clock?: Clock;
   /** Default the runtime's cryptographic source. */
@@ -46,13 +56,18 @@ export interface LocalityStyle {
   readonly mode: LocalityMode;
   readonly reversal: Reversal;
   readonly window: SeedWindow;
-  readonly flavour: Flavour;
+  readonly format: LocalityFormat;
   readonly reseed: boolean;
 }
 
+const STYLE_NAMES = ['mode', 'reversal', 'window', 'format', 'reseed'];
+const OPTION_NAMES = [...STYLE_NAMES, 'flavour', 'node', 'counter', 'clock', 'random'];
+const HANDLE_NAMES = [...STYLE_NAMES, 'node', 'counter', 'ledger', 'stream', 'seededIn'];
+
 /** What `share()` gives and `attach()` takes: plain data and shared memory, to be posted to worker threads. */
 export interface SharedLocality extends LocalityStyle {
-  readonly node: MachineNode;
+  readonly node: LocalityNode;
+  /** The counter that all walk together, with its time. */
   readonly counter: SharedArrayBuffer;
   readonly ledger: SharedArrayBuffer;
   readonly stream: number;
@@ -60,16 +75,36 @@ export interface SharedLocality extends LocalityStyle {
   readonly seededIn: number;
 }
 
-/** @throws InvalidOptionError naming the first option that is wrong */
-export function styleFrom(options: Partial<LocalityStyle>): LocalityStyle {
-  if (typeof options !== 'object' || options === null) refuse('options', 'an object', options);
+/** @throws InvalidOptionError naming the first option that is wrong or not known */
+export function requireOptions(options: LocalityOptions): LocalityStyle {
+  return styleFrom(requireKnown('options', options, OPTION_NAMES));
+}
+
+function styleFrom(options: Partial<LocalityStyle> & { flavour?: LocalityFormat }): LocalityStyle {
   return {
     mode: requireChoice('mode', options.mode, ['variable', 'sequential']),
     reversal: requireChoice('reversal', options.reversal, ['full', 'java']),
     window: requireChoice('window', options.window, ['ten-minutes', 'hour']),
-    flavour: requireChoice('flavour', options.flavour, ['locality', 'rfc9562']),
+    format: formatFrom(options),
     reseed: requireChoice('reseed', options.reseed, [false, true]),
   };
+}
+
+function formatFrom({
+  format,
+  flavour,
+}: {
+  format?: LocalityFormat;
+  flavour?: LocalityFormat;
+}): LocalityFormat {
+  const formats = ['locality', 'rfc9562'] as const;
+  const alias = requireChoice('flavour', flavour, formats);
+  if (format === undefined) return alias;
+  requireChoice('format', format, formats);
+  if (flavour === undefined || alias === format) return format;
+  throw new InvalidOptionError(
+    `format is ${show(format)} and flavour, another name for it, is ${show(flavour)}; give format alone`,
+  );
 }
 
 /**
@@ -79,12 +114,22 @@ export function styleFrom(options: Partial<LocalityStyle>): LocalityStyle {
  */
 export function requireHandle(handle: SharedLocality): SharedLocality {
   if (typeof handle !== 'object' || handle === null) refuse('handle', 'what share() gave', handle);
-  const { counter, ledger } = handle;
-  if (!isA('SharedArrayBuffer', counter) || counter.byteLength !== 4)
-    refuse('handle.counter', 'shared memory', counter);
-  if (!isA('SharedArrayBuffer', ledger) || ledger.byteLength !== 16)
-    refuse('handle.ledger', 'shared memory', ledger);
-  requireInteger('handle.stream', handle.stream, 0, 2 ** 15 - 1);
-  requireInteger('handle.seededIn', handle.seededIn, 0, Number.MAX_SAFE_INTEGER);
-  return { ...handle, ...styleFrom(handle), node: requireNode(handle.node) };
+  const { counter, ledger, stream, seededIn, node } = requireKnown('handle', handle, HANDLE_NAMES);
+  requireMemory('handle.counter', counter, WALK_BYTES);
+  requireMemory('handle.ledger', ledger, LEDGER_BYTES);
+  requireInteger('handle.stream', stream, 0, MAX_STREAM);
+  requireInteger('handle.seededIn', seededIn, 0, Number.MAX_SAFE_INTEGER);
+  const known = requireNode('handle.node', node);
+  const source = requireChoice<NodeSource>('handle.node.source', node.source, NODE_SOURCES);
+  return { ...styleFrom(handle), counter, ledger, stream, seededIn, node: { ...known, source } };
+}
+
+function requireMemory(option: string, memory: unknown, bytes: number): void {
+  if (isA('SharedArrayBuffer', memory) && (memory as SharedArrayBuffer).byteLength === bytes) return;
+  refuse(option, `shared memory of ${bytes} bytes`, memory);
+}
+
+/** @throws InvalidOptionError naming the first option of `attach()` that is not known */
+export function requireAttachOptions<T extends { clock?: Clock }>(options: T): T {
+  return requireKnown('options', options, ['clock']);
 }

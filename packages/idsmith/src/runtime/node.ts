@@ -1,22 +1,28 @@
 import { Buffer } from 'node:buffer';
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import { emitWarning, pid } from 'node:process';
+import { emitWarning, env, pid, platform } from 'node:process';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 import { hexToBytes } from '../encoding/hex.js';
-import type { MachineNode } from './machine.js';
+import { containerSigns } from './container.js';
+import type { MachineFacts, ProcessMemory } from './machine.js';
 
 const LEDGER = 'idsmith.ledger';
+const IDENTITY = 'idsmith.identity';
 
-// Worker threads inherit environment data when they start. So the ledger must exist as soon as the main
+// Worker threads inherit environment data when they start. So the memory must exist as soon as the main
 // thread has loaded this module, or a worker started before the first id would not know of it. A web worker, which
 // Deno takes for a main thread, inherits none and must not make one of its own.
 if (isMainThread && !('WorkerGlobalScope' in globalThis) && getEnvironmentData(LEDGER) === undefined) {
   setEnvironmentData(LEDGER, new SharedArrayBuffer(16) as never);
+  setEnvironmentData(IDENTITY, new SharedArrayBuffer(8) as never);
 }
 
-/** The memory in which all threads of this process agree who may use which millisecond. */
-export function processLedger(): SharedArrayBuffer | undefined {
-  return getEnvironmentData(LEDGER) as SharedArrayBuffer | undefined;
+/** The memory that all threads of this process share; `undefined` in a worker that inherited none. */
+export function processMemory(): ProcessMemory | undefined {
+  const ledger = getEnvironmentData(LEDGER) as SharedArrayBuffer | undefined;
+  const identity = getEnvironmentData(IDENTITY) as SharedArrayBuffer | undefined;
+  return ledger && identity && { ledger, identity };
 }
 
 const TICKS = 'idsmith.ticks';
@@ -41,23 +47,40 @@ export function processTicks(): ArrayBufferLike {
 }
 
 /** This process and machine, or `undefined` where the runtime does not let us read them (Deno without `--allow-sys`). */
-export function machineNode(): MachineNode | undefined {
+export function machineFacts(): MachineFacts | undefined {
   try {
-    return { processId: pid, mac: firstMac(networkInterfaces()) };
+    const mac = firstMac(networkInterfaces());
+    return { pid, mac, signs: containerSigns(surroundings) };
   } catch {
     return undefined;
   }
 }
 
-/** The first MAC address of a real interface; zeroes if the machine has none. */
-export function firstMac(interfaces: ReturnType<typeof networkInterfaces>): Uint8Array {
+const surroundings = {
+  platform,
+  env: (name: string) => env[name],
+  exists: existsSync,
+  read: (path: string) => orNothing(() => readFileSync(path, 'utf8')),
+  link: (path: string) => orNothing(() => readlinkSync(path)),
+};
+
+function orNothing<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first MAC address of a real interface, `undefined` if the machine has none. */
+export function firstMac(interfaces: ReturnType<typeof networkInterfaces>): Uint8Array | undefined {
   for (const addresses of Object.values(interfaces)) {
     for (const { internal, mac } of addresses ?? []) {
       const bytes = hexToBytes(mac.replaceAll(':', ''));
       if (!internal && bytes?.length === 6 && bytes.some((byte) => byte !== 0)) return bytes;
     }
   }
-  return new Uint8Array(6);
+  return undefined;
 }
 
 /** ASCII bytes as one flat string. */

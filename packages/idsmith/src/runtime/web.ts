@@ -1,14 +1,14 @@
 // What browsers, edge workers and other runtimes without Node's built-ins offer.
 
-import type { MachineNode } from './machine.js';
+import type { MachineFacts, ProcessMemory } from './machine.js';
 
 /** There is no process id and no MAC address to read here: generators take a random node. */
-export function machineNode(): MachineNode | undefined {
+export function machineFacts(): MachineFacts | undefined {
   return undefined;
 }
 
-/** Only generators with a machine's identity need one. */
-export function processLedger(): SharedArrayBuffer | undefined {
+/** Workers share no memory unless a page gives it to them. */
+export function processMemory(): ProcessMemory | undefined {
   return undefined;
 }
 

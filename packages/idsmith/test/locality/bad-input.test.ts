@@ -91,6 +91,8 @@ describe('a wrong option', () => {
     [{ reversal: 'JAVA' }, 'reversal'],
     [{ window: 'day' }, 'window'],
     [{ flavour: 'v7' }, 'flavour'],
+    [{ format: 'v7' }, 'format'],
+    [{ format: null }, 'format'],
     [{ reseed: 'yes' }, 'reseed'],
     [{ node: 'other' }, 'node'],
     [{ node: null }, 'node'],
@@ -117,6 +119,36 @@ describe('a wrong option', () => {
     expect(construct).toThrow(new RegExp(`^${name} must be `));
   });
 
+  it.each([
+    ['options', 'node', { nod: 'random' }],
+    ['options', 'mode', { moed: 'sequential' }],
+    ['options', 'counter', { conter: 5 }],
+    ['options', 'reseed', { reSeed: true }],
+    ['node', 'processId', { node: { procesId: 1, mac } }],
+    ['node', 'mac', { node: { processId: 1, mac, Mac: mac } }],
+  ])('name in %s is refused with the one that is near, %s: %o', (what, near, options) => {
+    const construct = () => new LocalityGenerator(options as never);
+    expect(construct).toThrow(named('INVALID_OPTION'));
+    expect(construct).toThrow(new RegExp(`^${what}: unknown name ".*"; did you mean "${near}"`));
+  });
+
+  it('of attach() is refused', () => {
+    const handle = new LocalityGenerator({ node: 'random' }).share();
+    expect(() => LocalityGenerator.attach(handle, { clok: new FakeClock() } as never)).toThrow(/"clock"/);
+    expect(() => LocalityGenerator.attach(handle, null as never)).toThrow(named('INVALID_OPTION'));
+    expect(() => LocalityGenerator.attach({ ...handle, streem: 1 } as never)).toThrow(/"stream"/);
+    expect(() => LocalityGenerator.attach({ ...handle, node: { ...handle.node, pid: 1 } } as never)).toThrow(
+      /^handle.node: unknown name "pid"/,
+    );
+  });
+
+  it('format is refused when its other name says otherwise, and taken when both say the same', () => {
+    const make = (options: object) => () => new LocalityGenerator({ node: 'random', ...options }).next();
+    expect(make({ format: 'locality', flavour: 'rfc9562' })).toThrow(named('INVALID_OPTION'));
+    expect(make({ format: 'rfc9562', flavour: 'rfc9562' })().charAt(14)).toBe('8');
+    expect(make({ flavour: 'rfc9562' })().charAt(14)).toBe('8');
+  });
+
   it.each([null, 5, 'variable'])('object %s is refused', (options) => {
     expect(() => new LocalityGenerator(options as never)).toThrow(named('INVALID_OPTION'));
   });
@@ -129,7 +161,7 @@ describe('a wrong option', () => {
     [{}],
     [{ ...sound(), counter: undefined }],
     [{ ...sound(), counter: new ArrayBuffer(4) }],
-    [{ ...sound(), counter: new SharedArrayBuffer(2) }],
+    [{ ...sound(), counter: new SharedArrayBuffer(4) }],
     [{ ...sound(), ledger: new ArrayBuffer(16) }],
     [{ ...sound(), stream: -1 }],
     [{ ...sound(), stream: 1.5 }],
@@ -137,6 +169,9 @@ describe('a wrong option', () => {
     [{ ...sound(), node: undefined }],
     [{ ...sound(), node: 'random' }],
     [{ ...sound(), node: { processId: 1, mac: new Uint8Array(2) } }],
+    [{ ...sound(), node: { ...sound().node, source: 'elsewhere' } }],
+    [{ ...sound(), format: 'v7' }],
+    [{ ...sound(), flavour: 'locality' }],
     [{ ...sound(), mode: 'other' }],
     [{ ...sound(), seededIn: Number.NaN }],
   ])('handle %o is refused', (handle) => {
@@ -172,22 +207,29 @@ describe('a wrong count or target', () => {
 });
 
 describe('a wrong clock', () => {
-  it.each([Number.NaN, -1, Number.NEGATIVE_INFINITY, '5', undefined, 5n])(
-    'that gives %s is refused at every call, and works again when it recovers',
-    (reading) => {
-      const clock = new FakeClock(1000);
-      const generator = new LocalityGenerator({ clock, counter: 0, node: 'random' });
-      clock.time = reading as number;
-      expect(() => generator.next()).toThrow(named('CLOCK'));
-      expect(() => generator.batch(3)).toThrow(named('CLOCK'));
-      expect(() => generator.fill(new Uint8Array(16))).toThrow(named('CLOCK'));
-      expect(() => generator.nextUuid()).toThrow(named('CLOCK'));
-      expect(() => generator.useSequentialIds()).toThrow(named('CLOCK'));
-      expect(() => new LocalityGenerator({ clock, mode: 'sequential' })).toThrow(named('CLOCK'));
-      clock.time = 1000;
-      expect(generator.next().slice(0, 8)).toBe('5bcb4db0');
-    },
-  );
+  it.each([
+    Number.NaN,
+    -1,
+    -0.5,
+    Number.NEGATIVE_INFINITY,
+    Number.POSITIVE_INFINITY,
+    2 ** 53,
+    '5',
+    undefined,
+    5n,
+  ])('that gives %s is refused at every call, and works again when it recovers', (reading) => {
+    const clock = new FakeClock(1000);
+    const generator = new LocalityGenerator({ clock, counter: 0, node: 'random' });
+    clock.time = reading as number;
+    expect(() => generator.next()).toThrow(named('CLOCK'));
+    expect(() => generator.batch(3)).toThrow(named('CLOCK'));
+    expect(() => generator.fill(new Uint8Array(16))).toThrow(named('CLOCK'));
+    expect(() => generator.nextUuid()).toThrow(named('CLOCK'));
+    expect(() => generator.useSequentialIds()).toThrow(named('CLOCK'));
+    expect(() => new LocalityGenerator({ clock, mode: 'sequential' })).toThrow(named('CLOCK'));
+    clock.time = 1000;
+    expect(generator.next().slice(0, 8)).toBe('5bcb4db0');
+  });
 
   it.each([2 ** 48, 9e15])('at %d is refused as the end of time, and changes nothing', (time) => {
     const clock = new FakeClock(1000);

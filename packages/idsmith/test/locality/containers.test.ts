@@ -1,8 +1,8 @@
-import { LocalityGenerator, type LocalityOptions, LocalityUuid, type MachineNode } from 'idsmith';
+import { LocalityGenerator, type LocalityOptions, LocalityUuid } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
-import { firstMac, machineNode } from '../../src/runtime/node.ts';
-import { machineNode as webNode } from '../../src/runtime/web.ts';
+import { firstMac, machineFacts } from '../../src/runtime/node.ts';
+import { machineFacts as webFacts, processMemory as webMemory } from '../../src/runtime/web.ts';
 import { repeated } from '../support/unique.ts';
 import { inProcess, inWorker } from '../support/workers.ts';
 
@@ -26,11 +26,20 @@ describe('two containers with process id 1 and the same MAC address', () => {
 });
 
 describe('the identity', () => {
-  it('is the process id and a MAC address of this machine by default', () => {
-    const { processId, macFragment } = new LocalityGenerator().nextUuid();
-    const machine = machineNode() as MachineNode;
-    expect(processId).toBe(process.pid % 65536);
-    expect([...(macFragment as Uint8Array).subarray(3)]).toEqual([...machine.mac.subarray(3)]);
+  it('is one for all default generators of a process', () => {
+    const nodes = [1, 2].map(() => new LocalityGenerator().node);
+    expect(nodes[0]).toEqual(nodes[1]);
+    const { processId, macFragment } = new LocalityGenerator({ mode: 'sequential' }).nextUuid();
+    expect(processId).toBe(nodes[0]?.processId);
+    expect([...(macFragment as Uint8Array).subarray(3)]).toEqual([...nodes[0]!.mac.subarray(3)]);
+    expect(new LocalityUuid().processId).toBe(processId);
+  });
+
+  it('is the process id and a MAC address of this machine when that is asked for', () => {
+    const { mac } = machineFacts() as { mac?: Uint8Array };
+    const make = () => new LocalityGenerator({ node: 'machine' });
+    if (mac === undefined) expect(make).toThrow(/MAC address/);
+    else expect(make().node).toEqual({ processId: process.pid % 65536, mac, source: 'machine' });
   });
 
   it('has 44 random bits when it is random, other ones each time', () => {
@@ -45,7 +54,7 @@ describe('the identity', () => {
   });
 
   it('is random in runtimes that have neither', () => {
-    expect(webNode()).toBeUndefined();
+    expect([webFacts(), webMemory()]).toEqual([undefined, undefined]);
   });
 
   it('does not change when the bytes it was made of do', () => {
@@ -60,7 +69,7 @@ describe('the identity', () => {
     expect(generator.nextUuid().macFragment).toEqual(id.macFragment);
   });
 
-  it('is the first MAC address of a real interface, and zeroes if there is none', () => {
+  it('is the first MAC address of a real interface, if there is one', () => {
     const address = { address: '', netmask: '', family: 'IPv4' as const, cidr: null };
     const own = { ...address, internal: false, mac: '02:42:ac:11:00:02' };
     const loopback = { ...address, internal: true, mac: '01:01:01:01:01:01' };
@@ -68,8 +77,8 @@ describe('the identity', () => {
     expect(firstMac({ lo: [loopback], tun0: [without], eth0: [own] })).toEqual(
       Uint8Array.of(2, 66, 172, 17, 0, 2),
     );
-    expect(firstMac({ lo: [loopback], tun0: [without], gone: undefined })).toEqual(new Uint8Array(6));
-    expect(firstMac({})).toEqual(new Uint8Array(6));
+    expect(firstMac({ lo: [loopback], tun0: [without], gone: undefined })).toBeUndefined();
+    expect(firstMac({})).toBeUndefined();
   });
 
   it('is random in a worker whose main thread has never loaded idsmith', async () => {
@@ -81,6 +90,8 @@ describe('the identity', () => {
 
   it("is this process's in a worker that was started before the main thread's first id", async () => {
     const bytes = await inWorker<Uint8Array>(script('default-worker'), { count: 1 });
-    expect(LocalityUuid.fromBytes(bytes).processId).toBe(process.pid % 65536);
+    const { processId, mac } = new LocalityGenerator().node;
+    expect(LocalityUuid.fromBytes(bytes).processId).toBe(processId);
+    expect(LocalityUuid.fromBytes(bytes).macFragment?.subarray(3)).toEqual(mac.subarray(3));
   });
 });

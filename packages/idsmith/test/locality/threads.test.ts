@@ -80,7 +80,7 @@ describe('a shared generator', () => {
   });
 
   it('gives the same handle each time, and takes it through structured cloning', () => {
-    const generator = new LocalityGenerator({ flavour: 'rfc9562', node: 'random' });
+    const generator = new LocalityGenerator({ format: 'rfc9562', node: 'random' });
     const handle = generator.share();
     expect(generator.share()).toBe(handle);
     const attached = LocalityGenerator.attach(structuredClone(handle));

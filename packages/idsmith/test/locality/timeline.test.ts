@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { privateLedger, sharedLedger, Timeline } from '../../src/locality/timeline.ts';
+import { privateLedger, sharedLedger } from '../../src/locality/ledger.ts';
+import { Timeline } from '../../src/locality/timeline.ts';
 
 /** Times as they are: 41 bits, which with the stream's 15 pass what a number can hold. */
 const TODAY = Date.UTC(2026, 0, 1);
@@ -32,7 +33,7 @@ describe('a timeline', () => {
     const step = fc.record({
       reading: fc.nat(6),
       count: fc.integer({ min: 1, max: 3 }),
-      event: fc.constantFrom('restart', 'open', ...new Array<string>(18).fill('')),
+      event: fc.constantFrom('restart', 'afresh', ...new Array<string>(18).fill('')),
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -44,8 +45,8 @@ describe('a timeline', () => {
           if (event === 'restart') {
             timeline.restart();
             counter = 0;
-          } else if (event === 'open') timeline.openToOthers();
-          const ms = timeline.stamp(TODAY + reading, count);
+          } else if (event === 'afresh') counter = 0;
+          const ms = timeline.stamp(TODAY + reading, count, event === 'afresh');
           for (let i = 0; i < count; i++) {
             const pair = `${ms} ${counter++ % span}`;
             expect(seen.has(pair)).toBe(false);
@@ -69,23 +70,6 @@ describe('timelines in one ledger', () => {
       return (real as (...all: unknown[]) => never)(...args);
     });
     expect(a.stamp(TODAY, 1)).toBe(TODAY + 1);
-  });
-
-  it('of one stream leave a millisecond in which one thread has made its share', () => {
-    const ledger = privateLedger();
-    const { stream } = new Timeline(ledger, 100);
-    const timeline = new Timeline(ledger, 4, stream);
-    const times = Array.from({ length: 12 }, () => timeline.stamp(TODAY, 1));
-    for (let i = 4; i < times.length; i++) expect(times[i]).toBeGreaterThan(times[i - 4] as number);
-  });
-
-  it('of one stream follow each other up, and never fall back to what they have stamped before', () => {
-    const ledger = privateLedger();
-    const { stream } = new Timeline(ledger, 100);
-    const [a, b] = [new Timeline(ledger, 100, stream), new Timeline(ledger, 100, stream)];
-    expect(a.stamp(TODAY, 1)).toBe(TODAY);
-    expect(b.stamp(TODAY + 5, 1)).toBe(TODAY + 5);
-    expect(a.stamp(TODAY, 1)).toBe(TODAY + 5);
   });
 
   it('are numbered no more when there are too many', () => {
@@ -128,22 +112,19 @@ describe('timelines in one ledger', () => {
     }
   });
 
-  it('share a millisecond when they walk one stream together', () => {
-    const ledger = privateLedger();
-    const { stream } = new Timeline(ledger, 1000);
-    const [a, b] = [new Timeline(ledger, 1000, stream), new Timeline(ledger, 1000, stream)];
-    expect([a.stamp(5, 1), b.stamp(5, 1), a.stamp(5, 1)]).toEqual([5, 5, 5]);
-    expect(b.stamp(9, 1)).toBe(9);
-    // It does not know which of the earlier times the other has used.
-    expect(a.stamp(4, 1)).toBe(9);
-  });
-
   it('that cannot be numbered any more are kept apart all the same', () => {
     const ledger = privateLedger();
     for (let i = 0; i < 2 ** 15 - 1; i++) new Timeline(ledger, 1);
     const [a, b] = [new Timeline(ledger, 1000), new Timeline(ledger, 1000)];
     expect([a.stream, b.stream]).toEqual([0, 0]);
     expect(new Set([a.stamp(5, 1), b.stamp(5, 1), a.stamp(9, 1), b.stamp(9, 1)]).size).toBe(4);
+  });
+
+  it('that cannot be numbered any more are kept apart in the first millisecond of all, too', () => {
+    const ledger = privateLedger();
+    new Int32Array(ledger, 8, 1)[0] = 2 ** 15;
+    const [a, b] = [new Timeline(ledger, 1000), new Timeline(ledger, 1000)];
+    expect([a.stamp(0, 1), b.stamp(0, 1), a.stamp(9, 1), b.stamp(9, 1)]).toEqual([0, 1, 9, 10]);
   });
 });
 
@@ -155,5 +136,17 @@ describe('a ledger', () => {
     const shared = sharedLedger(ledger);
     expect(new Timeline(shared, 1000).stamp(40, 1)).toBe(51);
     expect(sharedLedger(shared)).toBe(shared);
+  });
+
+  it('can begin with everything taken up to some millisecond', () => {
+    expect(new Timeline(privateLedger(0), 1000).stamp(0, 1)).toBe(1);
+    expect(new Timeline(privateLedger(), 1000).stamp(0, 1)).toBe(0);
+  });
+
+  it('holds the last millisecond of all', () => {
+    const ledger = privateLedger();
+    const [a, b] = [new Timeline(ledger, 1000), new Timeline(ledger, 1000)];
+    expect([a.stamp(2 ** 48 - 1, 1), a.stamp(2 ** 48 - 1, 1)]).toEqual([2 ** 48 - 1, 2 ** 48 - 1]);
+    expect(() => b.stamp(5, 1)).toThrow(expect.objectContaining({ code: 'TIME_EXHAUSTED' }));
   });
 });

@@ -1,0 +1,109 @@
+import { machineFacts, processMemory } from '#runtime';
+import { InvalidOptionError } from '../errors.js';
+import { type RandomSource, systemRandom } from '../random.js';
+import type { MachineFacts, MachineNode } from '../runtime/machine.js';
+import { privateLedger } from './ledger.js';
+
+/** An identity, and the ledger that keeps the generators apart that have it. */
+export interface Identity {
+  readonly node: MachineNode;
+  readonly source: 'machine' | 'random';
+  readonly ledger: ArrayBufferLike;
+}
+
+/** The first byte of a random node's MAC address: no interface has one that is for groups. It does not go into ids. */
+const RANDOM_MAC = 0x03;
+
+/**
+ * The reasons why process id and MAC address may not tell this process from all others; empty if they do.
+ *
+ * Ids have room for 16 bits of the process id and 28 of the MAC address. Of these 28 the upper 12 are zero in leased nodes.
+ */
+export function doubts({ pid, mac, signs }: MachineFacts): string[] {
+  const found = signs.map((sign) => `sign of a container: ${sign}`);
+  if (pid < 2) found.push(`process id ${pid}, as in every container`);
+  if (pid > 0xffff) found.push(`process id ${pid}, of which only 16 bits fit`);
+  if (!mac) found.push('no MAC address');
+  else if (((mac[0] as number) & 0x03) !== 0) found.push('a MAC address that is locally administered');
+  else if (looksLeased(mac)) found.push('a MAC address that could be taken for a leased node id');
+  return found;
+}
+
+/**
+ * A node of 44 random bits. Its upper 12 MAC bits are never all zero, so that no leased node id is met: one in 4,096 nodes
+ * is left out.
+ */
+export function randomNode(random: RandomSource): MachineNode {
+  const bytes = new Uint8Array(8);
+  random.fill(bytes);
+  const view = new DataView(bytes.buffer);
+  const upper = 1 + (view.getUint32(4) % 0xfff);
+  const [, , mac4, mac5] = bytes as unknown as [number, number, number, number];
+  return {
+    processId: view.getUint16(0),
+    mac: Uint8Array.of(RANDOM_MAC, 0, upper >> 8, upper, mac4, mac5),
+  };
+}
+
+/** Whether the 12 MAC bits are zero that are so in leased nodes. */
+function looksLeased(mac: Uint8Array): boolean {
+  return ((mac[2] as number) & 15) === 0 && mac[3] === 0;
+}
+
+/** Of a thread that shares no memory with the rest of its process. */
+let alone: Identity | undefined;
+
+/**
+ * The identity that all default generators of this process share, in whatever thread.
+ *
+ * It is settled by the first who asks. A thread that shares no memory with the rest of its process (a web worker, or a
+ * worker whose main thread has not loaded idsmith) cannot know of the others and has a random identity of its own.
+ */
+export function processIdentity(): Identity {
+  const memory = processMemory();
+  if (!memory) {
+    alone ??= { node: randomNode(systemRandom), source: 'random', ledger: privateLedger() };
+    return alone;
+  }
+  const word = new BigUint64Array(memory.identity);
+  if (Atomics.load(word, 0) === 0n) {
+    const facts = machineFacts();
+    const isOwn = facts?.mac !== undefined && doubts(facts).length === 0;
+    const node = isOwn ? { processId: facts.pid, mac: facts.mac as Uint8Array } : randomNode(systemRandom);
+    // Never zero: a random node has its mark, and a machine's process id is 2 at least.
+    Atomics.compareExchange(word, 0, 0n, wordOf(node));
+  }
+  const node = nodeOf(Atomics.load(word, 0));
+  return { node, source: node.mac[0] === RANDOM_MAC ? 'random' : 'machine', ledger: memory.ledger };
+}
+
+/**
+ * The identity of this process and machine, asked for by name.
+ *
+ * @throws InvalidOptionError where there is none
+ */
+export function machineIdentity(): Identity {
+  const facts = machineFacts();
+  const memory = processMemory();
+  if (!facts?.mac) {
+    throw new InvalidOptionError(
+      `node "machine" needs ${facts ? 'a MAC address, and no interface of this machine has one' : 'a process id and MAC address, which this runtime does not tell'}; use node "auto", "random" or a lease`,
+    );
+  }
+  if (!memory) {
+    throw new InvalidOptionError(
+      'node "machine" cannot be kept apart from other threads of this process; import idsmith in the main thread before it starts workers, or use node "auto", "random" or a lease',
+    );
+  }
+  return { node: { processId: facts.pid % 65536, mac: facts.mac }, source: 'machine', ledger: memory.ledger };
+}
+
+function wordOf({ processId, mac }: MachineNode): bigint {
+  return mac.reduce((word, byte) => (word << 8n) | BigInt(byte), BigInt(processId));
+}
+
+function nodeOf(word: bigint): MachineNode {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, word);
+  return { processId: ((bytes[0] as number) << 8) | (bytes[1] as number), mac: bytes.slice(2) };
+}

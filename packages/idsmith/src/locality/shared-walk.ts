@@ -1,0 +1,129 @@
+import { claimBy, isBy, msOf } from './ledger.js';
+import { checkTime } from './timeline.js';
+
+// Threads that walk one counter together share 24 bytes: how many ids the walk has given (64 bits), its present
+// millisecond with the block it was claimed for (48 + 16 bits), and the counter at the start (32 bits).
+//
+// An id of the walk is its number: the n-th id has the counter start + n × step. Two ids with the same text are at least
+// 2^24 numbers apart, so it is enough that ids of one millisecond are closer than that. Numbers come in blocks of 2^20. A
+// millisecond belongs to the block that it was claimed for, and may be used by the block before and the 14 after it. An
+// example: the walk stands at millisecond 500, claimed for block 7. A thread takes numbers of block 21 and stamps 500; one
+// that takes numbers of block 22 claims 501 first. This holds for any number of threads, and one that stops at any point,
+// for good or for an hour, keeps none of the others waiting.
+
+const POSITION = 0;
+const PRESENT = 1;
+/** The size of the memory that threads share. */
+export const WALK_BYTES = 24;
+
+const BLOCK_FIELD = 16n;
+const BLOCK_MASK = 0xffffn;
+/** Blocks are numbered modulo 2^16. */
+const BLOCKS = 2 ** 16;
+/** How many blocks a millisecond may be used by, and how many of them come before the one that it was claimed for. */
+const WIDTH = 16;
+const BEFORE = 1;
+
+/** A counter that several threads walk, with the milliseconds that its ids carry. */
+export class SharedWalk {
+  /** The time of the ids that were taken last. */
+  ms = 0;
+  readonly #words: BigUint64Array;
+  readonly #start: number;
+  readonly #claim: BigUint64Array;
+  readonly #stream: number;
+  readonly #blockBits: bigint;
+
+  /** @param blockBits how many numbers a block has, as a power of two; other than 20 for tests */
+  constructor(memory: SharedArrayBuffer, ledger: ArrayBufferLike, stream: number, blockBits = 20) {
+    this.#words = new BigUint64Array(memory, 0, 2);
+    this.#start = new Int32Array(memory, 16, 1)[0] as number;
+    this.#claim = new BigUint64Array(ledger, 0, 1);
+    this.#stream = stream;
+    this.#blockBits = BigInt(blockBits);
+  }
+
+  /** Memory for a walk from the counter `start` on, which has claimed the millisecond `ms` in its ledger. */
+  static memory(start: number, ms: number): SharedArrayBuffer {
+    const memory = new SharedArrayBuffer(WALK_BYTES);
+    new BigUint64Array(memory)[PRESENT] = presentOf(ms, 0);
+    new Int32Array(memory, 16, 1)[0] = start;
+    return memory;
+  }
+
+  /** The counter of the last id taken, by whomever. */
+  counter(step: number): number {
+    return this.#counterAt(Atomics.load(this.#words, POSITION), step);
+  }
+
+  /**
+   * Takes `count` ids, and returns the counter before the first of them. Their time is then `ms`.
+   *
+   * @throws TimeExhaustedError when that would not fit 48 bits
+   */
+  take(reading: number, count: number, step: number): number {
+    checkTime(reading);
+    for (;;) {
+      const first = Atomics.add(this.#words, POSITION, BigInt(count));
+      if (this.#stamp(reading, first, first + BigInt(count - 1))) return this.#counterAt(first, step);
+      // The thread slept while the others went on by several blocks. Its numbers are given up.
+    }
+  }
+
+  /** Finds the time for the numbers from `first` to `last`; false if it is too late for them. */
+  #stamp(reading: number, first: bigint, last: bigint): boolean {
+    for (;;) {
+      const present = Atomics.load(this.#words, PRESENT);
+      // Numbers of blocks do not tell one round of 2^16 from the next; this does.
+      const behind = (Atomics.load(this.#words, POSITION) - first) >> this.#blockBits;
+      if (behind >= BigInt(BLOCKS / 4)) return false;
+      const ms = Number(present >> BLOCK_FIELD);
+      const block = Number(present & BLOCK_MASK);
+      const [low, high] = [this.#blockOf(first), this.#blockOf(last)];
+      if (isLate(low, block)) return false;
+      if (reading <= ms && isWithin(low, block) && isWithin(high, block)) {
+        this.ms = ms;
+        return true;
+      }
+      this.#move(present, Math.max(reading, ms + 1), high);
+    }
+  }
+
+  /** Moves the walk on to `ms` or later for `block`, unless another thread has moved it meanwhile. */
+  #move(present: bigint, ms: number, block: number): void {
+    for (;;) {
+      const newest = Atomics.load(this.#claim, 0);
+      const claimed = msOf(newest);
+      // A thread of this walk may have claimed one and not come to use it.
+      const isOurs = claimed >= ms && isBy(this.#stream, newest);
+      const next = isOurs ? claimed : checkTime(Math.max(ms, claimed + 1));
+      const claim = claimBy(this.#stream, next);
+      if (!isOurs && Atomics.compareExchange(this.#claim, 0, newest, claim) !== newest) continue;
+      Atomics.compareExchange(this.#words, PRESENT, present, presentOf(next, block));
+      return;
+    }
+  }
+
+  #blockOf(number: bigint): number {
+    return Number((number >> this.#blockBits) & BLOCK_MASK);
+  }
+
+  #counterAt(number: bigint, step: number): number {
+    return (this.#start + Math.imul(Number(number & 0xffff_ffffn), step)) | 0;
+  }
+}
+
+function presentOf(ms: number, block: number): bigint {
+  return (BigInt(ms) << BLOCK_FIELD) | BigInt(block);
+}
+
+/** Whether ids of block `own` may carry the millisecond that was claimed for `block`. */
+function isWithin(own: number, block: number): boolean {
+  return (own - block + BEFORE + BLOCKS) % BLOCKS < WIDTH;
+}
+
+/** Whether the walk's millisecond was claimed for a block so much later that numbers of `own` have no place any more. */
+function isLate(own: number, block: number): boolean {
+  const ahead = (block - own + BLOCKS) % BLOCKS;
+  return ahead > BEFORE && ahead < BLOCKS / 2;
+}

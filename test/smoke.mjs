@@ -35,7 +35,9 @@ assert.equal(new Set(ids).size, 200_000);
 const bytes = new Uint8Array(16 * 100);
 assert.equal(generator.fill(bytes), 100);
 assert.equal(LocalityUuid.fromBytes(bytes.slice(16, 32)).version, 'b');
-assert.equal(new LocalityUuid().processId, process.pid % 65536);
+assert.equal(new LocalityUuid().processId, generator.node.processId);
+if (generator.node.source === 'machine') assert.equal(generator.node.processId, process.pid);
+else assert.equal(generator.node.source, 'random');
 assert.throws(() => LocalityUuid.parse('no'), IdError);
 
 // Three threads and this one, all in sequential mode and so from the same seed.

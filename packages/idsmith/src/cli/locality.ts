@@ -1,33 +1,51 @@
+import process from 'node:process';
+import { machineFacts } from '#runtime';
 import { LocalityGenerator } from '../locality/generator.js';
+import { doubts } from '../locality/identity.js';
 import type { LocalityOptions } from '../locality/options.js';
 import { type Command, type Given, readCount, UsageError } from './command.js';
 import { jsonIds } from './output.js';
 
 export const localityCommand: Command = {
   name: 'locality',
-  usage: '[-n 5] [--sequential]',
+  usage: '[-n 5] [--sequential] [--machine | --random]',
   summary: 'Mint locality UUIDs, one a line',
   example: 'idsmith locality -n 3 --sequential',
   flags: {
     count: { type: 'string', short: 'n', value: 'N', help: 'how many, default 1' },
     sequential: { type: 'boolean', help: 'neighbours, from the seed of these ten minutes' },
-    random: { type: 'boolean', help: 'a random node instead of this process and machine' },
+    machine: { type: 'boolean', help: 'the node of this process and machine, wherever it runs' },
+    random: { type: 'boolean', help: 'a random node, wherever it runs' },
     rfc9562: { type: 'boolean', help: 'as standard UUIDs of version 8' },
+    verbose: { type: 'boolean', help: 'on standard error: which node, and why' },
   },
   run(given) {
     if (given.rest.length > 0) throw new UsageError(`locality takes no ${JSON.stringify(given.rest[0])}`);
     const count = readCount(given, 1);
     const generator = new LocalityGenerator(optionsFrom(given));
+    if (given.on('verbose')) process.stderr.write(`${describeNode(generator, given)}\n`);
     return given.on('json') ? jsonIds(batches(generator, count), count) : batches(generator, count);
   },
 };
 
 function optionsFrom(given: Given): LocalityOptions {
+  if (given.on('machine') && given.on('random'))
+    throw new UsageError('locality takes --machine or --random, not both');
   return {
     mode: given.on('sequential') ? 'sequential' : 'variable',
     format: given.on('rfc9562') ? 'rfc9562' : 'locality',
-    ...(given.on('random') ? { node: 'random' as const } : {}),
+    node: given.on('machine') ? 'machine' : given.on('random') ? 'random' : 'auto',
   };
+}
+
+/** `node: random, process id 4711, MAC 03:00:0a:1b:2c:3d (not the machine's own: process id 1, as in every container)` */
+function describeNode({ node: { source, processId, mac } }: LocalityGenerator, given: Given): string {
+  const address = Array.from(mac, (byte) => byte.toString(16).padStart(2, '0')).join(':');
+  const text = `node: ${source}, process id ${processId}, MAC ${address}`;
+  const facts = machineFacts();
+  const reasons = facts ? doubts(facts) : ['process id and MAC address cannot be read'];
+  if (reasons.length === 0 || given.on('random')) return text;
+  return `${text} (${source === 'machine' ? 'may repeat' : "not the machine's own"}: ${reasons.join('; ')})`;
 }
 
 function* batches(generator: LocalityGenerator, count: number): Iterable<string> {

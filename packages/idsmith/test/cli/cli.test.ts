@@ -34,6 +34,22 @@ describe('idsmith locality', () => {
     for (const id of ids) expect(LocalityUuid.parse(id).version).toBe('8');
   });
 
+  it('says on standard error which node it has, with --verbose', () => {
+    const { status, stderr, lines } = idsmith('locality', '--verbose', '-n', '2');
+    expect(status).toBe(0);
+    expect(lines.every(LocalityUuid.isValid)).toBe(true);
+    const [, source, processId] =
+      /^node: (random|machine), process id (\d+), MAC (\S{2}:){5}\S{2}/.exec(stderr) ?? [];
+    expect(Number(processId)).toBe(LocalityUuid.parse(lines[0] as string).processId);
+    // Where it is not the machine's own, it says why.
+    expect(stderr).toMatch(source === 'random' ? /\(not the machine's own: .+\)\n$/ : /\n$/);
+    expect(idsmith('locality', '--verbose', '--random').stderr).toMatch(/^node: random, [^(]*\n$/);
+  });
+
+  it('takes one node only', () => {
+    expect(idsmith('locality', '--machine', '--random').status).toBe(2);
+  });
+
   it('ends quietly when the reader of a million ids goes away', async () => {
     const child = spawn('sh', ['-c', `"$0" "$1" locality -n 1000000 | head -1; wait`, process.execPath, bin]);
     let [out, err] = ['', ''];
@@ -106,7 +122,7 @@ describe('idsmith inspect', () => {
     expect(fieldsOf('020000-emails')).toMatchObject({ family: 'key', type: 0, suffix: 'emails' });
   });
 
-  it('reads what idsmith locality prints, both flavours', () => {
+  it('reads what idsmith locality prints, both formats', () => {
     for (const flag of ['--random', '--rfc9562']) {
       const id = idsmith('locality', flag).lines[0] as string;
       const reading = JSON.parse(idsmith('inspect', id, '--json').stdout);

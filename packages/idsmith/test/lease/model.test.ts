@@ -13,6 +13,7 @@ import {
   FORGETFUL,
   HELD,
   LIMITS,
+  LOCALITY,
   LONG_LOST,
   LOST,
   NEW,
@@ -27,6 +28,8 @@ const timeout = deeper > 0 ? 3_600_000 : 60_000;
 const SEARCHES: [name: string, world: World, story: Story, depth: number][] = [
   ['a durable store, from nothing', DURABLE, NEW, 11],
   ['a durable store, after a takeover', DURABLE, TAKEN_OVER, 7],
+  ['a durable store and locality UUIDs, from nothing', LOCALITY, NEW, 10],
+  ['a durable store and locality UUIDs, after a takeover', LOCALITY, TAKEN_OVER, 7],
   ['a store without a clock, from nothing', CLOCKLESS, NEW, 9],
   ['a forgetful store, from nothing', FORGETFUL, NEW, 12],
   ['a forgetful store, with a holder', FORGETFUL, HELD, 8],

@@ -78,7 +78,9 @@ export function verify(
 function holding(process: Process, record: LeaseRecord, from: number, rules: Rules): Process {
   const start = process.held && !rules.takesNewStart ? process.held.from : from;
   const held = { record, from: start, attempts: [], copiedUntil: 0 };
-  return { ...process, task: undefined, held };
+  // Of a generator that follows the clock nothing is left from the window before.
+  const { floor } = process;
+  return { ...process, task: undefined, held, lastUsed: floor - 1, stamped: 0 };
 }
 
 /** No two owners are ever called the same. */

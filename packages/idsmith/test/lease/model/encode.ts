@@ -47,9 +47,12 @@ function write(number: number): void {
   codes[length++] = number;
 }
 
-function writeProcess({ held, releasing, closed, lastUsed, task, ttl, limit }: Process): void {
+function writeProcess(process: Process): void {
+  const { held, releasing, closed, lastUsed, floor, stamped, task, ttl, limit } = process;
   write((releasing ? 1 : 0) + (closed ? 2 : 0));
   write(lastUsed + 1);
+  write(floor);
+  write(stamped);
   write(ttl);
   write(limit);
   if (held) {

@@ -63,9 +63,13 @@ export function follow(start: State, world: World, rules: Rules, story: readonly
  * reaches over a timestamp that was used by another.
  */
 function isBroken({ processes, used }: State): boolean {
-  const windows = processes.map(usable).filter(({ node, from, until }) => node >= 0 && from < until);
+  const windows = processes
+    .map((process) => ({ ...usable(process), stamped: process.stamped }))
+    .filter(({ node, from, until }) => node >= 0 && from < until);
   for (const [i, a] of windows.entries()) {
-    for (let stamp = a.from; stamp < a.until; stamp++) if (used[a.node]! & (1 << stamp)) return true;
+    // What it has used itself, its counter keeps apart.
+    const others = used[a.node]! & ~a.stamped;
+    for (let stamp = a.from; stamp < a.until; stamp++) if (others & (1 << stamp)) return true;
     for (const b of windows.slice(i + 1)) {
       if (a.node === b.node && a.from < b.until && b.from < a.until) return true;
     }

@@ -37,6 +37,8 @@ export const RULES = {
   looksAfterRefusal: true,
   /** Minting ends before the last timestamp used is told to the store. */
   closesFirst: true,
+  /** A release tells the highest timestamp used, though the clock has gone back since. */
+  tellsHighest: true,
   /** A lost lease is replaced with its window's start, not only its node id and end. */
   takesNewStart: true,
   /** No timestamp from `until` on goes into an id. */

@@ -11,6 +11,7 @@ import {
   FOUNDED,
   HELD,
   LIMITS,
+  LOCALITY,
   LONG_LOST,
   LOST,
   type Story,
@@ -140,6 +141,22 @@ export const SABOTAGES: readonly Sabotage[] = [
     rules: { takesNewStart: false },
     world: { ...DURABLE, ...ONE_NODE, mints: false, faults: 0 },
     story: TAKEN_OVER,
+  },
+  {
+    name: "with locality UUIDs, a replaced lease goes on from the lost one's start",
+    rules: { takesNewStart: false },
+    world: { ...LOCALITY, ...ONE_NODE, faults: 0 },
+    story: TAKEN_OVER,
+  },
+  {
+    name: 'with locality UUIDs, a release tells the last timestamp used though a higher one was',
+    rules: { tellsHighest: false },
+    world: { ...LOCALITY, ...ONE_NODE, ...QUIET, releases: true },
+  },
+  {
+    name: 'with locality UUIDs, a holder does not stop at the end of its window',
+    rules: { stopsAtUntil: false },
+    world: { ...LOCALITY, ...ONE_NODE, ...QUIET },
   },
   {
     name: 'a claim lowers a fence that lies further ahead than its own window',

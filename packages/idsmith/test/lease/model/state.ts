@@ -16,6 +16,8 @@ export interface World {
   readonly maxSkew: number;
   /** By how much a process's clock may be off, at any moment, either way. */
   readonly clockError: number;
+  /** Whether ids follow the clock back within their window, as locality UUIDs do. If not they increase, as flakes do. */
+  readonly followsClock: boolean;
   /** Where time ends. */
   readonly end: number;
   /** What holders do, beside holding. */
@@ -82,8 +84,12 @@ export interface Process {
   /** Whether `release()` was called, and whether minting has ended. */
   readonly releasing: boolean;
   readonly closed: boolean;
-  /** The last timestamp that its generator used; ids increase, whatever the node id. */
+  /** The last timestamp that its generator used, as a release tells it. */
   readonly lastUsed: number;
+  /** Where its generator may go on. Flakes increase, whatever the node id; locality UUIDs are held by their window alone. */
+  readonly floor: number;
+  /** For a generator that follows the clock: the timestamps that it has used in its present window, as bits. */
+  readonly stamped: number;
 }
 
 export interface State {
@@ -107,12 +113,12 @@ export type Put = (what: string, next: Process, rest?: Partial<State>) => void;
 
 /** The process again, as it starts. */
 export function restarted({ ttl, limit }: Process): Process {
-  return { releasing: false, closed: false, lastUsed: -1, ttl, limit };
+  return { releasing: false, closed: false, lastUsed: -1, floor: 0, stamped: 0, ttl, limit };
 }
 
 /** A store with nothing in it, and processes that have not started. */
 export function initialState({ processes, nodes, maxSkew, faults, ttl, maxTtl, limits }: World): State {
-  const start = { releasing: false, closed: false, lastUsed: -1 };
+  const start = { releasing: false, closed: false, lastUsed: -1, floor: 0, stamped: 0 };
   return {
     time: maxSkew,
     records: Array<undefined>(nodes + 1).fill(undefined),
@@ -129,8 +135,8 @@ export function initialState({ processes, nodes, maxSkew, faults, ttl, maxTtl, l
 }
 
 /** What a process may still mint: timestamps of `node`, from `from` on and before `until`. */
-export function usable({ held, closed, lastUsed }: Process): { node: number; from: number; until: number } {
+export function usable({ held, closed, floor }: Process): { node: number; from: number; until: number } {
   if (!held || closed) return { node: -1, from: 0, until: 0 };
-  const from = Math.max(held.from, lastUsed + 1, held.copiedUntil);
+  const from = Math.max(held.from, floor, held.copiedUntil);
   return { node: held.record.id, from, until: held.record.fence };
 }

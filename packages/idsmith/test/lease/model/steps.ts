@@ -48,8 +48,15 @@ function mint(process: Process, state: State, world: World, rules: Rules, put: P
     if (rules.stopsAtUntil && stamp >= until) continue;
     const used = [...state.used];
     used[node] = used[node]! | (1 << stamp);
-    put(`mints ${node}@${stamp}`, { ...process, lastUsed: stamp }, { used });
+    put(`mints ${node}@${stamp}`, stamping(process, stamp, world, rules), { used });
   }
+}
+
+function stamping(process: Process, stamp: number, { followsClock }: World, rules: Rules): Process {
+  const lastUsed = rules.tellsHighest ? Math.max(process.lastUsed, stamp) : stamp;
+  return followsClock
+    ? { ...process, lastUsed, stamped: process.stamped | (1 << stamp) }
+    : { ...process, lastUsed, floor: stamp + 1 };
 }
 
 /** A request is executed, perhaps twice, and answered; both may take any time. */

@@ -4,6 +4,7 @@ import type { World } from './state.ts';
 export const DURABLE: World = {
   ...{ processes: 3, nodes: 2, durable: true, storeClock: true },
   ...{ ttl: 2, maxTtl: 2, maxSkew: 1, clockError: 1, end: 16 },
+  followsClock: false,
   ...{ mints: true, renews: true, releases: true, faults: 2 },
 };
 
@@ -18,6 +19,9 @@ export const COPIED: World = { ...DURABLE, processes: 2, nodes: 1, faults: 1, co
 
 /** The store may lose everything, and its clients differ in the longest ttl: the first holds longer than the other waits. */
 export const LIMITS: World = { ...FORGETFUL, processes: 2, nodes: 1, limits: [4, 1], maxTtl: 4, faults: 1 };
+
+/** Holders mint locality UUIDs. */
+export const LOCALITY: World = { ...DURABLE, followsClock: true };
 
 // Beginnings, as what happens in them. Searching from them finds what would take too many steps from nothing.
 

@@ -1,11 +1,21 @@
 import type { Layout, Lease } from 'idsmith';
 
+/** An id of either family: flakes are numbers, locality UUIDs are texts. */
+export type AnyId = bigint | string;
+
+/** How far one generator has come. */
+export interface Trail {
+  /** The last flake, and the highest timestamp used; −1 for none. */
+  lastId: bigint;
+  lastUsed: number;
+}
+
 /** All ids of all processes, and what must hold of them. */
 export class Ledger {
   /** What was wrong with the first id that was. */
   violation: string | undefined;
   readonly #layout: Layout;
-  readonly #ids = new Set<bigint>();
+  readonly #ids = new Set<AnyId>();
   /** For each node id and timestamp, whose they are. */
   readonly #users = new Map<string, string>();
 
@@ -17,34 +27,41 @@ export class Ledger {
     return this.#ids.size;
   }
 
-  /**
-   * Takes down what one generator has just minted with its lease.
-   *
-   * @param last the generator's last id before these; returns the last of these
-   */
-  enter(ids: readonly bigint[], last: bigint, machine: string, lease: Lease): bigint {
-    let before = last;
+  /** Takes down what one generator has just minted with its lease, and goes along its trail. */
+  enter(ids: readonly AnyId[], trail: Trail, machine: string, lease: Lease): void {
     for (const id of ids) {
-      this.#check(id, before, machine, lease);
+      const fields = this.#decode(id);
+      this.#check(id, fields, machine, lease);
       this.#ids.add(id);
-      before = id;
+      trail.lastUsed = Math.max(trail.lastUsed, fields.timestamp);
+      if (typeof id === 'string') continue;
+      if (id <= trail.lastId)
+        this.violation ??= `${machine} minted ${id}, not above the one before, ${trail.lastId}`;
+      trail.lastId = id;
     }
-    return before;
   }
 
-  #check(id: bigint, before: bigint, machine: string, lease: Lease): void {
-    const { timestamp, node } = this.#layout.decode(id);
+  #decode(id: AnyId): { node: number; timestamp: number } {
+    if (typeof id === 'bigint') return this.#layout.decode(id);
+    return { node: Number.parseInt(id.slice(9, 13), 16), timestamp: Number.parseInt(id.slice(24), 16) };
+  }
+
+  #check(
+    id: AnyId,
+    { node, timestamp }: { node: number; timestamp: number },
+    machine: string,
+    lease: Lease,
+  ): void {
     const { from, until } = lease;
     const user = `${machine} in its lease ${lease.epoch} of ${lease.id}`;
     const other = this.#users.get(`${node}@${timestamp}`) ?? user;
     this.#users.set(`${node}@${timestamp}`, other);
     const complain = (what: string) => {
-      this.violation ??= `${user}, ${from} to ${until}, minted ${node}@${timestamp}: ${what}`;
+      this.violation ??= `${user}, ${from} to ${until}, minted ${id}, ${node}@${timestamp}: ${what}`;
     };
-    if (this.#ids.has(id)) complain(`the id ${id} of ${other} again`);
+    if (this.#ids.has(id)) complain(`an id of ${other} again`);
     if (other !== user) complain(`used by ${other}`);
     if (node !== lease.id) complain('another node id');
     if (timestamp < from || timestamp >= until) complain('outside its window');
-    if (id <= before) complain(`not above the id before, ${before}`);
   }
 }

@@ -39,6 +39,12 @@ export function makePlan(random: SeededRandom): Plan {
         maxBackward: random.between(1, 10) * ttl,
       },
       shared: random.chance(0.25),
+      locality: {
+        mode: random.pick(['variable', 'sequential']),
+        reversal: random.pick(['full', 'java']),
+        reseed: random.chance(0.5),
+      },
+      localityShare: random.pick([0, 0.4, 1]),
     },
     duration: random.between(5, 12) * ttl,
     // Clocks may have been up to four ttls ahead, and fences with them; then some tries, each of which may take a ttl.

@@ -1,19 +1,20 @@
 import type { LeaseRecord } from 'idsmith';
 import { bindLease, type LeaseUser, type LeaseWindow } from '../../../src/lease/window.ts';
+import { Timeline } from '../../../src/locality/timeline.ts';
 import type { Sabotage } from './simulation.ts';
 import { SimulatedStore } from './store.ts';
 
 /** Comes between a lease and its generator, and changes what one tells the other. */
 function between(change: {
-  window?: (window: LeaseWindow) => LeaseWindow;
+  /** Called for each lease, so that what it gives may remember. */
+  window?: () => (window: LeaseWindow) => LeaseWindow;
   close?: (user: LeaseUser, lastUsed: number) => number;
 }): Sabotage {
-  const window = change.window ?? ((same) => same);
   const close = change.close ?? ((user) => user.close());
   return {
-    tamper: (lease, layout, lastId) => ({
+    tamper: (lease, lastUsed) => ({
       [bindLease](user) {
-        const lastUsed = () => (lastId() < 0n ? -1 : layout.decode(lastId()).timestamp);
+        const window = change.window?.() ?? ((same) => same);
         const changed = {
           ...user,
           move: (next: LeaseWindow) => user.move(window(next)),
@@ -25,6 +26,30 @@ function between(change: {
   };
 }
 
+/**
+ * Locality generators stay where they are in a new window if they have come to its start before, or have read such a time
+ * though it led to no id.
+ */
+const staysWhereItWas: Sabotage = {
+  breaks() {
+    const { enter, stamp } = Timeline.prototype;
+    const highest = new WeakMap<Timeline, number>();
+    const windows = new WeakMap<Timeline, LeaseWindow>();
+    Timeline.prototype.stamp = function (reading, ...rest) {
+      highest.set(this, Math.max(highest.get(this) ?? -1, reading));
+      return stamp.call(this, reading, ...rest);
+    };
+    Timeline.prototype.enter = function (window) {
+      const before = windows.get(this);
+      const stays = before && (highest.get(this) ?? -1) >= window.from;
+      const entered = stays ? { ...before, until: window.until } : window;
+      windows.set(this, entered);
+      enter.call(this, entered);
+    };
+    return () => Object.assign(Timeline.prototype, { enter, stamp });
+  },
+};
+
 function store(Store: typeof SimulatedStore): Sabotage {
   return { Store };
 }
@@ -32,11 +57,21 @@ function store(Store: typeof SimulatedStore): Sabotage {
 /** What is wrong, by what it is: each must be found out within a few seeds. */
 export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   'a generator goes on past the end of its window': between({
-    window: (window) => ({ ...window, until: window.until + 2000 }),
+    window: () => (window) => ({ ...window, until: window.until + 2000 }),
   }),
   'a generator begins before its window': between({
-    window: (window) => ({ ...window, from: window.from - 2000 }),
+    window: () => (window) => ({ ...window, from: window.from - 2000 }),
   }),
+  'a generator keeps the node id of its first window': between({
+    window: () => {
+      let first: number | undefined;
+      return (window) => {
+        first ??= window.node;
+        return { ...window, node: first };
+      };
+    },
+  }),
+  'a locality generator stays where it was when its window is replaced': staysWhereItWas,
   'a generator is not closed on release': between({ close: (_, lastUsed) => lastUsed }),
   'a release tells less than was used': between({ close: (user) => Math.min(user.close(), -1) }),
   'a store swaps whatever is there': store(

@@ -12,6 +12,8 @@ import { Worker, type WorkerPlan } from './worker.ts';
 export interface Sabotage {
   readonly Store?: typeof SimulatedStore;
   readonly tamper?: WorkerPlan['tamper'];
+  /** Breaks something for the time of a run; returns what mends it. */
+  readonly breaks?: () => () => void;
 }
 
 /** What came of a run. */
@@ -36,12 +38,14 @@ export class Simulation {
   workers: Worker[] = [];
   readonly #seed: number;
   readonly #tamper: WorkerPlan['tamper'];
+  readonly #breaks: () => () => void;
   readonly #tell: (line: string) => void;
   #started = 0;
 
   constructor(seed: number, sabotage: Sabotage = {}, tell: (line: string) => void = () => {}) {
     this.#seed = seed;
     this.#tamper = sabotage.tamper ?? ((lease) => lease);
+    this.#breaks = sabotage.breaks ?? (() => () => {});
     this.#tell = tell;
     this.random = new SeededRandom(seed);
     this.plan = makePlan(this.random);
@@ -53,6 +57,7 @@ export class Simulation {
   }
 
   async run(): Promise<Outcome> {
+    const mend = this.#breaks();
     try {
       for (let i = 0; i < this.plan.processes; i++) this.startWorker();
       this.#faultLater();
@@ -60,6 +65,8 @@ export class Simulation {
       await this.#recover();
     } catch (error) {
       this.ledger.violation ??= `it threw ${error instanceof Error ? error.stack : error}`;
+    } finally {
+      mend();
     }
     const { violation, size } = this.ledger;
     return { seed: this.#seed, ids: size, faults: this.faults, violation };

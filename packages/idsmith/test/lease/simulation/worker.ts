@@ -9,9 +9,12 @@ import {
   type LeaseOptions,
   type LeaseRecord,
   type LeaseStore,
+  LocalityGenerator,
+  type LocalityOptions,
 } from 'idsmith';
 import { type LeaseSettings, leaseSettings } from '../../../src/lease/options.ts';
-import type { Ledger } from './ledger.ts';
+import type { Leasable } from '../../../src/lease/window.ts';
+import type { AnyId, Ledger, Trail } from './ledger.ts';
 import type { Machine } from './machine.ts';
 import type { SeededRandom } from './random.ts';
 
@@ -21,8 +24,11 @@ export interface WorkerPlan {
   readonly flake: Omit<FlakeOptions, 'node' | 'clock'> & { readonly layout: Layout };
   /** Whether two generators share the state, as threads do. */
   readonly shared: boolean;
+  readonly locality: Omit<LocalityOptions, 'node' | 'clock'>;
+  /** How often a worker mints locality UUIDs instead of flakes. */
+  readonly localityShare: number;
   /** Comes between a lease and its generator. */
-  readonly tamper: (lease: Lease, layout: Layout, lastId: () => bigint) => FlakeOptions['node'];
+  readonly tamper: (lease: Leasable, lastUsed: () => number) => Leasable;
 }
 
 /** A program as a user writes it: takes a lease, mints, and takes another when it must. */
@@ -36,8 +42,8 @@ export class Worker {
   readonly #random: SeededRandom;
   readonly #ledger: Ledger;
   #lease: Lease | undefined;
-  #generators: FlakeGenerator[] = [];
-  #last = -1n;
+  #generators: (FlakeGenerator | LocalityGenerator)[] = [];
+  #trail: Trail = { lastId: -1n, lastUsed: -1 };
   #fencedSince: number | undefined;
   /** The record that it holds, as far as it knows. */
   #record: LeaseRecord | undefined;
@@ -108,15 +114,22 @@ export class Worker {
   }
 
   #use(lease: Lease): void {
-    const { flake, shared, tamper } = this.#plan;
-    const { clock } = this.machine;
-    this.#last = -1n;
-    const node = tamper(lease, flake.layout, () => this.#last);
-    const generator = new FlakeGenerator({ ...flake, node, clock });
-    this.#generators = shared
-      ? [generator, FlakeGenerator.attach(generator.share(), { clock })]
-      : [generator];
+    const { locality, localityShare, tamper } = this.#plan;
+    const trail = { lastId: -1n, lastUsed: -1 };
+    const node = tamper(lease, () => trail.lastUsed);
+    const random = this.#random;
+    this.#trail = trail;
+    this.#generators = random.chance(localityShare)
+      ? [new LocalityGenerator({ ...locality, node, clock: this.machine.clock, random })]
+      : this.#flakes(node);
     this.#lease = lease;
+  }
+
+  #flakes(node: Leasable): FlakeGenerator[] {
+    const { flake, shared } = this.#plan;
+    const { clock } = this.machine;
+    const generator = new FlakeGenerator({ ...flake, node, clock });
+    return shared ? [generator, FlakeGenerator.attach(generator.share(), { clock })] : [generator];
   }
 
   /** Mints some ids in one of the ways there are. */
@@ -126,6 +139,7 @@ export class Worker {
     const generator = this.#random.pick(this.#generators);
     const count = this.#random.between(1, 12);
     try {
+      if (generator instanceof LocalityGenerator) this.#toggle(generator);
       if (this.#random.chance(0.3)) this.#enter(generator.batch(count), lease, now);
       else for (let i = 0; i < count; i++) this.#enter([generator.next()], lease, now);
       this.#fencedSince = undefined;
@@ -137,8 +151,14 @@ export class Worker {
     }
   }
 
-  #enter(ids: bigint[], lease: Lease, now: number): void {
-    this.#last = this.#ledger.enter(ids, this.#last, this.machine.name, lease);
+  #toggle(generator: LocalityGenerator): void {
+    if (!this.#random.chance(0.2)) return;
+    if (this.#random.chance(0.5)) generator.useSequentialIds();
+    else generator.useVariableIds();
+  }
+
+  #enter(ids: AnyId[], lease: Lease, now: number): void {
+    this.#ledger.enter(ids, this.#trail, this.machine.name, lease);
     this.mintedAt = now;
   }
 

@@ -35,7 +35,9 @@ export class Crew {
 
   #add(offset: number): Minter {
     const name = `minter-${this.everyone.length}`;
-    const minter = new Minter(this.#folder, name, this.#target, this.#terms, offset);
+    // By turns, so that neither family has enough processes to hold all node ids of the one namespace.
+    const family = this.everyone.length % 2 === 0 ? 'flake' : 'locality';
+    const minter = new Minter(this.#folder, name, family, this.#target, this.#terms, offset);
     this.everyone.push(minter);
     return minter;
   }

@@ -10,12 +10,12 @@ export const LAYOUT = {
   sequenceBits: 13,
 } as const;
 
-/** The tick and the node of an id as one number: no two processes may ever share one. */
-export function momentOf(id: bigint): bigint {
-  return id >> BigInt(LAYOUT.sequenceBits);
+/** The node of a flake. */
+export function nodeOf(id: bigint): number {
+  return Number((id >> BigInt(LAYOUT.sequenceBits)) & BigInt(2 ** LAYOUT.nodeBits - 1));
 }
 
-/** When the tick of an id began, Unix ms. */
+/** When the tick of a flake began, Unix ms. */
 export function timeOf(id: bigint): number {
-  return LAYOUT.epoch + Number(momentOf(id) >> BigInt(LAYOUT.nodeBits)) * LAYOUT.tick;
+  return LAYOUT.epoch + Number(id >> BigInt(LAYOUT.sequenceBits + LAYOUT.nodeBits)) * LAYOUT.tick;
 }

@@ -1,14 +1,14 @@
-// One of the processes that a chaos run torments. It takes a lease, mints a few hundred ids a second and appends each to
-// its file before it goes on, through whatever happens, until SIGTERM. What happens is told as JSON lines on its output.
+// One of the processes that a chaos run torments. It takes a lease, mints a few hundred ids a second, flakes or locality
+// UUIDs, and appends each to its file before it goes on, through whatever happens, until SIGTERM. What happens is told as JSON lines on its output.
 
 import { openSync, readFileSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { acquireLease, defineLayout, FlakeGenerator } from 'idsmith';
+import { acquireLease, defineLayout, FlakeGenerator, LocalityGenerator } from 'idsmith';
 import { openStore } from 'idsmith/stores';
 import { redisStore } from 'idsmith/stores/redis';
 import { Cluster } from 'ioredis';
 
-const { store: target, lease: options, layout, idsFile, clockFile } = JSON.parse(process.argv[2]);
+const { store: target, lease: options, family, layout, idsFile, clockFile } = JSON.parse(process.argv[2]);
 
 /** Between two handfuls of ids, ms: more often than the layout's tick changes, so that overlapping windows would show. */
 const STEP = 15;
@@ -60,7 +60,9 @@ async function acquire(store) {
 }
 
 /** Mints a handful in every way that there is, and writes down what was handed out even if the rest fails. */
-function mintSome(generator) {
+const mintSome = family === 'flake' ? mintFlakes : mintLocality;
+
+function mintFlakes(generator) {
   const ids = [];
   try {
     ids.push(generator.next());
@@ -69,6 +71,31 @@ function mintSome(generator) {
   } finally {
     if (ids.length > 0) writeSync(file, new Uint8Array(BigUint64Array.from(ids).buffer));
   }
+}
+
+function mintLocality(generator) {
+  const ids = [];
+  const four = new Uint8Array(64);
+  let filled = 0;
+  try {
+    if (Math.random() < 0.1) generator.useSequentialIds();
+    if (Math.random() < 0.1) generator.useVariableIds();
+    ids.push(generator.next());
+    ids.push(...generator.batch(4));
+    filled = generator.fill(four);
+    ids.push(generator.next());
+  } finally {
+    const texts = Buffer.from(ids.join('').replaceAll('-', ''), 'hex');
+    const bytes = Buffer.concat([texts, four.subarray(0, 16 * filled)]);
+    if (bytes.length > 0) writeSync(file, bytes);
+  }
+}
+
+function makeGenerator(lease) {
+  if (family === 'flake') return new FlakeGenerator({ node: lease, layout: defineLayout(layout), clock });
+  // As coarse as the layout's ticks, so that overlapping windows show here, too.
+  const coarse = { now: () => Math.floor(clock.now() / layout.tick) * layout.tick };
+  return new LocalityGenerator({ node: lease, mode: 'sequential', clock: coarse });
 }
 
 /** Mints until the process is to end or the generator is of no more use. */
@@ -100,9 +127,9 @@ async function work(store) {
       ),
     );
   }
-  // A zero stands between the ids of two generators.
-  writeSync(file, new Uint8Array(8));
-  await mint(new FlakeGenerator({ node: lease, layout: defineLayout(layout), clock }));
+  // An id of zeroes stands between the ids of two generators.
+  writeSync(file, new Uint8Array(family === 'flake' ? 8 : 16));
+  await mint(makeGenerator(lease));
   await lease.release().then(
     () => tell('released', { until: lease.until }),
     (error) => tell('release-failed', why(error)),

@@ -14,6 +14,9 @@ export type Target =
   | { readonly url: string }
   | { readonly cluster: { nodes: object[]; natMap: Record<string, object>; maxTtl: number } };
 
+/** What a minter mints. */
+export type Family = 'flake' | 'locality';
+
 /** What minters take their leases with. */
 export interface LeaseTerms {
   readonly namespace: string;
@@ -32,6 +35,7 @@ export interface MinterEvent {
 /** A process that mints, as those see it who torment it. */
 export class Minter {
   readonly name: string;
+  readonly family: Family;
   /** How far its clock is off when no fault makes it worse, ms. */
   readonly offset: number;
   readonly #folder: string;
@@ -41,15 +45,24 @@ export class Minter {
   #isWanted = true;
   #isPaused = false;
 
-  constructor(folder: string, name: string, target: Target, terms: LeaseTerms, offset: number) {
+  constructor(
+    folder: string,
+    name: string,
+    family: Family,
+    target: Target,
+    terms: LeaseTerms,
+    offset: number,
+  ) {
     this.name = name;
+    this.family = family;
     this.offset = offset;
     this.#folder = folder;
     this.#home = makeFolder('minter');
     writeFileSync(this.#idsFile, '');
     this.jumpClock(0);
     const lease = { ...terms, label: name };
-    const task = { store: target, lease, layout: LAYOUT, idsFile: this.#idsFile, clockFile: this.#clockFile };
+    const files = { idsFile: this.#idsFile, clockFile: this.#clockFile };
+    const task = { store: target, lease, family, layout: LAYOUT, ...files };
     this.#child = spawnGuarded({
       dir: this.#home,
       command: process.execPath,
@@ -119,11 +132,18 @@ export class Minter {
     return outcome === 'exit code 0' ? undefined : `${this.name} did not end well on SIGTERM: ${outcome}`;
   }
 
-  /** All that it has handed out, in order; a zero before those of each new generator. */
-  ids(): BigUint64Array {
-    const { buffer, byteOffset, byteLength } = readFileSync(this.#idsFile);
+  /** Whether it has handed out anything. */
+  get hasIds(): boolean {
+    return statSync(this.#idsFile).size > 0;
+  }
+
+  /** All that it has handed out, in order; an id of zeroes before those of each new generator. */
+  ids(): Uint8Array {
+    const bytes = readFileSync(this.#idsFile);
     // It may have been killed within a write.
-    return new BigUint64Array(buffer.slice(byteOffset, byteOffset + byteLength - (byteLength % 8)));
+    return Uint8Array.from(
+      bytes.subarray(0, bytes.length - (bytes.length % (this.family === 'flake' ? 8 : 16))),
+    );
   }
 
   events(): MinterEvent[] {

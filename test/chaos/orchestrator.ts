@@ -35,9 +35,9 @@ export async function runChaos(name: StoreName, options: ChaosOptions): Promise<
   const crew = new Crew(folder, store.target, setup.maxSkew, seededRandom(options.seed));
   try {
     const outcome = await torment(crew, store, setup, options);
-    const { ids, problems } = examineIds(crew, begin, setup.hasClock);
+    const { problems, ...counts } = examineIds(crew, begin, setup.hasClock);
     const report = {
-      ...{ store: name, seed: options.seed, ids, processes: crew.everyone.length },
+      ...{ store: name, seed: options.seed, ...counts, processes: crew.everyone.length },
       ...{ ...outcome, events: countEvents(crew), problems: [...crew.accidents, ...problems] },
     };
     if (report.problems.length > 0) return { ...report, folder };

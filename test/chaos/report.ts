@@ -1,4 +1,13 @@
-import { abridged, disorder, duplicates, sharedMoments, sortedIds, wrongTimes } from './check.ts';
+import {
+  abridged,
+  allIds,
+  disorder,
+  duplicates,
+  type Ledger,
+  readLedger,
+  sharedMoments,
+  wrongTimes,
+} from './check.ts';
 import type { Crew } from './crew.ts';
 
 /** What came of a run. */
@@ -6,6 +15,8 @@ export interface ChaosReport {
   readonly store: string;
   readonly seed: number;
   readonly ids: number;
+  /** How many of them are locality UUIDs. */
+  readonly localityIds: number;
   readonly processes: number;
   /** How often each fault was there. */
   readonly faults: Readonly<Record<string, number>>;
@@ -24,18 +35,24 @@ export function examineIds(
   crew: Crew,
   begin: number,
   hasClock: boolean,
-): { ids: number; problems: string[] } {
-  const ledgers = crew.everyone.map((minter) => ({ name: minter.name, ids: minter.ids() }));
-  const ids = sortedIds(ledgers);
-  const problems = [duplicates(ids), sharedMoments(ledgers), disorder(ledgers)];
-  if (hasClock) problems.push(wrongTimes(ids, begin, Date.now()), unrefused(crew));
-  return { ids: ids.length, problems: problems.flatMap(abridged) };
+): { ids: number; localityIds: number; problems: string[] } {
+  const ledgers = crew.everyone.map((minter) => readLedger(minter.name, minter.family, minter.ids()));
+  const problems = [duplicates(ledgers), sharedMoments(ledgers), disorder(ledgers)];
+  if (hasClock) problems.push(wrongTimes(ledgers, begin, Date.now()), unrefused(crew));
+  const locality = ledgers.filter(({ family }) => family === 'locality');
+  return { ids: count(ledgers), localityIds: count(locality), problems: problems.flatMap(abridged) };
+}
+
+function count(ledgers: readonly Ledger[]): number {
+  let ids = 0;
+  for (const _ of allIds(ledgers)) ids++;
+  return ids;
 }
 
 /** Processes whose clock was wrong all the time, and who minted or were not told why they could not. */
 function unrefused(crew: Crew): string[] {
   return crew.misfits
-    .filter((minter) => minter.ids().length > 0 || !minter.events().some(({ code }) => code === 'CLOCK'))
+    .filter((minter) => minter.hasIds || !minter.events().some(({ code }) => code === 'CLOCK'))
     .map(({ name }) => `${name} was not refused for its wrong clock`);
 }
 
@@ -54,11 +71,11 @@ export function showReport(report: ChaosReport): string {
     Object.entries(counts)
       .map(([kind, count]) => `${count} × ${kind}`)
       .join(', ');
-  const { store, seed, ids, processes, recoveryMs, problems, folder } = report;
+  const { store, seed, ids, localityIds, processes, recoveryMs, problems, folder } = report;
   const resumed =
     recoveryMs === undefined ? 'service did not resume' : `service resumed after ${recoveryMs} ms`;
   return [
-    `${store}, seed ${seed}: ${ids} ids by ${processes} processes, ${resumed}`,
+    `${store}, seed ${seed}: ${ids} ids, ${localityIds} of them locality UUIDs, by ${processes} processes, ${resumed}`,
     `  faults: ${list(report.faults)}`,
     `  events: ${list(report.events)}`,
     ...problems.map((problem) => `  PROBLEM ${problem}`),

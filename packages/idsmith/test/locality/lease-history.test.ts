@@ -133,6 +133,33 @@ describe('a release', () => {
   });
 });
 
+describe('no number that a clock can give', () => {
+  const odd = [-1, -0, 0, 0.5, 1.5, Number.NaN, 1 / 0, -1 / 0, 2 ** 48, 2 ** 53, START - 0.5, START + 1e9];
+  it.each(odd)('is taken for the reading before: %d', (reading) => {
+    const { clock, lease, generator } = setUp();
+    const calls = [
+      () => generator.next(),
+      () => generator.batch(2)[0] as string,
+      () => String(generator.nextUuid()),
+    ];
+    for (const call of calls) {
+      generator.next();
+      clock.time = reading;
+      try {
+        expect(timeOf(call())).toBe(START);
+      } catch (error) {
+        expect(['CLOCK', 'TIME_EXHAUSTED', 'LEASE_FENCED']).toContain((error as { code?: string }).code);
+      }
+      clock.time = START;
+    }
+    generator.next();
+    lease.user.close();
+    clock.time = reading;
+    for (const call of calls) expect(call).toThrow(expect.objectContaining({ code: expect.any(String) }));
+    expect(() => generator.fill(new Uint8Array(16))).toThrow();
+  });
+});
+
 /** Two generators that rent node ids from one landlord, who keeps to the protocol: a window begins at the fence or later. */
 class Landlord {
   readonly ids: string[] = [];

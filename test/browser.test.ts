@@ -97,15 +97,22 @@ await describeWith(['chromium'], 'the core in a browser', () => {
       const generator = new idsmith.LocalityGenerator();
       const ids = generator.batch(50_000);
       for (let i = 0; i < 50_000; i++) ids.push(generator.next());
-      const other = new idsmith.LocalityGenerator();
+      const other = new idsmith.LocalityGenerator({ mode: 'sequential' });
+      const another = new idsmith.LocalityGenerator({ mode: 'sequential' });
+      ids.push(...other.batch(1000), ...another.batch(1000));
+      const apart = new idsmith.LocalityGenerator({ node: 'random' });
       return {
         unique: new Set(ids).size,
         version: new idsmith.LocalityUuid().version,
         age: Date.now() - Number(idsmith.LocalityUuid.parse(ids[0] as string).timestamp),
+        source: generator.node.source,
         sameNode: ids[0]?.slice(9, 23) === other.next().slice(9, 23),
+        sameWhenRandom: ids[0]?.slice(9, 23) === apart.next().slice(9, 23),
       };
     });
-    expect(result).toMatchObject({ unique: 100_000, version: 'b', sameNode: false });
+    // All default generators of a page share one random node, and are kept apart by their milliseconds.
+    const node = { source: 'random', sameNode: true, sameWhenRandom: false };
+    expect(result).toMatchObject({ unique: 102_000, version: 'b', ...node });
     expect(Math.abs(result.age)).toBeLessThan(60_000);
   });
 

@@ -32,15 +32,20 @@ export class SharedWalk {
   readonly #start: number;
   readonly #claim: BigUint64Array;
   readonly #stream: number;
-  readonly #blockBits: bigint;
+  /** How many numbers a block has. */
+  readonly #blockSize: number;
+  // The present word as it was last seen, and what it says.
+  #seen = -1n;
+  #presentMs = 0;
+  #presentBlock = 0;
 
-  /** @param blockBits how many numbers a block has, as a power of two; other than 20 for tests */
+  /** @param blockBits the size of blocks as a power of two; other than 20 for tests */
   constructor(memory: SharedArrayBuffer, ledger: ArrayBufferLike, stream: number, blockBits = 20) {
     this.#words = new BigUint64Array(memory, 0, 2);
     this.#start = new Int32Array(memory, 16, 1)[0] as number;
     this.#claim = new BigUint64Array(ledger, 0, 1);
     this.#stream = stream;
-    this.#blockBits = BigInt(blockBits);
+    this.#blockSize = 2 ** blockBits;
   }
 
   /** Memory for a walk from the counter `start` on, which has claimed the millisecond `ms` in its ledger. */
@@ -53,7 +58,7 @@ export class SharedWalk {
 
   /** The counter of the last id taken, by whomever. */
   counter(step: number): number {
-    return this.#counterAt(Atomics.load(this.#words, POSITION), step);
+    return this.#counterAt(Number(Atomics.load(this.#words, POSITION)), step);
   }
 
   /**
@@ -64,22 +69,22 @@ export class SharedWalk {
   take(reading: number, count: number, step: number): number {
     checkTime(reading);
     for (;;) {
-      const first = Atomics.add(this.#words, POSITION, BigInt(count));
-      if (this.#stamp(reading, first, first + BigInt(count - 1))) return this.#counterAt(first, step);
+      const first = Number(Atomics.add(this.#words, POSITION, BigInt(count)));
+      if (this.#stamp(reading, first, first + count - 1)) return this.#counterAt(first, step);
       // The thread slept while the others went on by several blocks. Its numbers are given up.
     }
   }
 
   /** Finds the time for the numbers from `first` to `last`; false if it is too late for them. */
-  #stamp(reading: number, first: bigint, last: bigint): boolean {
+  #stamp(reading: number, first: number, last: number): boolean {
+    const [low, high] = [this.#blockOf(first), this.#blockOf(last)];
     for (;;) {
       const present = Atomics.load(this.#words, PRESENT);
+      if (present !== this.#seen) this.#see(present);
       // Numbers of blocks do not tell one round of 2^16 from the next; this does.
-      const behind = (Atomics.load(this.#words, POSITION) - first) >> this.#blockBits;
-      if (behind >= BigInt(BLOCKS / 4)) return false;
-      const ms = Number(present >> BLOCK_FIELD);
-      const block = Number(present & BLOCK_MASK);
-      const [low, high] = [this.#blockOf(first), this.#blockOf(last)];
+      const behind = Number(Atomics.load(this.#words, POSITION)) - first;
+      if (behind >= (BLOCKS / 4) * this.#blockSize) return false;
+      const [ms, block] = [this.#presentMs, this.#presentBlock];
       if (isLate(low, block)) return false;
       if (reading <= ms && isWithin(low, block) && isWithin(high, block)) {
         this.ms = ms;
@@ -87,6 +92,12 @@ export class SharedWalk {
       }
       this.#move(present, Math.max(reading, ms + 1), high);
     }
+  }
+
+  #see(present: bigint): void {
+    this.#seen = present;
+    this.#presentMs = Number(present >> BLOCK_FIELD);
+    this.#presentBlock = Number(present & BLOCK_MASK);
   }
 
   /** Moves the walk on to `ms` or later for `block`, unless another thread has moved it meanwhile. */
@@ -104,12 +115,12 @@ export class SharedWalk {
     }
   }
 
-  #blockOf(number: bigint): number {
-    return Number((number >> this.#blockBits) & BLOCK_MASK);
+  #blockOf(number: number): number {
+    return Math.floor(number / this.#blockSize) % BLOCKS;
   }
 
-  #counterAt(number: bigint, step: number): number {
-    return (this.#start + Math.imul(Number(number & 0xffff_ffffn), step)) | 0;
+  #counterAt(number: number, step: number): number {
+    return (this.#start + Math.imul(number, step)) | 0;
   }
 }
 

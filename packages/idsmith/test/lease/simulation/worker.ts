@@ -165,6 +165,8 @@ export class Worker {
   /** Releases the lease, if there is one, and after a while takes another. Meanwhile it goes on trying to mint. */
   release(): boolean {
     const lease = this.#lease;
+    // What a copy has in hand its original may use: the copy does not know how far that one has come.
+    if (this.machine.clock.now() < this.#leavesUntil) return false;
     if (!lease || lease.state === 'released') return false;
     this.#fencedSince = undefined;
     lease.release().catch(() => {});

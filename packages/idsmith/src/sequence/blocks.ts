@@ -22,7 +22,15 @@ const ALTERABLE = ['next', 'blockSize', 'step', 'min', 'max', 'cycle'];
 export interface SequenceRow extends SequenceInfo {
   /** Tells a sequence from others that had its name; 0 where another program defined it. */
   readonly generation: number;
+  /**
+   * Changes with every swap and every alteration, and never to a text that it had before: a change that reaches the store
+   * twice, because a driver has sent it again, finds another mark the second time. An allocation leaves it as it is.
+   */
+  readonly mark: string;
 }
+
+/** The mark of a row that nobody has swapped or altered yet. */
+export const UNMARKED = '0';
 
 /**
  * The row of a sequence to be defined.
@@ -40,7 +48,19 @@ export function defineRow(definition: SequenceDefinition, generation: number): S
   const max = requireId('max', given(definition.max, cycle && step < 0 ? start : MAX_ID));
   requireRange(min, max);
   if (start < min || start > max) refuse('start', `from ${min} to ${max}, which are min and max`, start);
-  return { name, start, next: start, blockSize, step, min, max, cycle, exhausted: false, generation };
+  return {
+    name,
+    start,
+    next: start,
+    blockSize,
+    step,
+    min,
+    max,
+    cycle,
+    exhausted: false,
+    generation,
+    mark: UNMARKED,
+  };
 }
 
 /**

@@ -27,16 +27,19 @@ export interface SequenceRows {
   read(name: string): Promise<SequenceRow | undefined>;
   list(): Promise<SequenceRow[]>;
   /**
-   * Puts `next` in the place of `expected`, which has the same name, if that is still there in every field.
+   * Puts `next` in the place of `expected`, which has the same name, if that is still there in every field. `next` has a fresh
+   * mark, so that the same swap never succeeds a second time.
    *
    * @param vouched that somebody has said where to go on, and so answers for ids that the store may have forgotten
    */
   swap(expected: SequenceRow, next: SequenceRow, vouched?: boolean): Promise<boolean>;
-  delete(name: string): Promise<boolean>;
+  /** Deletes the row, if the one of its name is still of its generation; returns whether it did. */
+  delete(row: SequenceRow): Promise<boolean>;
   /**
    * The way of nearly all changes, in one step, so that those who come at the same time do not have to try again: adds
    * `delta` to `next` and puts the other fields of `to`, which often is `from`. It does so if the row is not exhausted, its
-   * `next` is within `low` and `high`, and the other fields are those of `from`, whose own `next` is from the past.
+   * `next` is within `low` and `high`, and the other fields are those of `from`, whose own `next` is from the past. The mark
+   * is compared only if `to` is another row than `from`, and has a fresh one then.
    *
    * @param vouched as in `swap`
    * @returns `next` as it was before; `undefined` if nothing was done
@@ -81,14 +84,14 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
 
   return {
     async defineSequence(definition) {
-      const row = defineRow(definition, randomGeneration());
+      const row = defineRow(definition, randomNumber());
       if (!(await rows.insert(row)))
         throw new SequenceExistsError(`sequence ${show(row.name)} is defined already`);
     },
 
     async alterSequence(name, changes) {
       return persist(await read(name), async (row) => {
-        const altered = newLife(row, alterRow(row, changes));
+        const altered = marked(newLife(row, alterRow(row, changes)));
         const vouched = changes.next !== undefined;
         const move = plainChange(row, altered);
         const to = { ...altered, exhausted: false };
@@ -108,8 +111,10 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
     },
 
     async removeSequence(name) {
-      seen.delete(requireSequenceName(name));
-      if (!(await rows.delete(name))) throw noSuchSequence(name);
+      const row = await read(name);
+      seen.delete(name);
+      await persist(row, async (found) => (await rows.delete(found)) || undefined);
+      seen.delete(name);
     },
 
     async allocate(name, blocks) {
@@ -126,7 +131,7 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
         // The end is near; but a row from the past does not know.
         if (!isFresh) return undefined;
         const taken = takeBlocks(named(row), blocks);
-        return (await rows.swap(row, taken.row)) ? taken.block : undefined;
+        return (await rows.swap(row, marked(taken.row))) ? taken.block : undefined;
       });
     },
 
@@ -135,32 +140,37 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
       const row = await rows.read(requireSequenceName(name));
       const next = row && returnTail(row, tail);
       // One attempt: if others come in between, they have allocated.
-      return next !== undefined && (await rows.swap(row as SequenceRow, next));
+      return next !== undefined && (await rows.swap(row as SequenceRow, marked(next)));
     },
   };
 }
 
 function infoOf(row: SequenceRow): SequenceInfo {
-  const { generation: _, ...info } = row;
+  const { generation: _, mark: __, ...info } = row;
   return { ...info, exhausted: isOver(row) };
 }
 
 /** The row with a generation: one that another program has made gets it when it is first used. */
 function named(row: SequenceRow): SequenceRow {
-  return row.generation === 0 ? { ...row, generation: randomGeneration() } : row;
+  return row.generation === 0 ? marked({ ...row, generation: randomNumber() }) : row;
+}
+
+/** The row with a fresh mark, as every swap and every alteration must put one. */
+export function marked(row: SequenceRow): SequenceRow {
+  return { ...row, mark: String(randomNumber()) };
 }
 
 /** A sequence that was a cycle is another one when it no longer is: what was taken in earlier rounds cannot come back. */
 function newLife(row: SequenceRow, altered: SequenceRow): SequenceRow {
-  return row.cycle === altered.cycle ? altered : { ...altered, generation: randomGeneration() };
+  return row.cycle === altered.cycle ? altered : { ...altered, generation: randomNumber() };
 }
 
 function noSuchSequence(name: string): NoSuchSequenceError {
   return new NoSuchSequenceError(`there is no sequence ${show(name)}`);
 }
 
-/** Not 0, which stands for rows that other programs have made. */
-function randomGeneration(): number {
+/** 53 random bits. Not 0, which stands for rows that other programs have made. */
+function randomNumber(): number {
   const [high, low] = crypto.getRandomValues(new Uint32Array(2)) as unknown as [number, number];
   return (high & 0x1fffff) * 2 ** 32 + low || 1;
 }

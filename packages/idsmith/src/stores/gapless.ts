@@ -2,10 +2,10 @@ import { InvalidOptionError, NoSuchSequenceError, StoreError } from '../errors.j
 import { refuse, show } from '../options.js';
 import { takeBlocks } from '../sequence/blocks.js';
 import { requireSequenceName } from '../sequence/name.js';
-import type { SequenceRows } from '../sequence/rows.js';
+import { marked, type SequenceRows } from '../sequence/rows.js';
 import type { MysqlClient } from './mysql.js';
 import type { PostgresClient } from './postgres.js';
-import { mysqlRows } from './sequences/mysql.js';
+import { mysqlColumns, mysqlRows, requireTransactions, showColumns } from './sequences/mysql.js';
 import { postgresRows } from './sequences/postgres.js';
 import { sqliteRows } from './sequences/sqlite.js';
 import { type SqlRun, storeError } from './sql.js';
@@ -43,7 +43,7 @@ export async function gapless(sequenceName: string, transaction: GaplessTransact
   if (row === undefined) throw new NoSuchSequenceError(`there is no sequence ${show(sequenceName)}`);
   // One number at a time, whatever the size of a block.
   const taken = takeBlocks({ ...row, blockSize: 1 }, 1);
-  if (!(await rows.swap(row, { ...taken.row, blockSize: row.blockSize })))
+  if (!(await rows.swap(row, marked({ ...taken.row, blockSize: row.blockSize }))))
     throw new StoreError(`sequence ${show(sequenceName)} was changed in spite of its lock`);
   return taken.block.first;
 }
@@ -81,12 +81,13 @@ async function postgresLocked(client: PostgresClient): Promise<SequenceRows> {
     if ((error as { code?: unknown }).code === NO_ACTIVE_SQL_TRANSACTION) throw noTransaction();
     throw storeError('gapless: looking for the transaction', error);
   }
-  return postgresRows(run, rowsOf);
+  return postgresRows(run, { rowsOf });
 }
 
 async function mysqlLocked(connection: MysqlClient): Promise<SequenceRows> {
   const query = async (sql: string, values: unknown[] = []) =>
     (await connection.query(forUpdate(sql), values))[0];
+  const columns = mysqlColumns();
   const ER_SP_DOES_NOT_EXIST = 1305;
   try {
     // Outside of a transaction a savepoint is gone as soon as it is made.
@@ -96,7 +97,11 @@ async function mysqlLocked(connection: MysqlClient): Promise<SequenceRows> {
     if ((error as { errno?: unknown }).errno === ER_SP_DOES_NOT_EXIST) throw noTransaction();
     throw storeError('gapless: looking for the transaction', error);
   }
-  return mysqlRows(run, query, { isLocked: true });
+  await run('looking at the table', async () => {
+    await requireTransactions(query);
+    columns.learn(await showColumns(query));
+  });
+  return mysqlRows(run, { query, columns, isLocked: true });
 }
 
 async function sqliteLocked(db: SqliteDatabase): Promise<SequenceRows> {
@@ -114,7 +119,12 @@ async function sqliteLocked(db: SqliteDatabase): Promise<SequenceRows> {
   // A transaction that has only read would be refused later if another wrote meanwhile: it begins to write here. Not as a
   // prepared statement, which libsql would leave half open if it met a lock.
   await run('locking the file', () => db.exec('UPDATE id_sequences SET name = name WHERE 0'));
-  return sqliteRows((what, sql, values, make) => run(what, () => make(rowsOf(sql, values))));
+  return sqliteRows((what, build, make) =>
+    run(what, () => {
+      const { sql, values } = build();
+      return make(rowsOf(sql, values as string[]));
+    }),
+  );
 }
 
 function noTransaction(): InvalidOptionError {

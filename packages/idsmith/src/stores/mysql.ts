@@ -3,7 +3,7 @@ import { requireNamespace } from '../lease/namespace.js';
 import { sequenceStore } from '../sequence/rows.js';
 import { loadDriver, ownedStore, requireServerUrl } from './driver.js';
 import type { Store } from './memory.js';
-import { mysqlRows, setUpMysqlTable } from './sequences/mysql.js';
+import { mysqlColumns, mysqlRows, setUpMysqlTable } from './sequences/mysql.js';
 import {
   type DriverError,
   inTime,
@@ -13,6 +13,7 @@ import {
   type SqlStoreOptions,
   sqlRunner,
 } from './sql.js';
+import { ALONE, requireCommitted } from './transport/mysql.js';
 
 /** What the store needs of a client: a pool or connection of `mysql2/promise` has it. */
 export interface MysqlClient {
@@ -53,11 +54,12 @@ const LIST = `SELECT CAST(id AS CHAR) AS id, owner, CAST(epoch AS CHAR) AS epoch
   FROM idsmith_leases WHERE namespace = ?`;
 
 const INSERT = `INSERT INTO idsmith_leases (owner, epoch, fence, expires_at, label, namespace, id)
-  VALUES (?, ?, ?, ?, ?, ?, ?)`;
+  SELECT ?, ?, ?, ?, ?, ?, ? FROM DUAL WHERE ${ALONE}`;
 
 const UPDATE = `UPDATE idsmith_leases
   SET owner = ?, epoch = ?, fence = ?, expires_at = ?, label = ?, swaps = swaps + 1
-  WHERE namespace = ? AND id = ? AND owner <=> ? AND epoch = ? AND fence = ? AND expires_at = ?`;
+  WHERE namespace = ? AND id = ? AND owner <=> ? AND epoch = ? AND fence = ? AND expires_at = ?
+    AND ${ALONE}`;
 
 const ER_DUP_ENTRY = 1062;
 const ER_NO_SUCH_TABLE = 1146;
@@ -70,8 +72,8 @@ const READ_ONLY: readonly unknown[] = [1290, 1792, 1836];
  * A store in MySQL or MariaDB. The tables `idsmith_leases` and `id_sequences` are made when leases or sequences are first
  * used, in the connection's database. An `id_sequences` that another program has made gets the columns it lacks.
  *
- * The client stays yours: `close()` does not end it. A single connection must not be inside a transaction, which could
- * undo what was acknowledged. The settings for big numbers, character sets and time zones do not matter.
+ * The client stays yours: `close()` does not end it. A change on a connection that is inside a transaction is refused, because a
+ * rollback would undo it. The settings for big numbers, character sets and time zones do not matter.
  *
  * @throws InvalidOptionError if `timeout` is not a number of ms
  */
@@ -84,16 +86,13 @@ export function mysqlStore(client: MysqlClient, options: MysqlStoreOptions = {})
     await requireAutocommit(rowsOf);
     await createTables(query);
   });
+  const columns = mysqlColumns();
+  const runSequences = runner(async () => {
+    await requireAutocommit(rowsOf);
+    await setUpMysqlTable(query, columns);
+  });
   return {
-    ...sequenceStore(
-      mysqlRows(
-        runner(async () => {
-          await requireAutocommit(rowsOf);
-          await setUpMysqlTable(query);
-        }),
-        query,
-      ),
-    ),
+    ...sequenceStore(mysqlRows(runSequences, { query, columns })),
     durable: true,
 
     now: () => run('now', async () => onlyInteger(await rowsOf(NOW))),
@@ -135,10 +134,14 @@ function queryInTime(client: MysqlClient, timeout: number): Query {
       try {
         // Whoever asked is gone.
         if (isLate) return undefined;
-        return (await (connection ?? client).query(sql, values))[0];
+        const [answer] = await (connection ?? client).query(sql, values);
+        requireCommitted(answer);
+        return answer;
       } catch (error) {
-        // The server has become a replica: a new connection may find the primary.
-        if (READ_ONLY.includes((error as DriverError).errno)) connection?.destroy();
+        // The server has become a replica: a new connection may find the primary. Or somebody has left the connection inside a
+        // transaction: no one could use it as it is, and its end undoes what must not count.
+        const isUseless = READ_ONLY.includes((error as DriverError).errno) || error instanceof StoreError;
+        if (isUseless) connection?.destroy();
         throw error;
       } finally {
         connection?.release();
@@ -151,10 +154,15 @@ function queryInTime(client: MysqlClient, timeout: number): Query {
   };
 }
 
-/** Without it nothing would ever be committed, and others would be given the same again. */
+/**
+ * Without it nothing would ever be committed, and others would be given the same again. The statements of the set-up would end
+ * a transaction that is open.
+ */
 async function requireAutocommit(rowsOf: (sql: string) => Promise<unknown[]>): Promise<void> {
-  if (onlyInteger(await rowsOf('SELECT CAST(@@autocommit + 0 AS CHAR)')) !== 1)
-    throw new StoreError('mysql store: connections need autocommit = 1, and the server gives them 0');
+  if (onlyInteger(await rowsOf(`SELECT CAST((${ALONE}) AS CHAR)`)) !== 1)
+    throw new StoreError(
+      'mysql store: connections need autocommit = 1 and no open transaction, and this one has either 0 or a transaction',
+    );
 }
 
 /** Bytes are sent as they are, whatever the connection's character set and the server's rules for quoting. */

@@ -2,7 +2,7 @@ import { requireNamespace } from '../lease/namespace.js';
 import { sequenceStore } from '../sequence/rows.js';
 import { loadDriver, ownedStore, requireServerUrl } from './driver.js';
 import type { Store } from './memory.js';
-import { postgresRows, setUpPostgresTable } from './sequences/postgres.js';
+import { postgresColumns, postgresRows, setUpPostgresTable } from './sequences/postgres.js';
 import {
   type DriverError,
   inTime,
@@ -12,6 +12,7 @@ import {
   type SqlStoreOptions,
   sqlRunner,
 } from './sql.js';
+import { ALONE, changer } from './transport/postgres.js';
 
 /** What the store needs of a client: a `Pool` or `Client` of `pg` has it. */
 export interface PostgresClient {
@@ -45,12 +46,13 @@ const LIST = `SELECT id::text, owner, epoch::text AS epoch, fence::text AS fence
   FROM idsmith_leases WHERE namespace = $1`;
 
 const INSERT = `INSERT INTO idsmith_leases (namespace, id, owner, epoch, fence, expires_at, label)
-  VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING RETURNING id`;
+  SELECT $1, $2, $3, $4, $5, $6, $7 WHERE ${ALONE} ON CONFLICT DO NOTHING RETURNING id`;
 
 // An update that had to wait for another one looks at the condition again, on the row as that one left it.
 const UPDATE = `UPDATE idsmith_leases SET owner = $3, epoch = $4, fence = $5, expires_at = $6, label = $7
   WHERE namespace = $1 AND id = $2
     AND owner IS NOT DISTINCT FROM $8 AND epoch = $9 AND fence = $10 AND expires_at = $11
+    AND ${ALONE}
   RETURNING id`;
 
 /** serialization_failure, deadlock_detected: the statement was rolled back. */
@@ -64,7 +66,7 @@ const CREATED_BY_ANOTHER: readonly unknown[] = ['23505', '42P07', '42710'];
  * in the first schema of the search path. An `id_sequences` that another program has made gets the columns it lacks.
  *
  * The client stays yours: `close()` does not end it. A `pg.Pool` needs a listener for `'error'`, or the process ends
- * when the server does. A single `Client` must not be inside a transaction, which could undo what was acknowledged.
+ * when the server does. A change on a connection that is inside a transaction is refused, because a rollback would undo it.
  *
  * @throws InvalidOptionError if `timeout` is not a number of ms
  */
@@ -73,14 +75,18 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   const rowsOf = async (text: string, values: unknown[] = []) => (await query(text, values)).rows;
   const runner = (setUp: () => Promise<void>) =>
     sqlRunner({ name: 'postgres', setUp, isTransient: ({ code }) => ROLLED_BACK.includes(code) });
-  const run = runner(() => createTables(rowsOf));
+  const { prepare, change } = changer(rowsOf);
+  const run = runner(async () => {
+    await prepare();
+    await createTables(rowsOf);
+  });
+  const columns = postgresColumns();
+  const runSequences = runner(async () => {
+    await prepare();
+    await setUpPostgresTable(rowsOf, columns);
+  });
   return {
-    ...sequenceStore(
-      postgresRows(
-        runner(() => setUpPostgresTable(rowsOf)),
-        rowsOf,
-      ),
-    ),
+    ...sequenceStore(postgresRows(runSequences, { rowsOf, change, columns })),
     durable: true,
 
     now: () => run('now', async () => onlyInteger(await rowsOf(NOW))),
@@ -95,8 +101,8 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
       const conditions = expected && [expected.owner, expected.epoch, expected.fence, expected.expiresAt];
       return run('swapLease', async () => {
         const swapped = await (conditions
-          ? rowsOf(UPDATE, [...values, ...conditions])
-          : rowsOf(INSERT, values));
+          ? change(UPDATE, [...values, ...conditions])
+          : change(INSERT, values));
         return swapped.length === 1;
       });
     },

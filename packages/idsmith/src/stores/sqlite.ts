@@ -67,8 +67,11 @@ function storeOn(db: SqliteDatabase, configure: () => void): Store {
   const runSequences = runner(() => sqliteTable(rowsOf));
   return {
     ...sequenceStore(
-      sqliteRows((what, sql, values, make) =>
-        runSequences(what, () => make(transact(db, () => rowsOf(sql, values)))),
+      sqliteRows((what, build, make) =>
+        runSequences(what, () => {
+          const { sql, values } = build();
+          return make(transact(db, () => rowsOf(sql, values as string[])));
+        }),
       ),
     ),
     durable: true,

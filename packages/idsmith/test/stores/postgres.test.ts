@@ -124,7 +124,7 @@ await describeWith(['postgres'], 'the postgres store', () => {
     const codes = ['40001', '40P01', '57014'];
     const store = postgresStore({
       query: async (text, values) => {
-        const code = text.startsWith('UPDATE') ? codes.shift() : undefined;
+        const code = text.includes('UPDATE idsmith_leases') ? codes.shift() : undefined;
         if (code) throw Object.assign(new Error(`code ${code}`), { code });
         return pool.query(text, values);
       },

@@ -1,8 +1,8 @@
 import { StoreError } from '../../errors.js';
 import { show } from '../../options.js';
-import type { SequenceRow } from '../../sequence/blocks.js';
+import { type SequenceRow, UNMARKED } from '../../sequence/blocks.js';
 
-/** A row but for its name and `next`, as JSON. Numbers that may have 64 bits are text. */
+/** A row but for its name, its mark and `next`, as JSON. Numbers that may have 64 bits are text. */
 export interface Definition {
   readonly start: string | null;
   readonly blockSize: number;
@@ -30,12 +30,13 @@ export function definitionOf(row: SequenceRow): Definition {
 
 export const encodeDefinition = (row: SequenceRow) => JSON.stringify(definitionOf(row));
 
-/** The row of a definition that was kept, and of its `next`. */
-export function rowOf(name: string, definition: Definition, next: string): SequenceRow {
+/** The row of a definition that was kept, of its `next` and of its mark. */
+export function rowOf(name: string, definition: Definition, next: string, mark = UNMARKED): SequenceRow {
   const { start, min, max } = definition;
   return {
     ...definition,
     name,
+    mark,
     start: start === null ? undefined : BigInt(start),
     next: BigInt(next),
     min: BigInt(min),
@@ -44,8 +45,8 @@ export function rowOf(name: string, definition: Definition, next: string): Seque
 }
 
 /** @throws StoreError when something else has put there what is no row */
-export function decodeRow(name: string, definition: string, next: string): SequenceRow {
-  return readable(name, () => rowOf(name, JSON.parse(definition), next));
+export function decodeRow(name: string, definition: string, next: string, mark?: string): SequenceRow {
+  return readable(name, () => rowOf(name, JSON.parse(definition), next, mark));
 }
 
 /** What `decode` gives. */

@@ -1,7 +1,7 @@
 import { show } from '../../options.js';
 import type { SequenceRow } from '../../sequence/blocks.js';
 import type { SequenceRows } from '../../sequence/rows.js';
-import { conditionally, type Item, isRepeated, scan, type Table } from '../transport/dynamodb.js';
+import { conditionally, type Item, scan, type Table } from '../transport/dynamodb.js';
 import { decodeRow, encodeDefinition } from './definition.js';
 
 /** What an item is made of, besides the table's hash key. */
@@ -19,12 +19,11 @@ export function dynamodbRows({ table: TableName, hashKey, request }: Table): Seq
    */
   function change(from: SequenceRow, to: SequenceRow, shift: bigint, expressions: Expressions) {
     const { next, condition, numbers } = expressions;
-    const own = crypto.randomUUID();
     const marked = to !== from;
     const command = {
       ...addressOf(from.name),
       UpdateExpression: `SET #next = ${next}${marked ? ', #definition = :to, #change = :own' : ''}`,
-      ConditionExpression: `#definition = :from AND ${condition}${marked ? ' AND #change <> :own' : ''}`,
+      ConditionExpression: `#definition = :from AND ${condition}${marked ? ' AND #change = :seen' : ''}`,
       ExpressionAttributeNames: {
         '#next': 'next',
         '#definition': 'definition',
@@ -32,7 +31,11 @@ export function dynamodbRows({ table: TableName, hashKey, request }: Table): Seq
       },
       ExpressionAttributeValues: {
         ':from': { S: encodeDefinition(from) },
-        ...(marked && { ':to': { S: encodeDefinition(to) }, ':own': { S: own } }),
+        ...(marked && {
+          ':to': { S: encodeDefinition(to) },
+          ':seen': { S: from.mark },
+          ':own': { S: to.mark },
+        }),
         ...Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, { N: String(value) }])),
       },
       ReturnValues: 'UPDATED_OLD' as const,
@@ -44,7 +47,7 @@ export function dynamodbRows({ table: TableName, hashKey, request }: Table): Seq
           // An allocation that was made twice has lost a block. A change may find itself in the way, by its mark.
           if (!repeated || !marked) return undefined;
           const { Item: found } = await send(new sdk.GetItemCommand(lookFor(from.name)));
-          return found !== undefined && markOf(found) === own ? numberOf(found) - shift : undefined;
+          return found !== undefined && markOf(found) === to.mark ? numberOf(found) - shift : undefined;
         },
       ),
     );
@@ -60,7 +63,7 @@ export function dynamodbRows({ table: TableName, hashKey, request }: Table): Seq
           sequence: { S: name },
           definition: { S: encodeDefinition(row) },
           next: { N: String(next) },
-          change: { S: 'defined' },
+          change: { S: row.mark },
         },
         ConditionExpression: 'attribute_not_exists(#key)',
         ExpressionAttributeNames: { '#key': hashKey },
@@ -102,13 +105,20 @@ export function dynamodbRows({ table: TableName, hashKey, request }: Table): Seq
       return before !== undefined;
     },
 
-    async delete(name) {
-      const command = { ...addressOf(name), ReturnValues: 'ALL_OLD' as const };
-      return request(`removing sequence ${show(name)}`, async (sdk, send) => {
-        const reply = await send(new sdk.DeleteItemCommand(command));
-        // It may have been the first of two requests that removed it.
-        return reply.Attributes !== undefined || isRepeated(reply);
-      });
+    async delete({ name, generation }) {
+      const command = {
+        ...addressOf(name),
+        ConditionExpression: 'contains(#definition, :generation)',
+        ExpressionAttributeNames: { '#definition': 'definition' },
+        ExpressionAttributeValues: { ':generation': { S: `"generation":${generation}}` } },
+      };
+      return request(`removing sequence ${show(name)}`, async (sdk, send) =>
+        conditionally(
+          send(new sdk.DeleteItemCommand(command)).then(() => true),
+          // It may have been the first of two requests that removed it.
+          (repeated) => repeated,
+        ),
+      );
     },
 
     async advance(from, { delta, low, high }, to) {
@@ -133,5 +143,5 @@ const numberOf = ({ next }: Item) => BigInt(next?.N ?? '');
 
 const markOf = ({ change }: Item) => change?.S;
 
-const decode = ({ sequence, definition, next }: Item) =>
-  decodeRow(sequence?.S ?? '', definition?.S ?? '', next?.N ?? '');
+const decode = ({ sequence, definition, next, change }: Item) =>
+  decodeRow(sequence?.S ?? '', definition?.S ?? '', next?.N ?? '', change?.S);

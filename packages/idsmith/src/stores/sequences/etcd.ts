@@ -21,6 +21,8 @@ interface Sight {
   readonly revision: bigint;
   /** The revision of the ledger, which no other ledger ever has. */
   readonly ledger: string;
+  /** The revision at which the sequence was defined. */
+  readonly defined: string;
   readonly start: SequenceRow;
   readonly taken: bigint;
   /** The tickets that `start` was made of, which nobody needs once there is another ledger. */
@@ -136,7 +138,8 @@ export function etcdRows(ask: Ask, root: string): SequenceRows {
     const taken = takenOf(kept.mod_revision);
     const row = afterBlocks(start, taken);
     const spent = ledger.moved?.tickets;
-    sights.set(row, { revision: BigInt(revision), ledger: kept.mod_revision, start, taken, spent });
+    const { mod_revision: at, create_revision: defined } = kept;
+    sights.set(row, { revision: BigInt(revision), ledger: at, defined, start, taken, spent });
     return row;
   }
 
@@ -177,8 +180,10 @@ export function etcdRows(ask: Ask, root: string): SequenceRows {
 
     swap,
 
-    async delete(name) {
-      const isThere = { key: ledgerOf(name), result: 'GREATER', target: 'VERSION', version: '0' };
+    async delete(row) {
+      const { name } = row;
+      const { defined } = sightOf(row);
+      const isThere = { key: ledgerOf(name), result: 'EQUAL', target: 'CREATE', create_revision: defined };
       const success = [{ request_delete_range: rangeOf(folderOf(name)) }];
       return (await commit(`removing sequence ${show(name)}`, [isThere], success)) !== undefined;
     },

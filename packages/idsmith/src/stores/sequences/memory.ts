@@ -4,8 +4,8 @@ import type { SequenceRows } from '../../sequence/rows.js';
 /** Rows in the memory of this process. */
 export function memoryRows(): SequenceRows {
   const rows = new Map<string, SequenceRow>();
-  const isLike = (row: SequenceRow | undefined, other: SequenceRow): row is SequenceRow =>
-    row !== undefined && keysOf(other).every((key) => key === 'next' || row[key] === other[key]);
+  const isLike = (row: SequenceRow | undefined, other: SequenceRow, but: string[]): row is SequenceRow =>
+    row !== undefined && keysOf(other).every((key) => but.includes(key) || row[key] === other[key]);
   return {
     async insert(row) {
       if (rows.has(row.name)) return false;
@@ -23,19 +23,22 @@ export function memoryRows(): SequenceRows {
 
     async swap(expected, next) {
       const row = rows.get(expected.name);
-      if (!isLike(row, expected) || row.next !== expected.next) return false;
+      if (!isLike(row, expected, [])) return false;
       rows.set(row.name, next);
       return true;
     },
 
-    async delete(name) {
-      return rows.delete(name);
+    async delete({ name, generation }) {
+      return rows.get(name)?.generation === generation && rows.delete(name);
     },
 
     async advance(from, move, to) {
       const row = rows.get(from.name);
-      if (!isLike(row, from) || !canMove(row, move)) return undefined;
-      rows.set(row.name, { ...to, next: row.next + move.delta });
+      const isAllocation = to === from;
+      if (!isLike(row, from, isAllocation ? ['next', 'mark'] : ['next'])) return undefined;
+      if (!canMove(row, move)) return undefined;
+      const { mark } = isAllocation ? row : to;
+      rows.set(row.name, { ...to, mark, next: row.next + move.delta });
       return row.next;
     },
   };

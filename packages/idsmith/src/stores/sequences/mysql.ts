@@ -1,9 +1,12 @@
 import { bytesToHex } from '../../encoding/hex.js';
+import { StoreError } from '../../errors.js';
 import type { Move, SequenceRow } from '../../sequence/blocks.js';
 import type { SequenceRows } from '../../sequence/rows.js';
-import type { DriverError, SqlRun } from '../sql.js';
+import { type DriverError, plainText, type SqlRun } from '../sql.js';
+import { ALONE } from '../transport/mysql.js';
+import { Columns } from './columns.js';
 import { sqlRows } from './sql.js';
-import { setUpTable } from './table.js';
+import { definitionOf, setUpTable } from './table.js';
 
 /** Sends a statement and gives what the driver makes of the answer. */
 type Query = (sql: string, values?: unknown[]) => Promise<unknown>;
@@ -28,11 +31,19 @@ const FORBIDDEN: readonly unknown[] = [1044, 1142, 1227];
 /** How far `next_block_start` may be from where it was last seen, either way, so that the distance fits a number. */
 const REACH = 2n ** 52n - 1n;
 
+/** What the columns of `id_sequences` hold, for somebody to learn. */
+export const mysqlColumns = () =>
+  new Columns((column) => `ALTER TABLE id_sequences MODIFY ${column} ${definitionOf(column, STYLE)}`);
+
+/** The columns of `id_sequences`; each row begins with a name and a type. */
+export const showColumns = async (query: Query) =>
+  (await query('SHOW COLUMNS FROM id_sequences')) as unknown[];
+
 /** Makes `id_sequences` in the connection's database, or completes the one that is there. */
-export function setUpMysqlTable(query: Query): Promise<void> {
+export async function setUpMysqlTable(query: Query, known: Columns): Promise<void> {
   const columns = async () => {
     try {
-      return (await query('SHOW COLUMNS FROM id_sequences')) as unknown[];
+      return await showColumns(query);
     } catch (error) {
       if ((error as DriverError).errno === ER_NO_SUCH_TABLE) return [];
       throw error;
@@ -43,19 +54,28 @@ export function setUpMysqlTable(query: Query): Promise<void> {
     return errno === ER_TABLE_EXISTS || errno === ER_DUP_FIELDNAME;
   };
   const isForbidden = (error: unknown) => FORBIDDEN.includes((error as DriverError).errno);
-  return setUpTable({ columns, execute: query, isDone, isForbidden }, STYLE);
+  known.learn(await setUpTable({ columns, execute: query, isDone, isForbidden }, STYLE));
+}
+
+/** How statements are sent, and what is known of the table. */
+interface MysqlTable {
+  query: Query;
+  columns: Columns;
+  /**
+   * That the row is locked in somebody's transaction, so that a swap needs no answer in `LAST_INSERT_ID`: the connection's own
+   * must stay.
+   */
+  isLocked?: boolean;
 }
 
 /**
  * Rows in MySQL or MariaDB, where an update gives no rows. What it gives is the number in `LAST_INSERT_ID`: here it is the
  * distance of `next_block_start` from `low`, plus one, so that 0 says that no row was found. It is exact whatever the
  * driver does to large numbers, and says so also of an update that changed nothing.
- *
- * @param isLocked that the row is locked, so that a swap needs no such answer: the connection is somebody's, whose own
- * `LAST_INSERT_ID` must stay
  */
-export function mysqlRows(run: SqlRun, query: Query, { isLocked = false } = {}): SequenceRows {
+export function mysqlRows(run: SqlRun, { query, columns, isLocked = false }: MysqlTable): SequenceRows {
   const rows = sqlRows({
+    columns,
     integer: () => 'CAST(? AS SIGNED)',
     // Bytes are sent as they are; said to be UTF-8, they are compared by the rules of the column, with its index.
     name: () => '_utf8mb4 ?',
@@ -65,11 +85,17 @@ export function mysqlRows(run: SqlRun, query: Query, { isLocked = false } = {}):
     isExhausted: 'exhausted <> 0',
     moved: (low, next) =>
       isLocked ? next() : `IF(LAST_INSERT_ID(next_block_start - ${low()} + 1), ${next()}, 0)`,
+    row: (values) => (isLocked ? `VALUES (${values})` : `SELECT ${values} FROM DUAL WHERE ${ALONE}`),
+    alone: isLocked ? '' : ` AND ${ALONE}`,
     inserted: '',
     updated: '',
     deleted: '',
     before: (answer, { low }) => low + answer - 1n,
-    run: (what, sql, values, make) => run(what, async () => make(await outcome(() => query(sql, values)))),
+    run: (what, build, make) =>
+      run(what, async () => {
+        const { sql, values } = build();
+        return make(await outcome(() => query(sql, values)));
+      }),
   });
   return { ...rows, advance: (from, move, to) => rows.advance(from, within(REACH, from, move), to) };
 }
@@ -97,4 +123,26 @@ async function outcome(ask: () => Promise<unknown>): Promise<unknown[]> {
 function within(reach: bigint, { next }: SequenceRow, { delta, low, high }: Move): Move {
   const [lowest, highest] = [next - reach, next + reach];
   return { delta, low: low > lowest ? low : lowest, high: high < highest ? high : highest };
+}
+
+const ENGINE = `SELECT t.engine, e.transactions FROM information_schema.tables t
+  LEFT JOIN information_schema.engines e ON e.engine = t.engine
+  WHERE t.table_schema = DATABASE() AND t.table_name = 'id_sequences'`;
+
+/** The storage engine of `id_sequences`; `undefined` of a view or a temporary table. */
+async function engineOf(query: Query): Promise<{ name: string; hasTransactions: boolean } | undefined> {
+  const [row] = (await query(ENGINE)) as unknown[];
+  const [name, transactions] = row === undefined ? [] : Object.values(row as object);
+  if (name === null || name === undefined) return undefined;
+  return { name: plainText(name), hasTransactions: plainText(transactions) === 'YES' };
+}
+
+/** @throws StoreError naming the storage engine of `id_sequences` if a rollback does not give a number back there */
+export async function requireTransactions(query: Query): Promise<void> {
+  const engine = await engineOf(query);
+  if (engine === undefined || engine.hasTransactions) return;
+  throw new StoreError(
+    `id_sequences is kept by the storage engine ${engine.name}, which has no transactions: a rollback would leave a gap. ` +
+      'Run ALTER TABLE id_sequences ENGINE = InnoDB',
+  );
 }

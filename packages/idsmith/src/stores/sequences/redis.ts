@@ -1,25 +1,38 @@
 import { StoreError } from '../../errors.js';
 import { show } from '../../options.js';
-import type { SequenceRow } from '../../sequence/blocks.js';
+import { type SequenceRow, UNMARKED } from '../../sequence/blocks.js';
 import type { SequenceRows } from '../../sequence/rows.js';
 import { type Evaluate, ON_MASTER } from '../transport/redis.js';
 import { decodeRow, encodeDefinition } from './definition.js';
 
 const FORGOTTEN = 'forgotten';
 
+// ARGV: trust, the definition before and after, the mark before and after (empty for an allocation), the server that was read
+// from (empty unless vouched), then what each script needs.
+//
 // ARGV[1] says what becomes of a row that was stamped by another server, or by this one before a restart: `forgetful`,
 // it may be older than what was given out, and is not touched; `durable`, it is not; `vouched`, somebody answers for it.
 const CHANGE = `${ON_MASTER}
 local trust = ARGV[1]
-local definition, next, stamp = unpack(redis.call('HMGET', KEYS[1], 'definition', 'next', 'server'))
+local definition, next, stamp, mark = unpack(redis.call('HMGET', KEYS[1], 'definition', 'next', 'server', 'mark'))
 if not definition then return '' end
 if trust == 'forgetful' and stamp ~= server then return '${FORGOTTEN}' end
+if trust == 'vouched' and ARGV[6] ~= server then return '${FORGOTTEN}' end
+if ARGV[4] ~= '' then
+  if (mark or '${UNMARKED}') ~= ARGV[4] then return '' end
+end
+`;
+
+// What a change that is marked puts, once nothing stands in its way.
+const MARK = `
+if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], 'mark', ARGV[5]) end
+if trust == 'vouched' then redis.call('HSET', KEYS[1], 'server', server) end
 `;
 
 const SWAP = `${CHANGE}
-if definition ~= ARGV[2] or next ~= ARGV[4] then return '' end
-redis.call('HSET', KEYS[1], 'definition', ARGV[3], 'next', ARGV[5])
-if trust == 'vouched' then redis.call('HSET', KEYS[1], 'server', server) end
+if definition ~= ARGV[2] or next ~= ARGV[7] then return '' end
+redis.call('HSET', KEYS[1], 'definition', ARGV[3], 'next', ARGV[8])
+${MARK}
 return next`;
 
 // Lua's numbers are doubles: those of 64 bits stay text, which HINCRBY adds up exactly.
@@ -31,10 +44,10 @@ local function less(a, b)
   if #a ~= #b then return #a < #b end
   return a < b
 end
-if definition ~= ARGV[2] or less(next, ARGV[4]) or less(ARGV[5], next) then return '' end
-redis.call('HINCRBY', KEYS[1], 'next', ARGV[6])
+if definition ~= ARGV[2] or less(next, ARGV[7]) or less(ARGV[8], next) then return '' end
+redis.call('HINCRBY', KEYS[1], 'next', ARGV[9])
 if definition ~= ARGV[3] then redis.call('HSET', KEYS[1], 'definition', ARGV[3]) end
-if trust == 'vouched' then redis.call('HSET', KEYS[1], 'server', server) end
+${MARK}
 return next`;
 
 const INSERT = `${ON_MASTER}
@@ -44,12 +57,13 @@ redis.call('HSET', KEYS[1], 'definition', ARGV[1], 'next', ARGV[2], 'server', se
 return ''`;
 
 const READ = `${ON_MASTER}
-return redis.call('HMGET', KEYS[1], 'definition', 'next')`;
+local row = redis.call('HMGET', KEYS[1], 'definition', 'next', 'mark')
+return { row[1], row[2], row[3], server }`;
 
 const DELETE = `${ON_MASTER}
 local definition = redis.call('HGET', KEYS[1], 'definition')
-redis.call('DEL', KEYS[1])
-return definition or ''`;
+if not definition or string.match(definition, '"generation":(%d+)') ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])`;
 
 const REGISTER = `return redis.call('SADD', KEYS[1], ARGV[1])`;
 const UNREGISTER = `return redis.call('SREM', KEYS[1], ARGV[1])`;
@@ -65,18 +79,20 @@ const REGISTER_KEY = 'idsmith:sequences';
 
 /** Rows in Redis: a hash for each, so that those of a Cluster are spread over its nodes. */
 export function redisRows(evaluate: Evaluate, durable: boolean): SequenceRows {
+  /** The replication id of the server that each row was read from: who vouches for a row does so for what that one has. */
+  const servers = new WeakMap<SequenceRow, string>();
   const register = (row: SequenceRow) =>
     evaluate('listing a sequence', REGISTER, REGISTER_KEY, entryOf(row.name, row.generation));
   const unregister = (name: string, generation: number) =>
     evaluate('unlisting a sequence', UNREGISTER, REGISTER_KEY, entryOf(name, generation));
 
   async function read(name: string): Promise<SequenceRow | undefined> {
-    const [definition, next] = (await evaluate(
-      `reading sequence ${show(name)}`,
-      READ,
-      keyOf(name),
-    )) as unknown[];
-    return definition ? decodeRow(name, String(definition), String(next)) : undefined;
+    const reply = await evaluate(`reading sequence ${show(name)}`, READ, keyOf(name));
+    const [definition, next, mark, server] = reply as unknown[];
+    if (!definition) return undefined;
+    const row = decodeRow(name, String(definition), String(next), mark ? String(mark) : undefined);
+    servers.set(row, String(server));
+    return row;
   }
 
   /** `next` as it was before the script has changed the row; `undefined` if it has not. */
@@ -92,7 +108,10 @@ export function redisRows(evaluate: Evaluate, durable: boolean): SequenceRows {
     const isRenamed = from.generation !== to.generation;
     if (vouched || isRenamed) await register(to);
     const trust = vouched ? 'vouched' : durable ? 'durable' : 'forgetful';
-    const texts = [trust, encodeDefinition(from), encodeDefinition(to), ...args.map(String)];
+    const marks = from === to ? ['', ''] : [from.mark, to.mark];
+    const server = vouched ? (servers.get(from) ?? '') : '';
+    const definitions = [encodeDefinition(from), encodeDefinition(to)];
+    const texts = [trust, ...definitions, ...marks, server, ...args.map(String)];
     const before = String(await evaluate(`changing sequence ${show(name)}`, script, keyOf(name), ...texts));
     if (isRenamed && before !== FORGOTTEN) await unregister(name, (before === '' ? to : from).generation);
     if (before === FORGOTTEN) throw forgotten(name);
@@ -125,11 +144,11 @@ export function redisRows(evaluate: Evaluate, durable: boolean): SequenceRows {
       return (await change(SWAP, expected, next, vouched, args)) !== undefined;
     },
 
-    async delete(name) {
-      const found = String(await evaluate(`removing sequence ${show(name)}`, DELETE, keyOf(name)));
-      if (found === '') return false;
-      await unregister(name, decodeRow(name, found, '0').generation);
-      return true;
+    async delete({ name, generation }) {
+      const args = [keyOf(name), String(generation)] as const;
+      const deleted = Number(await evaluate(`removing sequence ${show(name)}`, DELETE, ...args));
+      if (deleted === 1) await unregister(name, generation);
+      return deleted === 1;
     },
 
     async advance(from, { delta, low, high }, to, vouched = false) {

@@ -1,7 +1,15 @@
+import { StoreError } from '../../errors.js';
 import { show } from '../../options.js';
 import type { Move, SequenceRow } from '../../sequence/blocks.js';
 import type { SequenceRows } from '../../sequence/rows.js';
 import { exactBigInt, exactInteger, plainText } from '../sql.js';
+import { type Columns, signedBlockSize } from './columns.js';
+
+/** A statement and its values. */
+export interface Statement {
+  readonly sql: string;
+  readonly values: unknown[];
+}
 
 /** What differs between databases in the statements on `id_sequences`, and how they are run. */
 interface SequenceDialect {
@@ -19,18 +27,28 @@ interface SequenceDialect {
   readonly isExhausted: string;
   /** How `next_block_start` is set to an expression, if it was at least `low`. */
   moved(low: () => string, next: () => string): string;
+  /** What is inserted: a row of values. */
+  row(values: string): string;
+  /** A condition of every change, ` AND …`: that the change is a transaction of its own. */
+  readonly alone: string;
   /** What a statement needs in addition to give a row for each that it changed; of an update, {@link before} knows it. */
   readonly inserted: string;
   readonly updated: string;
   readonly deleted: string;
   /** Where `next_block_start` was, of the first value in the row that an update gave. */
   before(answer: bigint, move: Move): bigint;
-  /** Runs a statement, described for messages, and makes something of its rows. */
-  run<T>(what: string, sql: string, values: unknown[], make: (rows: unknown[]) => T): Promise<T>;
+  /** What the columns hold, where that has to be watched. */
+  readonly columns?: Columns | undefined;
+  /** Runs a statement, described for messages and built when the table is set up, and makes something of its rows. */
+  run<T>(what: string, build: () => Statement, make: (rows: unknown[]) => T): Promise<T>;
 }
 
-/** Rows of `id_sequences`. */
+/**
+ * Rows of `id_sequences`. The block size of a sequence that descends is negative there: another program that adds it goes the
+ * right way, and a row that has lost our columns in a copy is known by it.
+ */
 export function sqlRows(dialect: SequenceDialect): SequenceRows {
+  const { columns } = dialect;
   const exhausted = `CASE WHEN ${dialect.isExhausted} THEN 1 ELSE 0 END`;
   const select = `SELECT ${dialect.nameText} AS name, ${[
     ...NUMBERS.map((column) => `${dialect.text(column)} AS ${column}`),
@@ -40,18 +58,16 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
   const isOne = (rows: unknown[]) => rows.length === 1;
 
   /**
-   * Changes the row if it is `from` in all but `next`, which has to be within `low` and `high`. The start is not compared:
-   * it stays as long as the generation does.
-   *
-   * @returns where `next` was
+   * The update that changes the row if it is `from` in all but `next`, which has to be within `low` and `high`. The start is not
+   * compared: it stays as long as the generation does.
    */
   function update(
-    what: string,
     from: SequenceRow,
     move: Move,
     next: (values: Values) => string,
     changes: (values: Values) => string[],
-  ): Promise<bigint | undefined> {
+    isMarked: boolean,
+  ): Statement {
     const values = new Values(dialect);
     const moved = dialect.moved(
       () => values.integer(move.low),
@@ -61,61 +77,92 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
       WHERE name = ${values.name(from.name)}
         AND next_block_start BETWEEN ${values.integer(move.low)} AND ${values.integer(move.high)}
         AND ${exhausted} = ${values.integer(from.exhausted)}
-        AND ${definition(values, from).join(' AND ')}
-        AND generation = ${values.integer(from.generation)}${dialect.updated}`;
-    return dialect.run(what, sql, values.all, ([row]) =>
-      row === undefined ? undefined : dialect.before(exactBigInt('the answer', firstOf(row)), move),
-    );
+        AND ${sameDefinition(values, from)}
+        AND generation = ${values.integer(from.generation)}${
+          isMarked ? ` AND swap_mark = ${values.integer(BigInt(from.mark))}` : ''
+        }${dialect.alone}${dialect.updated}`;
+    return { sql, values: values.all };
   }
+
+  /** Where `next` was, of the rows that an update gave. */
+  const before =
+    (move: Move) =>
+    ([row]: unknown[]) =>
+      row === undefined ? undefined : dialect.before(exactBigInt('the answer', firstOf(row)), move);
 
   return {
     insert(row) {
-      const values = new Values(dialect);
-      const { name, start, next, blockSize, step, min, max, cycle, generation } = row;
-      const numbers = [start, next, blockSize, step, min, max, cycle, generation, row.exhausted];
-      const sql = `INSERT INTO id_sequences (name, ${NUMBERS.join(', ')}, exhausted)
-        VALUES (${values.name(name)}, ${numbers.map((number) => values.integer(number)).join(', ')})`;
-      return dialect.run(`defining ${called(name)}`, sql + dialect.inserted, values.all, isOne);
+      const { name, start, next, step, min, max, cycle, generation } = row;
+      const size = signedBlockSize(row);
+      const mark = BigInt(row.mark);
+      const numbers = [start, next, size, step, min, max, cycle, generation, mark, row.exhausted];
+      const build = () => {
+        columns?.requireRow(row);
+        const values = new Values(dialect);
+        const list = [values.name(name), ...numbers.map((number) => values.integer(number))].join(', ');
+        const sql = `INSERT INTO id_sequences (name, ${NUMBERS.join(', ')}, exhausted) ${dialect.row(list)}`;
+        return { sql: sql + dialect.inserted, values: values.all };
+      };
+      return dialect.run(`defining ${called(name)}`, build, isOne);
     },
 
     read(name) {
       const values = new Values(dialect);
       const sql = `${select} WHERE name = ${values.name(name)}`;
-      return dialect.run(`reading ${called(name)}`, sql, values.all, ([row]) =>
-        row === undefined ? undefined : sequenceRow(row),
+      return dialect.run(
+        `reading ${called(name)}`,
+        () => ({ sql, values: values.all }),
+        ([row]) => (row === undefined ? undefined : sequenceRow(row)),
       );
     },
 
     list() {
-      return dialect.run('listing sequences', select, [], (rows) => rows.map(sequenceRow));
+      const build = () => ({ sql: select, values: [] });
+      return dialect.run('listing sequences', build, (rows) => rows.map(sequenceRow));
     },
 
     async swap(expected, next) {
       const move = { delta: 0n, low: expected.next, high: expected.next };
-      const before = await update(
-        `changing ${called(expected.name)}`,
-        expected,
-        move,
-        (values) => values.integer(next.next),
-        (values) => [`exhausted = ${values.integer(next.exhausted)}`, ...redefined(values, next)],
-      );
-      return before !== undefined;
+      const build = () => {
+        columns?.requireRow(next);
+        return update(
+          expected,
+          move,
+          (values) => values.integer(next.next),
+          (values) => [`exhausted = ${values.integer(next.exhausted)}`, ...redefined(values, next)],
+          true,
+        );
+      };
+      return (await dialect.run(`changing ${called(expected.name)}`, build, before(move))) !== undefined;
     },
 
-    delete(name) {
+    delete({ name, generation }) {
       const values = new Values(dialect);
-      const sql = `DELETE FROM id_sequences WHERE name = ${values.name(name)}${dialect.deleted}`;
-      return dialect.run(`removing ${called(name)}`, sql, values.all, isOne);
+      const sql = `DELETE FROM id_sequences WHERE name = ${values.name(name)}
+        AND generation = ${values.integer(generation)}${dialect.alone}${dialect.deleted}`;
+      return dialect.run(`removing ${called(name)}`, () => ({ sql, values: values.all }), isOne);
     },
 
-    advance(from, move, to) {
-      return update(
-        to === from ? `allocating from ${called(from.name)}` : `altering ${called(from.name)}`,
-        { ...from, exhausted: false },
-        move,
-        (values) => `next_block_start + ${values.integer(move.delta)}`,
-        (values) => (to === from ? [] : redefined(values, to)),
-      );
+    async advance(from, move, to) {
+      const isAllocation = to === from;
+      let possible = move;
+      const build = () => {
+        if (!isAllocation) columns?.requireRow({ ...to, next: from.next });
+        possible = columns?.narrow(from, move) ?? move;
+        return update(
+          { ...from, exhausted: false },
+          possible,
+          (values) => `next_block_start + ${values.integer(move.delta)}`,
+          (values) => (isAllocation ? [] : redefined(values, to)),
+          !isAllocation,
+        );
+      };
+      const what = `${isAllocation ? 'allocating from' : 'altering'} ${called(from.name)}`;
+      const found = await dialect.run(what, build, (rows) => before(possible)(rows));
+      const isWithin = ({ low, high }: Move) => from.next >= low && from.next <= high;
+      if (found === undefined && columns && isWithin(move) && !isWithin(possible))
+        throw columns.tooFar(from, move.delta);
+      return found;
     },
   };
 }
@@ -130,6 +177,7 @@ const NUMBERS = [
   'max_id',
   'cycles',
   'generation',
+  'swap_mark',
 ];
 
 /** The values of a statement in the making: each is put where its place is written. */
@@ -152,15 +200,27 @@ class Values {
   }
 }
 
-/** All that a change may set but `next_block_start` and `exhausted`. */
+/** All that a change may set but `next_block_start` and `exhausted`, as assignments. */
 function redefined(values: Values, row: SequenceRow): string[] {
-  return [...definition(values, row), `generation = ${values.integer(row.generation)}`];
+  return [
+    `block_size = ${values.integer(signedBlockSize(row))}`,
+    ...shape(values, row),
+    `generation = ${values.integer(row.generation)}`,
+    `swap_mark = ${values.integer(BigInt(row.mark))}`,
+  ];
 }
 
-/** The columns that are the same until the sequence is altered, as assignments or conditions. */
-function definition(values: Values, { blockSize, step, min, max, cycle }: SequenceRow): string[] {
+/** The condition that the columns are as they were which stay the same until the sequence is altered. */
+function sameDefinition(values: Values, row: SequenceRow): string {
+  const sizes = [values.integer(signedBlockSize(row))];
+  // Rows of earlier versions have it without its sign.
+  if (row.step < 0) sizes.push(values.integer(row.blockSize));
+  return [`block_size IN (${sizes.join(', ')})`, ...shape(values, row)].join(' AND ');
+}
+
+/** The columns that are ours and the same until the sequence is altered, as assignments or conditions. */
+function shape(values: Values, { step, min, max, cycle }: SequenceRow): string[] {
   return [
-    `block_size = ${values.integer(blockSize)}`,
     `step = ${values.integer(step)}`,
     `min_id = ${values.integer(min)}`,
     `max_id = ${values.integer(max)}`,
@@ -169,26 +229,38 @@ function definition(values: Values, { blockSize, step, min, max, cycle }: Sequen
 }
 
 function sequenceRow(row: unknown): SequenceRow {
-  const [text, start, next, blockSize, step, min, max, cycle, generation, exhausted] = Object.values(
+  const [text, start, next, size, step, min, max, cycle, generation, mark, exhausted] = Object.values(
     row as object,
   );
   const name = plainText(text);
   const of = (column: string) => `${column} of ${called(name)}`;
+  const signedSize = exactInteger(of('block_size'), size);
   const result = {
     name,
     start: start === null ? undefined : exactBigInt(of('first_id'), start),
     next: exactBigInt(of('next_block_start'), next),
-    blockSize: exactInteger(of('block_size'), blockSize),
+    blockSize: 0,
     step: exactInteger(of('step'), step),
     min: exactBigInt(of('min_id'), min),
     max: exactBigInt(of('max_id'), max),
     cycle: exactInteger(of('cycles'), cycle) !== 0,
     exhausted: exactInteger(of('exhausted'), exhausted) !== 0,
     generation: exactInteger(of('generation'), generation),
+    mark: String(exactBigInt(of('swap_mark'), mark)),
   };
   // Only another program can have written this. The same ids would be given out for ever.
   if (result.step === 0) throw new RangeError(`${of('step')} is 0`);
-  return result;
+  if (signedSize < 0 && result.step > 0) throw lostColumns(name, signedSize, result.step);
+  return { ...result, blockSize: result.step < 0 ? Math.abs(signedSize) : signedSize };
+}
+
+/** The direction of a sequence is in `step`, which a copy of four columns leaves behind. */
+function lostColumns(name: string, size: number, step: number): StoreError {
+  return new StoreError(
+    `block_size of ${called(name)} is ${size}, so the sequence descends, but its step is ${step}. A copy of the table that ` +
+      'leaves out the columns step, min_id, max_id and cycles, as INSERT … SELECT * does where they are invisible, loses the ' +
+      'direction and the limits. Copy the table again with all of its columns, or set them to what they were',
+  );
 }
 
 const called = (name: string) => `sequence ${show(name)}`;

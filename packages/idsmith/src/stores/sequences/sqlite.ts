@@ -1,9 +1,9 @@
 import type { SequenceRows } from '../../sequence/rows.js';
-import { sqlRows } from './sql.js';
+import { type Statement, sqlRows } from './sql.js';
 import { additions, createTable } from './table.js';
 
-/** Runs a statement in a transaction of its own, described for messages, and gives its rows. */
-type Run = <T>(what: string, sql: string, values: string[], make: (rows: unknown[]) => T) => Promise<T>;
+/** Runs a statement in a transaction of its own, described for messages, and makes something of its rows. */
+type Run = <T>(what: string, build: () => Statement, make: (rows: unknown[]) => T) => Promise<T>;
 
 const STYLE = { name: 'VARCHAR(255)' };
 
@@ -28,10 +28,13 @@ export function sqliteRows(run: Run): SequenceRows {
     nameText: 'name',
     isExhausted: 'CAST(exhausted AS INTEGER) <> 0',
     moved: (_low, next) => next(),
+    row: (values) => `VALUES (${values})`,
+    // The caller's own BEGIN fails within a transaction.
+    alone: '',
     inserted: ' ON CONFLICT DO NOTHING RETURNING 1',
     updated: ' RETURNING CAST(next_block_start AS TEXT)',
     deleted: ' RETURNING 1',
     before: (after, { delta }) => after - delta,
-    run: (what, sql, values, make) => run(what, sql, values as string[], make),
+    run,
   });
 }

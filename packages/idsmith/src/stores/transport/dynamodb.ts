@@ -81,7 +81,7 @@ export async function conditionally<T>(
 }
 
 /** Whether the client has sent a request more than once, by its output or its error. */
-export function isRepeated(answer: unknown): boolean {
+function isRepeated(answer: unknown): boolean {
   const { attempts = 1 } = (answer as { $metadata?: { attempts?: number } }).$metadata ?? {};
   return attempts > 1;
 }

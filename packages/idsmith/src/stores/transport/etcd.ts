@@ -41,6 +41,7 @@ export interface KeyValue {
   readonly value?: string;
   readonly version: string;
   readonly mod_revision: string;
+  readonly create_revision: string;
 }
 
 /** All keys that begin with the folder: '0' comes right after the '/' that it ends with. */

@@ -25,7 +25,8 @@ export type GaplessTransaction =
  * so that there is no gap, and others who want one wait until it has ended. The sequence is defined as any other; whoever
  * draws from it in blocks as well makes gaps.
  *
- * @throws InvalidOptionError when there is no transaction open, or `transaction` is no connection but a pool
+ * @throws InvalidOptionError when there is no transaction open, `transaction` is no connection but a pool, or MySQL keeps the
+ * table in a storage engine without transactions
  * @throws NoSuchSequenceError when the sequence is not defined
  * @throws SequenceExhaustedError when all of its ids are used
  * @throws StoreError when the database fails; then roll back

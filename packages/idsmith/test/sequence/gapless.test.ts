@@ -9,7 +9,7 @@ import {
   StoreError,
 } from 'idsmith';
 import Database from 'libsql';
-import { createPool } from 'mysql2/promise';
+import { createPool, type Pool } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -220,9 +220,40 @@ await describeWith(['mariadb'], 'gapless numbers in MariaDB', () => {
 });
 
 await describeWith(['mariadb'], 'gapless numbers on a connection of MariaDB', () => {
+  let server: ServerProcess;
+  let pool: Pool;
+  beforeAll(async () => {
+    server = await startMariadb();
+    pool = createPool({ uri: server.url });
+  });
+  afterAll(async () => {
+    await pool?.end();
+    await server?.stop();
+  });
+
+  it.each(['MyISAM', 'Aria'])(
+    'are not given on the engine %s, where a rollback leaves a gap',
+    async (engine) => {
+      const store = mysqlStore(pool);
+      await store.defineSequence({ name: engine });
+      await pool.query(`ALTER TABLE id_sequences ENGINE = ${engine}`);
+      const connection = await pool.getConnection();
+      await connection.beginTransaction();
+      const failure = await gapless(engine, connection).catch((error) => error);
+      expect(failure).toBeInstanceOf(InvalidOptionError);
+      expect(failure.message).toContain(`the storage engine ${engine}`);
+      expect((await store.describeSequence(engine)).next).toBe(1n);
+      await connection.rollback();
+      await pool.query(/ALTER TABLE.*$/.exec(failure.message)![0]);
+      await connection.beginTransaction();
+      expect(await gapless(engine, connection)).toBe(1n);
+      await connection.rollback();
+      connection.release();
+      expect((await store.describeSequence(engine)).next).toBe(1n);
+    },
+  );
+
   it('leave what it has inserted last', async () => {
-    const server = await startMariadb();
-    const pool = createPool({ uri: server.url });
     await mysqlStore(pool).defineSequence({ name: 'invoices' });
     await pool.query('CREATE TABLE things (id INT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = 4711');
     const connection = await pool.getConnection();
@@ -233,8 +264,6 @@ await describeWith(['mariadb'], 'gapless numbers on a connection of MariaDB', ()
     expect(rows).toEqual([{ id: 4711 }]);
     await connection.rollback();
     connection.release();
-    await pool.end();
-    await server.stop();
   });
 });
 

@@ -21,6 +21,12 @@ const BITS = new Map([
   ['bigint', 64],
 ]);
 
+/**
+ * A column that reaches as far as the narrowest of upstream's own, `DECIMAL(12,0)`, serves a sequence without limits until the
+ * column itself ends. In a narrower one a sequence needs limits that fit.
+ */
+const FAR = 10n ** 12n - 1n;
+
 /** Types that do not hold every whole number, or hold it as something else. */
 const NO_NUMBERS = /^(float|double|real|money|bit|year|bool|json|enum|set|date|time)|char|text|blob|binary/;
 
@@ -66,6 +72,9 @@ function numbersOf(row: SequenceRow): [column: string, value: bigint | number | 
 
 /** The block size as the table has it: negative if the sequence descends. */
 export const signedBlockSize = ({ step, blockSize }: SequenceRow) => (step < 0 ? -blockSize : blockSize);
+
+/** Where a sequence stands at most, after its last id. */
+const endOf = ({ step, min, max }: SequenceRow) => (step > 0 ? max : min) + BigInt(step);
 
 /** What the columns of `id_sequences` hold, once somebody has looked. */
 export class Columns {
@@ -115,11 +124,34 @@ export class Columns {
    */
   requireRow(row: SequenceRow): void {
     if ([...row.name].length > this.#nameLength) throw this.#tooNarrow(row, 'name', row.name);
+    this.requireReach(row);
     for (const [column, value] of numbersOf(row)) {
       const range = this.#ranges.get(column);
       if (range !== undefined && value !== undefined && (value < range.low || value > range.high))
         throw this.#tooNarrow(row, column, value);
     }
+  }
+
+  /**
+   * Checks that `next_block_start` holds what the sequence comes to in the end.
+   *
+   * @throws StoreError as {@link requireRow} does
+   */
+  requireReach(row: SequenceRow): void {
+    if (this.reaches(row)) return;
+    const { low, high } = this.#ranges.get('next_block_start') as Range;
+    const [limit, fitting] =
+      row.step > 0 ? ['max', high - BigInt(row.step)] : ['min', low - BigInt(row.step)];
+    const otherwise = `, or give the sequence a ${limit} of ${fitting}`;
+    throw this.#tooNarrow(row, 'next_block_start', endOf(row), otherwise);
+  }
+
+  /** Whether `next_block_start` holds what the sequence comes to in the end. */
+  reaches(row: SequenceRow): boolean {
+    const range = this.#ranges.get('next_block_start');
+    if (range === undefined || range.high >= FAR) return true;
+    const end = endOf(row);
+    return end >= range.low && end <= range.high;
   }
 
   /**
@@ -141,10 +173,10 @@ export class Columns {
     return this.#tooNarrow(row, 'next_block_start', row.next + delta);
   }
 
-  #tooNarrow({ name }: SequenceRow, column: string, value: unknown): StoreError {
+  #tooNarrow({ name }: SequenceRow, column: string, value: unknown, otherwise = ''): StoreError {
     return new StoreError(
       `sequence ${show(name)}: the column ${column} of id_sequences, which is ${this.#types.get(column)}, cannot ` +
-        `hold ${show(value)}: run ${this.#widening(column)}`,
+        `hold ${show(value)}: run ${this.#widening(column)}${otherwise}`,
     );
   }
 }

@@ -1,5 +1,5 @@
 import { bytesToHex } from '../../encoding/hex.js';
-import { StoreError } from '../../errors.js';
+import { InvalidOptionError, StoreError } from '../../errors.js';
 import type { Move, SequenceRow } from '../../sequence/blocks.js';
 import type { SequenceRows } from '../../sequence/rows.js';
 import { type DriverError, plainText, type SqlRun } from '../sql.js';
@@ -28,6 +28,9 @@ const ER_NO_SUCH_TABLE = 1146;
 /** ER_DBACCESS_DENIED, ER_TABLEACCESS_DENIED, ER_SPECIFIC_ACCESS_DENIED */
 const FORBIDDEN: readonly unknown[] = [1044, 1142, 1227];
 
+/** Storage engines that keep rows in memory, or nowhere. */
+const FORGETFUL = ['MEMORY', 'HEAP', 'BLACKHOLE'];
+
 /** How far `next_block_start` may be from where it was last seen, either way, so that the distance fits a number. */
 const REACH = 2n ** 52n - 1n;
 
@@ -55,6 +58,12 @@ export async function setUpMysqlTable(query: Query, known: Columns): Promise<voi
   };
   const isForbidden = (error: unknown) => FORBIDDEN.includes((error as DriverError).errno);
   known.learn(await setUpTable({ columns, execute: query, isDone, isForbidden }, STYLE));
+  const engine = await engineOf(query);
+  if (engine !== undefined && FORGETFUL.includes(engine.name.toUpperCase()))
+    throw new StoreError(
+      `id_sequences is kept by the storage engine ${engine.name}, which forgets it when the server restarts, and ids would ` +
+        'come again: run ALTER TABLE id_sequences ENGINE = InnoDB',
+    );
 }
 
 /** How statements are sent, and what is known of the table. */
@@ -137,12 +146,12 @@ async function engineOf(query: Query): Promise<{ name: string; hasTransactions: 
   return { name: plainText(name), hasTransactions: plainText(transactions) === 'YES' };
 }
 
-/** @throws StoreError naming the storage engine of `id_sequences` if a rollback does not give a number back there */
+/** @throws InvalidOptionError naming the storage engine of `id_sequences` if a rollback does not give a number back there */
 export async function requireTransactions(query: Query): Promise<void> {
   const engine = await engineOf(query);
   if (engine === undefined || engine.hasTransactions) return;
-  throw new StoreError(
-    `id_sequences is kept by the storage engine ${engine.name}, which has no transactions: a rollback would leave a gap. ` +
-      'Run ALTER TABLE id_sequences ENGINE = InnoDB',
+  throw new InvalidOptionError(
+    `transaction must be on a table that has transactions: id_sequences is kept by the storage engine ${engine.name}, which has ` +
+      'none, and a rollback would leave a gap. Run ALTER TABLE id_sequences ENGINE = InnoDB',
   );
 }

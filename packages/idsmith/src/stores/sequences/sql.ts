@@ -84,6 +84,16 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
     return { sql, values: values.all };
   }
 
+  function read(name: string): Promise<SequenceRow | undefined> {
+    const values = new Values(dialect);
+    const sql = `${select} WHERE name = ${values.name(name)}`;
+    return dialect.run(
+      `reading ${called(name)}`,
+      () => ({ sql, values: values.all }),
+      ([row]) => (row === undefined ? undefined : sequenceRow(row)),
+    );
+  }
+
   /** Where `next` was, of the rows that an update gave. */
   const before =
     (move: Move) =>
@@ -106,15 +116,7 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
       return dialect.run(`defining ${called(name)}`, build, isOne);
     },
 
-    read(name) {
-      const values = new Values(dialect);
-      const sql = `${select} WHERE name = ${values.name(name)}`;
-      return dialect.run(
-        `reading ${called(name)}`,
-        () => ({ sql, values: values.all }),
-        ([row]) => (row === undefined ? undefined : sequenceRow(row)),
-      );
-    },
+    read,
 
     list() {
       const build = () => ({ sql: select, values: [] });
@@ -145,6 +147,12 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
 
     async advance(from, move, to) {
       const isAllocation = to === from;
+      if (columns?.reaches(to) === false) {
+        // A row from the past may have got limits since.
+        const row = await read(from.name);
+        if (row?.min === from.min && row.max === from.max) columns.requireReach(to);
+        return undefined;
+      }
       let possible = move;
       const build = () => {
         if (!isAllocation) columns?.requireRow({ ...to, next: from.next });

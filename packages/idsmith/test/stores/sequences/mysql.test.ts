@@ -214,6 +214,50 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
     });
   });
 
+  it('refuses a table that the server keeps in its memory', async () => {
+    await withPool({}, async (lab, pool) => {
+      await lab.sql(`${upstreamTable()} ENGINE = MEMORY`);
+      await expect(mysqlStore(pool).listSequences()).rejects.toThrow(
+        /storage engine MEMORY.*ENGINE = InnoDB/,
+      );
+    });
+  });
+
+  it('does not ascend where a copy of the table has lost that a sequence descends', async () => {
+    await withPool({}, async (lab, pool) => {
+      const store = mysqlStore(pool);
+      await store.defineSequence({ name: 'down', start: 100, step: -1, blockSize: 10 });
+      await store.defineSequence({ name: 'up', start: 100, blockSize: 10 });
+      for (const name of ['down', 'up']) await store.allocate(name, 3);
+      // The columns that are ours are invisible, and `*` leaves them out.
+      await lab.sql('CREATE TABLE copy LIKE id_sequences');
+      await lab.sql('INSERT INTO copy SELECT * FROM id_sequences');
+      await lab.sql('DROP TABLE id_sequences');
+      await lab.sql('RENAME TABLE copy TO id_sequences');
+      for (const each of [store, mysqlStore(pool)]) {
+        const failure = await each.allocate('down', 1).catch((error) => error);
+        expect(failure).toBeInstanceOf(StoreError);
+        expect(failure.message).toMatch(/block_size of sequence "down" is -10, so the sequence descends/);
+      }
+      expect((await store.allocate('up', 1)).first).toBe(130n);
+      await lab.sql(`UPDATE id_sequences SET step = -1 WHERE name = 'down'`);
+      expect((await store.allocate('down', 1)).first).toBe(70n);
+    });
+  });
+
+  it('goes on with descending sequences whose block size an earlier version has kept without its sign', async () => {
+    await withPool({}, async (lab, pool) => {
+      const store = mysqlStore(pool);
+      await store.defineSequence({ name: 'down', start: 100, step: -1, blockSize: 10 });
+      await lab.sql('UPDATE id_sequences SET block_size = 10');
+      expect((await store.allocate('down', 1)).first).toBe(100n);
+      const last = await mysqlStore(pool).allocate('down', 2);
+      expect(last).toMatchObject({ first: 90n, count: 20 });
+      expect(await store.giveBack!('down', partOf(last, 10, 10))).toBe(true);
+      expect(await lab.row('down')).toMatchObject({ next_block_start: '80', block_size: '-10' });
+    });
+  });
+
   it('refuses a timeout that is none', () => {
     expect(() => mysqlStore(admin, { timeout: 0 })).toThrow(InvalidOptionError);
   });

@@ -128,6 +128,20 @@ export function tableCases(open: () => Promise<Lab>, moreTypes: readonly string[
   );
 
   it(
+    'leads a program that adds the block size the right way, up and down',
+    inLab(async (lab) => {
+      const store = lab.store();
+      await store.defineSequence({ name: 'down', start: 100, step: -1, blockSize: 10 });
+      expect((await store.allocate('down', 1)).first).toBe(100n);
+      await lab.sql(
+        `UPDATE id_sequences SET next_block_start = next_block_start + block_size WHERE name = 'down'`,
+      );
+      expect((await store.allocate('down', 1)).first).toBe(80n);
+      expect(await store.describeSequence('down')).toMatchObject({ blockSize: 10, step: -1 });
+    }),
+  );
+
+  it(
     'refuses rows that would give the same ids for ever',
     inLab(async (lab) => {
       const store = lab.store();

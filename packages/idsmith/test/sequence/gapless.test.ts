@@ -235,8 +235,10 @@ await describeWith(['mariadb'], 'gapless numbers on a connection of MariaDB', ()
     'are not given on the engine %s, where a rollback leaves a gap',
     async (engine) => {
       const store = mysqlStore(pool);
+      await pool.query('DROP TABLE IF EXISTS id_sequences');
+      await pool.query(`CREATE TABLE id_sequences (name VARCHAR(100) NOT NULL PRIMARY KEY, next_block_start BIGINT NOT NULL,
+        block_size INT NOT NULL, exhausted INT DEFAULT 0) ENGINE = ${engine}`);
       await store.defineSequence({ name: engine });
-      await pool.query(`ALTER TABLE id_sequences ENGINE = ${engine}`);
       const connection = await pool.getConnection();
       await connection.beginTransaction();
       const failure = await gapless(engine, connection).catch((error) => error);

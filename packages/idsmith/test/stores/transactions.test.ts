@@ -53,9 +53,11 @@ function cases(ways: readonly string[], subject: () => Subject): void {
       tails.set(name, await well.allocate(name, 1));
       const [before, leases] = [await well.describeSequence(name), await well.listLeases(name)];
       const { store, rollback, close } = await spoilt(way);
-      const failure = await change(store, name).catch((error) => error);
+      const failure = await change(store, name).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(StoreError);
-      expect(failure.message).toMatch(/inside a transaction that somebody has begun.* give the store a pool/);
+      expect((failure as Error).message).toMatch(
+        /inside a transaction that somebody has begun.* give the store a pool/,
+      );
       // Nobody has to wait for a row that was changed in vain.
       expect(await well.allocate(name, 1)).toMatchObject({ first: 11n });
       await rollback();

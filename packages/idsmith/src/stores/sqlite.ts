@@ -4,7 +4,8 @@ import { sequenceStore } from '../sequence/rows.js';
 import { loadDriver, ownedStore } from './driver.js';
 import type { Store } from './memory.js';
 import { sqliteRows, sqliteTable } from './sequences/sqlite.js';
-import { type DriverError, leaseRecord, onlyInteger, sqlRunner, storeError } from './sql.js';
+import { type DriverError, leaseRecord, onlyInteger, type SqlRun, sqlRunner, storeError } from './sql.js';
+import { FileWatch } from './transport/sqlite.js';
 
 /** A value that every SQLite driver binds. */
 export type SqliteValue = string | number | null;
@@ -53,15 +54,27 @@ const UPDATE = `UPDATE idsmith_leases SET owner = ?, epoch = ?, fence = ?, expir
  * power cut may undo what was acknowledged. An `id_sequences` that another program has made gets the columns it lacks.
  *
  * The connection stays yours: `close()` does not close it. While you have a transaction open on it, the store's calls
- * fail. Let your files have `PRAGMA journal_mode = WAL` if several processes share them.
+ * fail. Let your files have `PRAGMA journal_mode = WAL` if several processes share them. A file that is removed or replaced while
+ * it is open is a `StoreError` from then on.
  */
 export function sqliteStore(db: SqliteDatabase): Store {
   return storeOn(db, () => {});
 }
 
 function storeOn(db: SqliteDatabase, configure: () => void): Store {
-  const runner = (tables: () => readonly string[]) =>
-    sqlRunner({ name: 'sqlite', setUp: () => setUp(db, configure, tables), isTransient: isBusy });
+  const file = new FileWatch(db);
+  const runner = (tables: () => readonly string[]): SqlRun => {
+    const options = { name: 'sqlite', setUp: () => watched(() => setUp(db, configure, tables)) };
+    const runChecked = sqlRunner({ ...options, isTransient: isBusy });
+    return (operation, statement) => runChecked(operation, () => watched(statement));
+  };
+  /** Runs `work` on a file that is in its place before and after: what is read or written elsewhere does not count. */
+  const watched = <T>(work: () => T): T => {
+    file.check();
+    const result = work();
+    file.check();
+    return result;
+  };
   const run = runner(() => TABLES);
   const rowsOf = (sql: string, values: SqliteValue[] = []) => db.prepare(sql).all(...values);
   const runSequences = runner(() => sqliteTable(rowsOf));
@@ -149,9 +162,23 @@ export async function openSqlite(url: string): Promise<Store> {
     const db = new Database(path);
     // With a log of writes, readers and the writer do not wait for each other. The file remembers it.
     const store = storeOn(db, () => db.exec('PRAGMA journal_mode = WAL'));
-    return ownedStore(store, () => db.close());
+    return ownedStore(store, () => closeWhole(db));
   } catch (error) {
     throw storeError('sqlite store: opening the file', error);
+  }
+}
+
+/**
+ * Closes the connection with all that was written in the one file, so that a copy of the file has it. Drivers may leave it in
+ * the log beside the file. While others have the file open it may stay there.
+ */
+function closeWhole(db: SqliteDatabase & { close(): unknown }): void {
+  try {
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch (error) {
+    if (!isBusy(error as DriverError)) throw error;
+  } finally {
+    db.close();
   }
 }
 

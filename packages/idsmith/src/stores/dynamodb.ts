@@ -13,6 +13,7 @@ import {
   loadSdk,
   openTable,
   scan,
+  serviceTime,
 } from './transport/dynamodb.js';
 
 export type { DynamodbClient };
@@ -33,7 +34,7 @@ const ATTRIBUTES = [...LEASE_ATTRIBUTES, ...SEQUENCE_ATTRIBUTES];
 /**
  * A store in a DynamoDB table: one item for each record and each sequence, every read strongly consistent. Listing a
  * namespace scans the whole table, which leases do when they are acquired and not when they are renewed; listing sequences
- * does, too.
+ * does, too. Its clock is the date on the service's answers: leases ask for it, once more for each acquisition and renewal.
  *
  * @param client a `DynamoDBClient`, which stays the caller's to configure and to close
  * @throws InvalidOptionError when it is none, or an option is not as it must be
@@ -48,6 +49,9 @@ export function dynamodbStore(client: DynamodbClient, options: DynamodbStoreOpti
   return {
     ...sequenceStore(dynamodbRows(items)),
     durable: true,
+    ...(client.middlewareStack !== undefined && {
+      now: () => request('reading the clock', (sdk, send) => serviceTime(sdk, send, table, hashKey)),
+    }),
 
     async listLeases(namespace) {
       const filter = {

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
+import { acquireLease, ClockError, InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { dynamodbStore, openDynamodb } from '../../src/stores/dynamodb.ts';
@@ -42,10 +42,30 @@ describe('The DynamoDB store', () => {
     for (const { name, run } of sequenceStoreCases(open)) it(name, run);
   });
 
-  it('is durable and has no clock', () => {
-    const store = dynamodbStore(newClient(), { table: 'ids' });
+  it('is durable, and has the clock of the service to the second', async () => {
+    const store = dynamodbStore(newClient(), { table: 'ids', hashKey: 'key' });
     expect(store.durable).toBe(true);
+    const before = Date.now();
+    const now = await store.now!();
+    expect(now).toBeGreaterThan(before - 2000);
+    expect(now).toBeLessThan(Date.now() + 2000);
+  });
+
+  it('has no clock where its client does not let answers be looked at', () => {
+    const client = newClient();
+    const store = dynamodbStore({ send: (command) => client.send(command) }, { table: 'ids' });
     expect(store).not.toHaveProperty('now');
+  });
+
+  it('gives no lease to a clock that is years ahead', async () => {
+    const store = dynamodbStore(newClient(), { table: 'clock' });
+    const clock = { now: () => Date.now() + 50 * 365 * 86_400_000 };
+    const options = { namespace: 'ahead', size: 8 };
+    await expect(acquireLease(store, { ...options, clock })).rejects.toBeInstanceOf(ClockError);
+    expect((await store.listLeases('ahead')).filter(({ id }) => id >= 0)).toEqual([]);
+    const lease = await acquireLease(store, options);
+    expect(lease.id).toBe(0);
+    await lease.release();
   });
 
   it('makes the table once when twenty start at once', async () => {

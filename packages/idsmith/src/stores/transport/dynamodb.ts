@@ -5,6 +5,8 @@ import { storeError } from '../sql.js';
 /** What is needed of a `DynamoDBClient` of the package `@aws-sdk/client-dynamodb`. */
 export interface DynamodbClient {
   send(command: never, options?: { abortSignal?: AbortSignal }): Promise<unknown>;
+  /** Known by this, a client lets its answers be looked at, and so tells the time of the service. */
+  readonly middlewareStack?: object;
 }
 
 export type Item = Record<string, AttributeValue>;
@@ -78,6 +80,29 @@ export async function conditionally<T>(
     if (nameOf(error) !== 'ConditionalCheckFailedException') throw error;
     return unmet(isRepeated(error));
   }
+}
+
+/**
+ * The clock of the service, ms: what it has written on its answer to a question for an item that nobody has.
+ *
+ * @throws Error when the answer has no date
+ */
+export async function serviceTime(sdk: Sdk, send: Send, TableName: string, hashKey: string): Promise<number> {
+  let date: string | undefined;
+  const question = new sdk.GetItemCommand({ TableName, Key: { [hashKey]: { S: 'clock' } } });
+  question.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      ({ date } = (result.response as { headers: Record<string, string | undefined> }).headers);
+      return result;
+    },
+    { step: 'deserialize' },
+  );
+  await send(question);
+  // Whole seconds, rounded down: the middle is half a second off at most.
+  const time = Date.parse(date ?? '') + 500;
+  if (Number.isNaN(time)) throw new Error('the answer has no date');
+  return time;
 }
 
 /** Whether the client has sent a request more than once, by its output or its error. */

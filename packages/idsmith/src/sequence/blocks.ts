@@ -1,5 +1,5 @@
 import { InvalidOptionError, SequenceExhaustedError } from '../errors.js';
-import { refuse, requireChoice, requireInteger, show } from '../options.js';
+import { refuse, requireChoice, requireInteger, requireKnown, show } from '../options.js';
 import { endOf, withOrigin } from './block.js';
 import { requireSequenceName } from './name.js';
 import type { Block, SequenceChanges, SequenceDefinition, SequenceInfo } from './port.js';
@@ -16,7 +16,11 @@ export const MAX_BLOCKS = 2 ** 20;
 
 const MAX_BLOCK_SIZE = 2 ** 31 - 1;
 
-const ALTERABLE = ['next', 'blockSize', 'step', 'min', 'max', 'cycle'];
+/** What a sequence may be defined with, besides its name. */
+export const DEFINABLE = ['start', 'blockSize', 'step', 'min', 'max', 'cycle'];
+
+/** What of a sequence can be altered. */
+export const ALTERABLE = ['next', 'blockSize', 'step', 'min', 'max', 'cycle'];
 
 /** What a store keeps of a sequence. */
 export interface SequenceRow extends SequenceInfo {
@@ -38,7 +42,7 @@ export const UNMARKED = '0';
  * @throws InvalidOptionError naming the option that is wrong
  */
 export function defineRow(definition: SequenceDefinition, generation: number): SequenceRow {
-  if (typeof definition !== 'object' || definition === null) refuse('options', 'an object', definition);
+  requireKnown('options', definition, ['name', ...DEFINABLE]);
   const { name, blockSize = 20, step = 1 } = definition;
   requireSequenceName(name);
   const start = requireId('start', given(definition.start, 1n));
@@ -69,9 +73,7 @@ export function defineRow(definition: SequenceDefinition, generation: number): S
  * @throws InvalidOptionError naming the change that is wrong
  */
 export function alterRow(row: SequenceRow, changes: SequenceChanges): SequenceRow {
-  if (typeof changes !== 'object' || changes === null) refuse('changes', 'an object', changes);
-  for (const key of Object.keys(changes))
-    if (!ALTERABLE.includes(key)) refuse('what is altered', `one of ${ALTERABLE.join(', ')}`, key);
+  requireKnown('changes', changes, ALTERABLE);
   const { blockSize = row.blockSize, step = row.step } = changes;
   requireShape(blockSize, step);
   if (step > 0 !== row.step > 0)

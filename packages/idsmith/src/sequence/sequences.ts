@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
-import { refuse, requireMethod, show } from '../options.js';
+import { refuse, requireKnown, requireMethod, show } from '../options.js';
+import { DEFINABLE } from './blocks.js';
 import { requireSequenceName } from './name.js';
 import type { BlockSource, SequenceChanges, SequenceInfo, SequenceOptions, SequenceStore } from './port.js';
 import { type Prefetch, prefetchPolicy } from './prefetch.js';
@@ -49,9 +50,7 @@ export class Sequences {
    * @throws InvalidOptionError naming the option that is wrong; nothing is defined then
    */
   async define(name: string, options: SequenceOptions = {}): Promise<SequenceInfo> {
-    if (typeof options !== 'object' || options === null) refuse('options', 'an object', options);
-    for (const key of Object.keys(options))
-      if (!DEFINABLE.includes(key)) refuse('an option of define', `one of ${DEFINABLE.join(', ')}`, key);
+    requireKnown('options', options, DEFINABLE);
     const store = this.#storeOf(name);
     await store.defineSequence({ ...options, name });
     return store.describeSequence(name);
@@ -101,9 +100,7 @@ export class Sequences {
    */
   async get(name: string, use: SequenceUse = {}): Promise<Sequence> {
     requireSequenceName(name);
-    if (typeof use !== 'object' || use === null) refuse('options', 'an object', use);
-    for (const key of Object.keys(use))
-      if (!USABLE.includes(key)) refuse('an option of get', `one of ${USABLE.join(', ')}`, key);
+    requireKnown('options', use, USABLE);
     prefetchPolicy(use.prefetch);
     const open = this.#open.get(name);
     if (open !== undefined) {
@@ -156,7 +153,6 @@ interface Opened {
 }
 
 const USABLE = ['source', 'prefetch'];
-const DEFINABLE = ['start', 'blockSize', 'step', 'min', 'max', 'cycle'];
 
 function isStore(value: unknown): value is SequenceStore {
   const methods = ['allocate', 'defineSequence', 'describeSequence', 'listSequences'] as const;

@@ -1,4 +1,5 @@
 import { InvalidOptionError, StoreError } from '../errors.js';
+import { nearestName, refuseName } from '../options.js';
 import type { Store } from './memory.js';
 
 /**
@@ -48,6 +49,27 @@ export function requireServerUrl(url: string): string {
     `url must look like ${scheme}://user:password@host:port/database, with special characters of the ` +
       `password percent-encoded; this ${scheme}: URL cannot be parsed`,
   );
+}
+
+/**
+ * Checks the settings after the `?` of a URL.
+ *
+ * @throws InvalidOptionError naming the setting that is unknown, and no value
+ */
+export function requireSettings(what: string, settings: URLSearchParams, known: readonly string[]): void {
+  for (const name of settings.keys()) if (!known.includes(name)) refuseName(what, name, known);
+}
+
+/**
+ * Checks the settings of a URL that is for a driver. It may know more of them than are known here, and providers add some that
+ * nobody reads; but a name that is nearly one of the known is a slip.
+ *
+ * @throws InvalidOptionError naming the setting and what it was meant to be
+ */
+export function refuseSlips(url: string, known: readonly string[]): void {
+  for (const name of new URL(url).searchParams.keys())
+    if (!known.includes(name) && nearestName(name, known) !== undefined)
+      refuseName('the settings of the URL', name, known);
 }
 
 /** The store with a `close()` that ends the client made for it, once. */

@@ -1,9 +1,9 @@
 import { InvalidOptionError } from '../errors.js';
 import { requireNamespace } from '../lease/namespace.js';
 import { type LeaseRecord, sameRecord } from '../lease/port.js';
-import { refuse, requireInteger } from '../options.js';
+import { refuse, requireInteger, requireKnown } from '../options.js';
 import { sequenceStore } from '../sequence/rows.js';
-import { ownedStore } from './driver.js';
+import { ownedStore, requireSettings } from './driver.js';
 import type { Store } from './memory.js';
 import { dynamodbRows, SEQUENCE_ATTRIBUTES } from './sequences/dynamodb.js';
 import {
@@ -89,7 +89,8 @@ function requireOptions(
   options: DynamodbStoreOptions,
 ): Required<DynamodbStoreOptions> {
   if (typeof client?.send !== 'function') refuse('client', 'a DynamoDBClient', client);
-  const { table, hashKey = 'id', timeout = 10_000 } = options ?? {};
+  const known = ['table', 'hashKey', 'timeout'];
+  const { table, hashKey = 'id', timeout = 10_000 } = requireKnown('options', options, known);
   if (typeof table !== 'string' || table === '') refuse('table', 'the name of a table', table);
   if (typeof hashKey !== 'string' || hashKey === '' || ATTRIBUTES.includes(hashKey))
     refuse('hashKey', `a name other than ${ATTRIBUTES.join(', ')}`, hashKey);
@@ -160,9 +161,7 @@ function parseUrl(url: string) {
   if (region === undefined || table === undefined)
     throw new InvalidOptionError(`a DynamoDB URL must look like ${form}`);
   const settings = new URLSearchParams(query);
-  for (const name of settings.keys())
-    if (name !== 'endpoint' && name !== 'hashKey')
-      refuse('a setting of a DynamoDB URL', 'endpoint or hashKey', name);
+  requireSettings('a DynamoDB URL', settings, ['endpoint', 'hashKey']);
   const endpoint = settings.get('endpoint') ?? undefined;
   if (endpoint !== undefined && !(URL.canParse(endpoint) && /^https?:\/\/[^@]*$/.test(endpoint)))
     throw new InvalidOptionError('endpoint must be an http or https URL without credentials');

@@ -1,8 +1,9 @@
 import { InvalidOptionError } from '../errors.js';
 import { requireNamespace } from '../lease/namespace.js';
 import type { LeaseRecord } from '../lease/port.js';
-import { refuse, requireChoice } from '../options.js';
+import { refuse, requireChoice, requireKnown } from '../options.js';
 import { sequenceStore } from '../sequence/rows.js';
+import { requireSettings } from './driver.js';
 import type { Store } from './memory.js';
 import { etcdRows } from './sequences/etcd.js';
 import { asker, type EtcdStoreOptions, fromBase64, rangeOf, toBase64 } from './transport/etcd.js';
@@ -20,7 +21,8 @@ export type { EtcdStoreOptions };
  * const store = etcdStore({ endpoints: ['http://10.0.0.1:2379', 'http://10.0.0.2:2379'] });
  */
 export function etcdStore(options: EtcdStoreOptions): Store {
-  const { prefix = 'idsmith/' } = options ?? {};
+  const known = ['endpoints', 'prefix', 'timeout', 'headers', 'fetch'];
+  const { prefix = 'idsmith/' } = requireKnown('options', options, known);
   if (typeof prefix !== 'string') refuse('prefix', 'text', prefix);
   const ask = asker(options);
   const folderOf = (namespace: string) =>
@@ -89,9 +91,7 @@ export async function openEtcd(url: string): Promise<Store> {
       'an etcd URL must look like etcd://host:2379,host:2379, without credentials',
     );
   const settings = new URLSearchParams(query);
-  for (const name of settings.keys())
-    if (!['tls', 'prefix', 'timeout'].includes(name))
-      refuse('a setting of an etcd URL', 'tls, prefix or timeout', name);
+  requireSettings('an etcd URL', settings, ['tls', 'prefix', 'timeout']);
   const tls = requireChoice('tls', settings.get('tls') ?? 'false', ['false', 'true']) === 'true';
   const [prefix, timeout] = [settings.get('prefix'), settings.get('timeout')];
   return etcdStore({

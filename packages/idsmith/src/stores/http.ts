@@ -2,7 +2,7 @@ import { InvalidOptionError } from '../errors.js';
 import { requireNamespace } from '../lease/namespace.js';
 import { refuse, requireInteger, requireKnown, show } from '../options.js';
 import { isBlock } from '../sequence/block.js';
-import { defineRow, MAX_BLOCKS } from '../sequence/blocks.js';
+import { ALTERABLE, defineRow, MAX_BLOCKS } from '../sequence/blocks.js';
 import { requireSequenceName } from '../sequence/name.js';
 import type { Store } from './memory.js';
 import { type Answer, blockIn, leaseIn, sequenceIn } from './transport/answer.js';
@@ -96,7 +96,7 @@ export function httpStore(url: string, options: HttpStoreOptions = {}): Store {
     },
 
     async alterSequence(name, changes) {
-      if (typeof changes !== 'object' || changes === null) refuse('changes', 'an object', changes);
+      requireKnown('changes', changes, ALTERABLE);
       const request: HttpRequest = {
         ...post(`altering sequence ${show(name)}`, sequenceAt(name), changes),
         method: 'PATCH',

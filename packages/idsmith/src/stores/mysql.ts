@@ -1,7 +1,7 @@
 import { StoreError } from '../errors.js';
 import { requireNamespace } from '../lease/namespace.js';
 import { sequenceStore } from '../sequence/rows.js';
-import { loadDriver, ownedStore, requireServerUrl } from './driver.js';
+import { loadDriver, ownedStore, refuseSlips, requireServerUrl } from './driver.js';
 import type { Store } from './memory.js';
 import { mysqlColumns, mysqlRows, setUpMysqlTable } from './sequences/mysql.js';
 import {
@@ -29,6 +29,15 @@ interface PooledConnection extends MysqlClient {
 
 /** How a MySQL store behaves. */
 export type MysqlStoreOptions = SqlStoreOptions;
+
+/** What URLs may have after their `?`: the settings of `mysql2` that text can express. */
+const SETTINGS = [
+  ...['host', 'port', 'user', 'password', 'database', 'charset', 'timezone', 'ssl', 'flags', 'socketPath'],
+  ...['connectionLimit', 'maxIdle', 'idleTimeout', 'queueLimit', 'waitForConnections', 'connectTimeout'],
+  ...['enableKeepAlive', 'keepAliveInitialDelay', 'localAddress', 'compress', 'debug', 'trace', 'typeCast'],
+  ...['supportBigNumbers', 'bigNumberStrings', 'dateStrings', 'decimalNumbers', 'jsonStrings', 'rowsAsArray'],
+  ...['multipleStatements', 'namedPlaceholders', 'nestTables', 'stringifyObjects', 'insecureAuth'],
+];
 
 // No collation of both MySQL and MariaDB tells 'x' from 'x ': names are bytes. `swaps` makes every swap change its
 // row, because without the flag FOUND_ROWS an update that changes nothing counts as one that found nothing.
@@ -190,6 +199,7 @@ async function createTables(query: (sql: string) => Promise<unknown>): Promise<v
  */
 export async function openMysql(url: string): Promise<Store> {
   const uri = requireServerUrl(url);
+  refuseSlips(url, SETTINGS);
   const { default: mysql } = await loadDriver('mysql2', () => import('mysql2/promise'));
   const pool = mysql.createPool({ uri, supportBigNumbers: true, bigNumberStrings: true });
   return ownedStore(mysqlStore(pool), () => pool.end());

@@ -10,9 +10,15 @@ const mysql: Opener = async (url) => (await import('./mysql.js')).openMysql(url)
 const http: Opener = async (url) => (await import('./http.js')).openHttp(url);
 const redis: Opener = async (url) => (await import('./redis.js')).openRedis(url);
 
+const openMemory: Opener = async (url) => {
+  // Two URLs with the same name would be two stores, which nobody expects who gives a name.
+  if (!/^memory:(\/\/)?$/.test(url)) refuse('url', 'memory: and nothing else', url);
+  return memoryStore();
+};
+
 /** What opens the URLs of each scheme. A store and its driver are loaded only when one of its URLs is opened. */
 const OPENERS = new Map<string, Opener>([
-  ['memory', async () => memoryStore()],
+  ['memory', openMemory],
   ['sqlite', async (url) => (await import('./sqlite.js')).openSqlite(url)],
   ['postgres', postgres],
   ['postgresql', postgres],

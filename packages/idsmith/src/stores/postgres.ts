@@ -1,6 +1,6 @@
 import { requireNamespace } from '../lease/namespace.js';
 import { sequenceStore } from '../sequence/rows.js';
-import { loadDriver, ownedStore, requireServerUrl } from './driver.js';
+import { loadDriver, ownedStore, refuseSlips, requireServerUrl } from './driver.js';
 import type { Store } from './memory.js';
 import { postgresColumns, postgresRows, setUpPostgresTable } from './sequences/postgres.js';
 import {
@@ -26,6 +26,43 @@ export type PostgresStoreOptions = SqlStoreOptions;
 
 /** How long openStore's own pool waits for a connection or an answer, ms, unless the URL says otherwise. */
 const PATIENCE = 10_000;
+
+/** What URLs may have after their `?`: settings of `pg`, of libpq, and of a widespread ORM whose URLs are often reused. */
+const SETTINGS = [
+  ...[
+    'host',
+    'port',
+    'user',
+    'password',
+    'database',
+    'application_name',
+    'fallback_application_name',
+    'options',
+  ],
+  ...['query_timeout', 'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'],
+  ...['connectionTimeoutMillis', 'idleTimeoutMillis', 'max', 'min', 'maxUses', 'maxLifetimeSeconds'],
+  ...['allowExitOnIdle', 'keepAlive', 'keepAliveInitialDelayMillis', 'client_encoding', 'encoding', 'binary'],
+  ...[
+    'ssl',
+    'sslmode',
+    'sslcert',
+    'sslkey',
+    'sslrootcert',
+    'sslnegotiation',
+    'uselibpqcompat',
+    'sslcompression',
+  ],
+  ...['connect_timeout', 'channel_binding', 'target_session_attrs', 'gssencmode', 'keepalives'],
+  ...[
+    'schema',
+    'pgbouncer',
+    'connection_limit',
+    'pool_timeout',
+    'socket_timeout',
+    'sslaccept',
+    'sslidentity',
+  ],
+];
 
 const TABLES: Record<string, string> = {
   idsmith_leases: `CREATE TABLE IF NOT EXISTS idsmith_leases (
@@ -144,6 +181,7 @@ async function createTables(rowsOf: (text: string, values?: unknown[]) => Promis
  */
 export async function openPostgres(url: string): Promise<Store> {
   const connectionString = requireServerUrl(url);
+  refuseSlips(url, SETTINGS);
   const { default: pg } = await loadDriver('pg', () => import('pg'));
   const pool = new pg.Pool({
     connectionTimeoutMillis: PATIENCE,

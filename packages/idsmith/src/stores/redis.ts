@@ -2,9 +2,9 @@ import { InvalidOptionError } from '../errors.js';
 import { requireNamespace } from '../lease/namespace.js';
 import type { LeaseRecord } from '../lease/port.js';
 import { NAMESPACE_ID } from '../lease/protocol.js';
-import { refuse, requireChoice, requireInteger } from '../options.js';
+import { requireChoice, requireInteger, requireKnown } from '../options.js';
 import { sequenceStore } from '../sequence/rows.js';
-import { loadDriver, ownedStore } from './driver.js';
+import { loadDriver, ownedStore, requireSettings } from './driver.js';
 import type { Store } from './memory.js';
 import { redisRows } from './sequences/redis.js';
 import { evaluator, type IoredisClient, type NodeRedisClient, ON_MASTER } from './transport/redis.js';
@@ -64,6 +64,7 @@ const TIME = `return redis.call('TIME')`;
  * const store = redisStore(new Redis({ maxRetriesPerRequest: 1, autoResendUnfulfilledCommands: false }));
  */
 export function redisStore(client: IoredisClient | NodeRedisClient, options: RedisStoreOptions = {}): Store {
+  requireKnown('options', options, ['durable', 'maxTtl', 'timeout']);
   const timeout = requireInteger('timeout', options.timeout ?? 5000, 1, MAX_MS);
   const evaluate = evaluator(client, timeout);
   const durable = requireChoice('durable', options.durable, [false, true]);
@@ -145,9 +146,7 @@ function parseUrl(url: string): { target: string; options: RedisStoreOptions } {
   if (!URL.canParse(url) || !/^rediss?:\/\/[^/?#]/i.test(url))
     throw new InvalidOptionError(`a Redis URL must look like ${form}`);
   const parsed = new URL(url);
-  for (const name of parsed.searchParams.keys())
-    if (name !== 'durable' && name !== 'maxTtl')
-      refuse('a setting of a Redis URL', 'durable or maxTtl', name);
+  requireSettings('a Redis URL', parsed.searchParams, ['durable', 'maxTtl']);
   const durable = requireChoice('durable', parsed.searchParams.get('durable') ?? 'false', ['false', 'true']);
   const maxTtl = parsed.searchParams.get('maxTtl');
   parsed.search = '';

@@ -1,6 +1,6 @@
 import { IdError, StoreError } from '../errors.js';
 import type { LeaseRecord } from '../lease/port.js';
-import { requireInteger } from '../options.js';
+import { requireInteger, requireKnown } from '../options.js';
 
 /** About five seconds in all: longer than any ordinary writer holds its locks, shorter than a lease lasts. */
 const MAX_TRIES = 20;
@@ -92,8 +92,9 @@ export interface SqlStoreOptions {
   readonly timeout?: number;
 }
 
-/** The `timeout` of a store on a server. */
-export function requireTimeout({ timeout = 10_000 }: SqlStoreOptions): number {
+/** The `timeout` of a store on a server, whose only option it is. */
+export function requireTimeout(options: SqlStoreOptions): number {
+  const { timeout = 10_000 } = requireKnown('options', options, ['timeout']);
   return requireInteger('timeout', timeout, 1, MAX_MS);
 }
 

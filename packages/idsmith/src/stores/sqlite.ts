@@ -1,5 +1,5 @@
 import { requireNamespace } from '../lease/namespace.js';
-import { refuse } from '../options.js';
+import { refuse, requireKnown } from '../options.js';
 import { sequenceStore } from '../sequence/rows.js';
 import { loadDriver, ownedStore } from './driver.js';
 import type { Store } from './memory.js';
@@ -56,8 +56,12 @@ const UPDATE = `UPDATE idsmith_leases SET owner = ?, epoch = ?, fence = ?, expir
  * The connection stays yours: `close()` does not close it. While you have a transaction open on it, the store's calls
  * fail. Let your files have `PRAGMA journal_mode = WAL` if several processes share them. A file that is removed or replaced while
  * it is open is a `StoreError` from then on.
+ *
+ * @param options has nothing in it yet
+ * @throws InvalidOptionError if it has
  */
-export function sqliteStore(db: SqliteDatabase): Store {
+export function sqliteStore(db: SqliteDatabase, options: Readonly<Record<never, never>> = {}): Store {
+  requireKnown('options', options, []);
   return storeOn(db, () => {});
 }
 
@@ -156,7 +160,8 @@ type Constructor = new (path: string) => SqliteDatabase & { close(): unknown };
  */
 export async function openSqlite(url: string): Promise<Store> {
   const path = url.replace(/^sqlite:(\/\/)?/, '');
-  if (path === '') refuse('url', 'sqlite: and the path of a file, or sqlite::memory:', url);
+  if (path === '' || path.includes('?'))
+    refuse('url', 'sqlite: and the path of a file, without settings, or sqlite::memory:', url);
   const Database = await sqliteDriver();
   try {
     const db = new Database(path);

@@ -114,6 +114,20 @@ await describeWith(['postgres'], 'a connection of PostgreSQL', () => {
     await small.end();
   });
 
+  it('is not used to make tables, which would be gone after a rollback', async () => {
+    await pool.query('CREATE SCHEMA untouched');
+    const client = new Client({ connectionString: server.url, options: '-c search_path=untouched' });
+    await client.connect();
+    const store = postgresStore(client);
+    await client.query('BEGIN');
+    for (const call of [() => store.listSequences(), () => store.listLeases('x')])
+      await expect(call()).rejects.toThrow(/inside a transaction/);
+    await client.query('ROLLBACK');
+    await store.defineSequence({ name: 'x' });
+    expect(await store.swapLease('x', undefined, RECORD)).toBe(true);
+    await client.end();
+  });
+
   it('of a driver that sends every statement in parts is served without the check', async () => {
     const store = postgresStore({
       query: (text, values) => pool.query({ text, values, queryMode: 'extended' } as never),

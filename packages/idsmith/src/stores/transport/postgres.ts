@@ -11,11 +11,17 @@ export type RowsOf = (text: string, values?: unknown[]) => Promise<unknown[]>;
  */
 export const ALONE = 'transaction_timestamp() = statement_timestamp()';
 
+const PLACE = `CASE WHEN ${ALONE} THEN 'alone' ELSE 'within' END`;
+
 const SYNTAX_ERROR = '42601';
 
 /** Runs changes so that no rollback of somebody else can undo them. */
 export interface Changer {
-  /** Learns how the driver sends statements. Comes before the first change. */
+  /**
+   * Learns how the driver sends statements. Comes before tables are made.
+   *
+   * @throws StoreError within a transaction, whose rollback would undo the tables, too
+   */
   prepare(): Promise<void>;
   /**
    * Runs a statement that has {@link ALONE} among its conditions, and gives the rows of its `RETURNING`, which is one column.
@@ -28,7 +34,7 @@ export interface Changer {
 /** What runs changes with that function. */
 export function changer(rowsOf: RowsOf): Changer {
   let isSingle: Promise<boolean> | undefined;
-  const prepare = () => {
+  const learn = () => {
     isSingle ??= sendsSingleMessages(rowsOf).catch((error) => {
       isSingle = undefined;
       throw error;
@@ -37,16 +43,18 @@ export function changer(rowsOf: RowsOf): Changer {
   };
   return {
     async prepare() {
-      await prepare();
+      if (!(await learn())) return;
+      const [row] = await rowsOf(`SELECT ${PLACE} AS place`);
+      requireAlone(Object.values(row as object)[0]);
     },
     async change(text, values) {
-      if (!(await prepare())) return rowsOf(text.replaceAll(ALONE, 'TRUE'), [...values]);
+      if (!(await learn())) return rowsOf(text.replaceAll(ALONE, 'TRUE'), [...values]);
       const [row] = await rowsOf(
         `WITH changed AS (${withLiterals(text, values)})
-        SELECT (SELECT * FROM changed) AS answer, CASE WHEN ${ALONE} THEN 'alone' ELSE 'within' END AS place`,
+        SELECT (SELECT * FROM changed) AS answer, ${PLACE} AS place`,
       );
       const [answer, place] = Object.values(row as object);
-      if (plainText(place) !== 'alone') throw withinTransaction();
+      requireAlone(place);
       return answer === null ? [] : [[answer]];
     },
   };
@@ -80,8 +88,9 @@ function literal(value: unknown): string {
   return `E'${text.replace(/['\\]/g, (character) => character + character)}'`;
 }
 
-function withinTransaction(): StoreError {
-  return new StoreError(
+function requireAlone(place: unknown): void {
+  if (plainText(place) === 'alone') return;
+  throw new StoreError(
     'postgres store: the connection is inside a transaction that somebody has begun, and its rollback would undo what is ' +
       'given out here. End every transaction before its connection goes back to the pool, or give the store a pool of its own',
   );

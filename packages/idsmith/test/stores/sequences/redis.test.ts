@@ -233,6 +233,39 @@ await describeWith(['redis'], 'Sequences in a Redis that restarts', () => {
     await server.stop();
   });
 
+  it('are not vouched for by somebody who spoke before the restart, and is heard again after it', async () => {
+    const { server, store } = await startUsed();
+    await server.command('SAVE');
+    const client = new Redis(server.port, '127.0.0.1', ADVISED);
+    client.on('error', () => {});
+    clients.push(client);
+    let alteration: string[] = [];
+    const recording: IoredisClient = {
+      eval: (script, count, ...args) => client.eval(script, count, ...args),
+      evalsha: (sha, count, ...args) => {
+        if (args[1] === 'vouched') alteration = [sha, ...args];
+        return client.evalsha(sha, count, ...args);
+      },
+    };
+    // Twice, so that the server knows the script, and the first state is the one that comes back.
+    await redisStore(recording).alterSequence(name, { next: 41 });
+    await server.command('SAVE');
+    await redisStore(recording).alterSequence(name, { next: 51 });
+    const blocks = [await store.allocate(name, 2)];
+    expect(blocks[0]).toMatchObject({ first: 51n });
+    await server.restart();
+    await whenBack(() => store.allocate(name, 1)).toMatch(/may have forgotten/);
+    // The server has forgotten the script, too, unless somebody has run it since.
+    await expect(store.alterSequence(name, { blockSize: 10 })).rejects.toThrow(/may have forgotten/);
+    const [sha = '', ...args] = alteration;
+    await client.evalsha(sha, 1, ...args);
+    await expect(store.allocate(name, 1)).rejects.toThrow(/may have forgotten/);
+    await store.alterSequence(name, { next: 71 });
+    blocks.push(await store.allocate(name, 1));
+    expect(notBeside(blocks, 'overlap')).toEqual([]);
+    await server.stop();
+  });
+
   it('go on beyond a limit that they had come to', async () => {
     const { server, store } = await startUsed();
     await store.alterSequence(name, { max: 20 });

@@ -98,8 +98,11 @@ export class UnsafeIntegerError extends IdError {
 /** The store failed or could not be reached; `cause` carries the driver's error. */
 export class StoreError extends IdError {
   override readonly name = 'StoreError';
-  constructor(message: string, options?: ErrorOptions) {
+  /** Whether others use another store under the same name by now: whoever holds a lease of this one must stop. */
+  readonly isReplaced: boolean;
+  constructor(message: string, options?: ErrorOptions & { isReplaced?: boolean }) {
     super('STORE', message, options);
+    this.isReplaced = options?.isReplaced ?? false;
   }
 }
 

@@ -27,7 +27,7 @@ export {
 export { layouts } from './flake/layouts.js';
 export type { FlakeOptions, SharedFlake } from './flake/options.js';
 export { acquireLease, Lease, type LeaseEvent } from './lease/lease.js';
-export type { LeaseOptions } from './lease/options.js';
+export type { LeaseLayout, LeaseOptions } from './lease/options.js';
 export type { LeaseRecord, LeaseStore } from './lease/port.js';
 export type { Timer } from './lease/timer.js';
 export { LocalityGenerator } from './locality/generator.js';

@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '../errors.js';
+import { InvalidOptionError, StoreError } from '../errors.js';
 import { refuseName, show } from '../options.js';
 import {
   type Acquired,
@@ -282,6 +282,7 @@ export class Lease implements Leasable {
 
   #retry(error: unknown): void {
     if (this.#release) return;
+    if (error instanceof StoreError && error.isReplaced) this.#end();
     this.#emit('renewal-failed', error);
     this.#sayFenced();
     this.#schedule(this.#settings.ttl / 10);

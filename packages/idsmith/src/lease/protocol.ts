@@ -10,7 +10,7 @@ import { type LeaseRecord, sameRecord } from './port.js';
 export const NAMESPACE_ID = -1;
 
 /** The id of the record in whose label a namespace remembers the layout of its ids. Written once, never changed. */
-export const LAYOUT_ID = -2;
+const LAYOUT_ID = -2;
 
 /** A fence this little ahead, ms, is not waited for: the window then begins at it. */
 const SOON = 1000;

@@ -92,6 +92,7 @@ function storeOn(db: SqliteDatabase, configure: () => void): Store {
       ),
     ),
     durable: true,
+    hostClock: true,
 
     now: () => run('now', () => onlyInteger(db.prepare(NOW).all())),
 

@@ -1,7 +1,8 @@
 import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { acquireLease, type LeaseRecord, StoreError } from 'idsmith';
+import { acquireLease, FlakeGenerator, LeaseFencedError, type LeaseRecord, StoreError } from 'idsmith';
+import { FakeTime } from 'idsmith/testing';
 import Libsql from 'libsql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/stores/memory.ts';
@@ -176,5 +177,25 @@ describe('a store that openStore has made', () => {
     const store = await filled(await openStore(`sqlite:${file}`));
     rmSync(file);
     await store.close();
+  });
+});
+
+describe('a holder of a lease whose file is replaced', () => {
+  it('stops at its next renewal, though time is left in its window', async () => {
+    const [store, time] = [await openStore(`sqlite:${file}`), new FakeTime()];
+    const lease = await acquireLease(store, { namespace: 'x', size: 2, timer: time });
+    const events: string[] = [];
+    for (const event of ['fenced', 'renewal-failed', 'renewed'] as const)
+      lease.on(event, () => events.push(event));
+    const ids = new FlakeGenerator({ node: lease });
+    ids.next();
+    rmSync(file);
+    const other = await openStore(`sqlite:${file}`);
+    expect((await acquireLease(other, { namespace: 'x', size: 2, timer: time })).id).toBe(0);
+    await time.advance(15_000);
+    await expect.poll(() => events).toEqual(['fenced', 'renewal-failed']);
+    expect(() => ids.next()).toThrow(LeaseFencedError);
+    await other.close();
+    await store.close().catch(() => {});
   });
 });

@@ -89,5 +89,6 @@ function moved(path: string): StoreError {
   return new StoreError(
     `sqlite store: ${path} has been removed or replaced since it was opened. Whoever opens it now finds other leases and ` +
       'sequences, and ids would come twice. Stop this process, put the right file in its place and start again',
+    { isReplaced: true },
   );
 }

@@ -189,7 +189,7 @@ describe('a holder of a lease whose file is replaced', () => {
       lease.on(event, () => events.push(event));
     const ids = new FlakeGenerator({ node: lease });
     ids.next();
-    rmSync(file);
+    for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
     const other = await openStore(`sqlite:${file}`);
     expect((await acquireLease(other, { namespace: 'x', size: 2, timer: time })).id).toBe(0);
     await time.advance(15_000);

@@ -49,9 +49,8 @@ async function* leased(given: Given, name: keyof typeof layouts, count: number):
   if (given.text('node') !== undefined) throw new UsageError('flake takes --node or --store, not both');
   const layout = layouts[name];
   const namespace = given.text('namespace') ?? name;
-  const size = layout.max('node') + 1;
   yield* withStore(given, async function* (store) {
-    const lease = await acquireLease(store, { namespace, size, label: processLabel() });
+    const lease = await acquireLease(store, { namespace, layout, label: processLabel() });
     try {
       yield* batches(new FlakeGenerator({ layout, node: lease }), count);
     } finally {

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../../test/services/index.ts';
 import type { ServerProcess } from '../../../test/services/process.ts';
-import { createToken, revokeToken } from '../../server/src/tokens.ts';
+import { createToken, revokeToken } from '../../server/src/auth/tokens.ts';
 import { launch, startConsole, Visit } from './support/console.ts';
 
 await describeWith(['chromium'], 'a server that wants a token', () => {

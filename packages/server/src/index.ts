@@ -1,8 +1,3 @@
-export type { Scope } from './route.js';
-export type { Inspect } from './routes/operations.js';
-export { flagOf, type LogLevel, readSettings, SETTINGS, type Settings, type Sources } from './settings.js';
-export { firstSignal } from './shutdown.js';
-export { type Parts, type RunningServer, startServer } from './start.js';
 export {
   createToken,
   listTokens,
@@ -11,4 +6,16 @@ export {
   type TokenOptions,
   type TokenRecord,
   tokenFileOf,
-} from './tokens.js';
+} from './auth/tokens.js';
+export {
+  flagOf,
+  type LogLevel,
+  readSettings,
+  SETTINGS,
+  type Settings,
+  type Sources,
+} from './config/settings.js';
+export type { Scope } from './http/route.js';
+export type { Inspect } from './routes/operations.js';
+export { type Parts, type RunningServer, startServer } from './start.js';
+export { firstSignal } from './stop.js';

@@ -1,16 +1,16 @@
 import type { Store } from 'idsmith';
-import type { Drawer } from './drawer.js';
-import type { Health } from './health.js';
-import type { Keyring } from './keyring.js';
-import type { Keys } from './keys.js';
-import type { Gate } from './limits.js';
-import type { Log } from './log.js';
-import type { Metrics } from './metrics.js';
-import type { Mint } from './mint.js';
-import type { Replays } from './replays.js';
+import type { Keyring } from './auth/keyring.js';
+import type { Settings } from './config/settings.js';
+import type { Replays } from './http/idempotency-cache.js';
+import type { Gate } from './http/in-flight-limit.js';
+import type { Transit } from './http/response-backlog.js';
+import type { Keys } from './mint/key-minter.js';
+import type { Mint } from './mint/leased-minter.js';
+import type { Drawer } from './mint/sequence-pool.js';
+import type { Health } from './ops/health.js';
+import type { Log } from './ops/log.js';
+import type { Metrics } from './ops/metrics.js';
 import type { Inspect } from './routes/operations.js';
-import type { Settings } from './settings.js';
-import type { Transit } from './transit.js';
 
 /** The parts of a running server, which its routes use. */
 export interface Services {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Metrics } from '../../../server/src/metrics.ts';
+import { Metrics } from '../../../server/src/ops/metrics.ts';
 import { isAnew, pointBetween } from '../../src/lib/health.ts';
 import { bucketsOf, quantile, since } from '../../src/lib/histogram.ts';
 import { parseMetrics, sum } from '../../src/lib/prometheus.ts';

@@ -1,7 +1,7 @@
 import type { LeaseRecord, Store } from 'idsmith';
-import { GuardedLeases, timeOf, trustIn } from '../leases/guarded.js';
-import type { Route } from '../route.js';
-import { lease, name, record, swap } from '../schemas.js';
+import type { Route } from '../http/route.js';
+import { lease, name, record, swap } from '../http/schemas.js';
+import { GuardedLeases, timeOf, trustIn } from '../leases/guarded-leases.js';
 
 /** What callers must know of the store, in answers. */
 export const trust = {

@@ -1,9 +1,9 @@
 import type { LocalityMode } from 'idsmith';
-import { countOf } from '../guard.js';
-import type { Keys } from '../keys.js';
-import type { Mint } from '../mint.js';
-import type { Route } from '../route.js';
-import { count, ids } from '../schemas.js';
+import { countOf } from '../auth/guard.js';
+import type { Route } from '../http/route.js';
+import { count, ids } from '../http/schemas.js';
+import type { Keys } from '../mint/key-minter.js';
+import type { Mint } from '../mint/leased-minter.js';
 
 /** Ids of the families that need no name. */
 export function mintRoutes(mint: Mint, keys: Keys): Route[] {

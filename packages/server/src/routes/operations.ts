@@ -1,7 +1,7 @@
-import { timeOf, trustIn } from '../leases/guarded.js';
-import { RequestProblem } from '../problem.js';
-import type { Route, Schema } from '../route.js';
-import { MAX_COUNT, record } from '../schemas.js';
+import { RequestProblem } from '../http/problem.js';
+import type { Route, Schema } from '../http/route.js';
+import { MAX_COUNT, record } from '../http/schemas.js';
+import { timeOf, trustIn } from '../leases/guarded-leases.js';
 import type { Services } from '../services.js';
 import { trust } from './leases.js';
 

@@ -1,10 +1,10 @@
 import type { SequenceChanges, SequenceDefinition, Store } from 'idsmith';
-import type { Drawer } from '../drawer.js';
-import { countOf } from '../guard.js';
-import { Receipts } from '../receipts.js';
-import type { Route } from '../route.js';
-import { block, changes, count, definition, ids, name, record, sequence } from '../schemas.js';
-import { blockJson, blockOf, exact, sequenceJson } from '../wire.js';
+import { countOf } from '../auth/guard.js';
+import type { Route } from '../http/route.js';
+import { block, changes, count, definition, ids, name, record, sequence } from '../http/schemas.js';
+import { Receipts } from '../mint/block-receipts.js';
+import type { Drawer } from '../mint/sequence-pool.js';
+import { blockJson, blockOf, exact, sequenceJson } from './sequence-json.js';
 
 const nameOf = ({ params }: { params: unknown }) => (params as { name: string }).name;
 

@@ -1,0 +1,223 @@
+import { memoryStore, type Store, StoreError } from 'idsmith';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exchange } from '../support/raw.ts';
+import { type Options, type Seen, TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await TestServer.start({ requestTimeout: 300 });
+  await server.post('/v1/sequences', { body: { name: 'short', max: 3, blockSize: 3 } });
+});
+afterAll(() => server?.stop());
+
+/** What a problem says, if it is one as it should be. */
+function problemOf({ status, headers, json }: Seen): { status: number; code: string; detail: string } {
+  expect(headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+  expect(json).toMatchObject({ type: 'about:blank', status, title: expect.any(String) });
+  expect(json.detail.length).toBeGreaterThan(10);
+  return { status, code: json.code, detail: json.detail };
+}
+
+const lease = { id: 0, owner: 'a', epoch: 1, fence: 1, expiresAt: 1, label: '' };
+
+describe('Bad input', () => {
+  it.each<[string, string, Options?]>([
+    ['POST', '/v1/flakes?count=0'],
+    ['POST', '/v1/flakes?count=10001'],
+    ['POST', '/v1/flakes?count=-1'],
+    ['POST', '/v1/flakes?count=1.5'],
+    ['POST', '/v1/flakes?count=1e3'],
+    ['POST', '/v1/flakes?count=0x10'],
+    ['POST', '/v1/flakes?count=%201'],
+    ['POST', '/v1/flakes?count='],
+    ['POST', '/v1/flakes?count=99999999999999999999'],
+    ['POST', '/v1/flakes?count=1&count=2'],
+    ['POST', '/v1/flakes?cuont=1'],
+    ['POST', '/v1/flakes', { body: { count: 3 } }],
+    ['POST', '/v1/flakes', { body: [] }],
+    ['POST', '/v1/locality?mode=both'],
+    ['POST', '/v1/sequences', { body: {} }],
+    ['POST', '/v1/sequences', { body: [] }],
+    ['POST', '/v1/sequences', { body: 'text' }],
+    ['POST', '/v1/sequences', { body: null }],
+    ['POST', '/v1/sequences', { body: { name: '' } }],
+    ['POST', '/v1/sequences', { body: { name: "o'brien" } }],
+    ['POST', '/v1/sequences', { body: { name: 'x'.repeat(256) } }],
+    ['POST', '/v1/sequences', { body: { name: 'x', blockSize: 0 } }],
+    ['POST', '/v1/sequences', { body: { name: 'x', blockSize: '20' } }],
+    ['POST', '/v1/sequences', { body: { name: 'x', step: 0 } }],
+    ['POST', '/v1/sequences', { body: { name: 'x', start: '9223372036854775808' } }],
+    ['POST', '/v1/sequences', { body: { name: 'x', start: 9007199254740992 } }],
+    ['POST', '/v1/sequences', { body: { name: 'x', start: '1.5' } }],
+    ['POST', '/v1/sequences', { body: { name: 'x', min: 5, max: 4 } }],
+    ['POST', '/v1/sequences', { body: { name: 'x', surplus: true } }],
+    ['PATCH', '/v1/sequences/short', { body: { next: '1', step: -1 } }],
+    ['PATCH', '/v1/sequences/short', { body: { start: '5' } }],
+    ['POST', `/v1/sequences/${'x'.repeat(256)}/next`],
+    ['POST', '/v1/sequences/a%00b/next'],
+    ['POST', '/v1/sequences/x/tails', { body: { first: 1, step: 1, count: 1 } }],
+    ['POST', '/v1/leases/x/swap', { body: {} }],
+    ['POST', '/v1/leases/x/swap', { body: { next: { ...lease, id: -3 } } }],
+    ['POST', '/v1/leases/x/swap', { body: { next: { ...lease, fence: 1.5 } } }],
+    ['POST', '/v1/leases/x/swap', { body: { next: { ...lease, label: 'x'.repeat(256) } } }],
+    ['GET', `/v1/leases/${'x'.repeat(256)}`],
+    ['POST', '/v1/flakes', { headers: { 'idempotency-key': 'x'.repeat(256) } }],
+    ['POST', '/v1/flakes', { headers: { 'idempotency-key': '1' } }],
+  ])('of %s %s is 422 and names what is wrong', async (method, path, options) => {
+    const { status, code } = problemOf(await server.call(method, path, options));
+    expect({ status, code }).toEqual({ status: 422, code: 'INVALID_OPTION' });
+  });
+
+  it('says which part is wrong, where it is and what it may be', async () => {
+    const { detail } = problemOf(await server.post('/v1/flakes?count=10001'));
+    expect(detail).toBe('count in the query must be <= 10000');
+  });
+
+  it('that is no id is 422', async () => {
+    const { status, code } = problemOf(await server.get('/v1/inspect/!!!'));
+    expect({ status, code }).toEqual({ status: 422, code: 'INVALID_ID' });
+  });
+
+  it.each([
+    ['{', 'application/json', 400, 'MALFORMED'],
+    ['{"name":"x","__proto__":{}}', 'application/json', 400, 'MALFORMED'],
+    ['name=x', 'application/x-www-form-urlencoded', 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['{"name":"x"}', 'text/plain', 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['{"name":"x"}', 'nonsense', 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    [`{"name":"${'x'.repeat(70_000)}"}`, 'application/json', 413, 'TOO_LARGE'],
+  ])('of the body %.30s as %s is %i', async (body, type, expected, code) => {
+    const response = await fetch(`${server.url}/v1/sequences`, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': type },
+    });
+    const json = await response.json();
+    expect(response.headers.get('content-type')).toContain('application/problem+json');
+    expect(json).toMatchObject({ status: expected, code });
+  });
+
+  it('that is empty JSON is as good as none where none is needed', async () => {
+    const headers = { 'content-type': 'application/json' };
+    expect((await server.post('/v1/flakes', { headers })).status).toBe(200);
+    expect((await server.post('/v1/flakes', { body: {} })).status).toBe(200);
+    expect((await server.post('/v1/sequences', { headers })).status).toBe(422);
+  });
+
+  it('that is no HTTP is 400, and what does not arrive is 408', async () => {
+    expect(await exchange(server.port, 'nonsense\r\n\r\n')).toMatch(/^HTTP\/1.1 400 .*"code":"MALFORMED"/s);
+    const head = 'POST /v1/sequences HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
+    const slow = await exchange(server.port, `${head}Content-Length: 100\r\n\r\n{"na`);
+    expect(slow).toMatch(/^HTTP\/1.1 408 .*"code":"TIMEOUT"/s);
+    expect(await exchange(server.port, `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(
+      /^HTTP\/1.1 431 /,
+    );
+    expect(
+      await exchange(server.port, 'GET /%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'),
+    ).toMatch(/^HTTP\/1.1 400 .*application\/problem\+json/s);
+  });
+});
+
+describe('A problem', () => {
+  it.each([
+    ['GET', '/nowhere', 404, 'NOT_FOUND'],
+    ['POST', '/v1/sequences/none/next', 404, 'NO_SUCH_SEQUENCE'],
+    ['POST', '/v1/sequences/none/blocks', 404, 'NO_SUCH_SEQUENCE'],
+    ['GET', '/v1/sequences/none', 404, 'NO_SUCH_SEQUENCE'],
+    ['DELETE', '/v1/sequences/none', 404, 'NO_SUCH_SEQUENCE'],
+    ['GET', '/v1/flakes', 405, 'METHOD_NOT_ALLOWED'],
+    ['PUT', '/v1/sequences/short', 405, 'METHOD_NOT_ALLOWED'],
+  ])('of %s %s is %i', async (method, path, expected, code) => {
+    const seen = await server.call(method, path);
+    expect(problemOf(seen)).toMatchObject({ status: expected, code });
+    if (expected === 405) expect(seen.headers.get('allow')).toBeTruthy();
+  });
+
+  it('of a sequence that is defined twice is 409', async () => {
+    const again = await server.post('/v1/sequences', { body: { name: 'short' } });
+    expect(problemOf(again)).toMatchObject({ status: 409, code: 'SEQUENCE_EXISTS' });
+  });
+
+  it('of a sequence that has ended is 410, and the last ids were given before', async () => {
+    expect((await server.post('/v1/sequences/short/next?count=3')).json.ids).toEqual(['1', '2', '3']);
+    const over = await server.post('/v1/sequences/short/next');
+    expect(problemOf(over)).toMatchObject({ status: 410, code: 'SEQUENCE_EXHAUSTED' });
+  });
+});
+
+describe('A store that fails', () => {
+  /** A store that can be broken and made to wait. */
+  function fragile(): Store & { isBroken: boolean; hold: Promise<void> } {
+    const inner = memoryStore();
+    const outer = { isBroken: false, hold: Promise.resolve() };
+    return new Proxy(inner, {
+      get(target, key) {
+        if (key in outer) return outer[key as 'hold'];
+        const value = Reflect.get(target, key);
+        if (typeof value !== 'function') return value;
+        return async (...args: unknown[]) => {
+          await outer.hold;
+          if (outer.isBroken) throw new StoreError('the disk is full', { cause: new Error('hunter2') });
+          return value.apply(target, args);
+        };
+      },
+      set(_, key, value) {
+        outer[key as 'hold'] = value;
+        return true;
+      },
+    }) as Store & typeof outer;
+  }
+
+  it('is 503 with Retry-After, and the server works again when it does', async () => {
+    const store = fragile();
+    const here = await TestServer.start({}, store);
+    await here.post('/v1/sequences', { body: { name: 'x', blockSize: 1 } });
+    store.isBroken = true;
+    const seen = await here.post('/v1/sequences/x/next?count=2');
+    expect(problemOf(seen)).toEqual({ status: 503, code: 'STORE', detail: 'the disk is full' });
+    expect(seen.headers.get('retry-after')).toBe('1');
+    expect(problemOf(await here.get('/readyz'))).toMatchObject({ status: 503, code: 'STORE' });
+    expect((await here.get('/healthz')).status).toBe(200);
+    // Flakes need no store while the lease lasts.
+    expect((await here.post('/v1/flakes')).status).toBe(200);
+    store.isBroken = false;
+    expect((await here.post('/v1/sequences/x/next?count=2')).json.ids).toEqual(['1', '2']);
+    expect(await here.metric('idsmith_store_errors_total{operation="describeSequence"}')).toBe(1);
+    expect(here.log.join('')).toContain('the disk is full');
+    expect(here.log.join('')).not.toContain('hunter2');
+    await here.stop();
+  });
+
+  it('costs the lease in the end, and is forgiven: 503 until it can be renewed', async () => {
+    const store = fragile();
+    const here = await TestServer.start({ ttl: 1000 }, store);
+    store.isBroken = true;
+    const status = async () => (await here.post('/v1/flakes')).status;
+    await expect.poll(status, { interval: 100 }).toBe(503);
+    expect(problemOf(await here.post('/v1/flakes'))).toMatchObject({ code: 'LEASE_FENCED' });
+    expect(problemOf(await here.get('/readyz'))).toMatchObject({ code: 'LEASE_FENCED' });
+    expect(await here.metric('idsmith_lease_active{family="flake",namespace="jflake"}')).toBe(0);
+    await expect.poll(() => here.log.join('')).toContain('"event":"lease fenced"');
+    store.isBroken = false;
+    await expect.poll(status, { interval: 100 }).toBe(200);
+    await here.stop();
+  });
+
+  it('makes so many wait and no more: the others get 503 at once', async () => {
+    const store = fragile();
+    const here = await TestServer.start({ maxInFlight: 5 }, store);
+    await here.post('/v1/sequences', { body: { name: 'x' } });
+    let release = () => {};
+    store.hold = new Promise((resolve) => {
+      release = resolve;
+    });
+    const calls = Array.from({ length: 30 }, () => here.post('/v1/sequences/x/blocks'));
+    await expect.poll(() => here.metric('idsmith_problems_total{code="OVERLOADED"}')).toBe(25);
+    expect(await here.metric('idsmith_requests_in_flight')).toBe(5);
+    expect((await here.post('/v1/flakes')).status).toBe(200);
+    release();
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(5);
+    expect(statuses.filter((status) => status === 503)).toHaveLength(25);
+    await here.stop();
+  });
+});

@@ -1,0 +1,68 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ShardMap } from 'idsmith/shard';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith, type RedisServer, startRedis } from '../../../../test/services/index.ts';
+import { repeated } from '../../../idsmith/test/support/unique.ts';
+import { TestServer } from '../support/server.ts';
+
+await describeWith(['redis'], 'POST /v1/keys', () => {
+  let redis: RedisServer[];
+  let server: TestServer;
+  let file: string;
+  const config = () => ({
+    shards: Object.fromEntries(redis.map(({ port }, i) => [String(i), [String(port), '127.0.0.1', 1]])),
+    options: { keyTypes: { user: 2, order: 3 } },
+  });
+
+  beforeAll(async () => {
+    redis = await Promise.all([startRedis(), startRedis()]);
+    const started = await TestServer.start();
+    file = join(started.folder, 'shards.json');
+    writeFileSync(file, JSON.stringify(config()));
+    server = await TestServer.start({ shards: file });
+    await started.stop();
+  });
+  afterAll(async () => {
+    await server?.stop();
+    await Promise.all((redis ?? []).map((each) => each.stop()));
+  });
+
+  it('mints keys of a type by its name or number, none twice', async () => {
+    const answers = await Promise.all(
+      ['?type=user&count=500', '?type=3&count=500', '?count=500', '?type=order'].map((query) =>
+        server.post(`/v1/keys${query}`),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const map = new ShardMap(config() as never);
+    const types = answers.map(({ json }) => map.getType(json.ids[0]));
+    expect(types).toEqual(['user', 'order', '$DEF', 'order']);
+    expect(repeated(answers.flatMap(({ json }) => json.ids))).toEqual([]);
+    expect(await server.metric('idsmith_ids_minted_total{family="key",sequence=""}')).toBe(1501);
+    await map.close();
+  });
+
+  it('refuses a type that is not there', async () => {
+    const { status, json } = await server.post('/v1/keys?type=nobody');
+    expect({ status, code: json.code }).toEqual({ status: 422, code: 'INVALID_OPTION' });
+  });
+
+  it('is 503 when no shard answers', async () => {
+    await Promise.all(redis.map((each) => each.kill()));
+    const { status, json } = await server.post('/v1/keys?type=user');
+    expect({ status, code: json.code }).toEqual({ status: 503, code: 'STORE' });
+    expect((await server.post('/v1/flakes')).status).toBe(200);
+  });
+
+  it('has a config that is checked when the server starts', async () => {
+    const wrong = join(server.folder, 'wrong.json');
+    writeFileSync(wrong, '{"shards": {"0": ["nonsense", "h"]}}');
+    await expect(TestServer.start({ shards: wrong })).rejects.toThrow(
+      /wrong.json: the port of shards.0 must be/,
+    );
+    await expect(TestServer.start({ shards: '/nowhere.json' })).rejects.toThrow(
+      '/nowhere.json cannot be read',
+    );
+  });
+});

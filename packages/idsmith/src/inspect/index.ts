@@ -1,0 +1,2 @@
+export { inspect } from './inspect.js';
+export type { Reading } from './reading.js';

@@ -9,6 +9,7 @@ export default defineConfig({
     // browser, and from the packed tarball.
     alias: [
       { find: /^idsmith$/, replacement: source('index.ts') },
+      { find: /^idsmith\/cli$/, replacement: source('cli/index.ts') },
       { find: /^idsmith\/inspect$/, replacement: source('inspect/index.ts') },
       { find: /^idsmith\/shard$/, replacement: source('shard/index.ts') },
       { find: /^idsmith\/testing$/, replacement: source('testing/index.ts') },

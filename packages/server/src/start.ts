@@ -1,120 +1,82 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
-import { InvalidOptionError, type Store } from 'idsmith';
-import { openStore } from 'idsmith/stores';
-import { Keyring } from './auth/keyring.js';
-import { tokenFileOf } from './auth/tokens.js';
+import type { Store } from 'idsmith';
+import { guardOf } from './auth/guard.js';
 import { requireKnown } from './config/known-names.js';
-import { complete, type Settings } from './config/settings.js';
+import { completeSettings } from './config/read-settings.js';
+import type { Settings } from './config/settings.js';
 import { buildApp } from './http/app.js';
 import { Assets } from './http/assets.js';
 import { assetsFolder } from './http/console-folder.js';
-import { Replays } from './http/idempotency-cache.js';
-import { Gate } from './http/in-flight-limit.js';
-import { listen, requireSafeHost } from './http/listen.js';
-import { Transit } from './http/response-backlog.js';
-import { Keys } from './mint/key-minter.js';
-import { Mint } from './mint/leased-minter.js';
-import { Drawer } from './mint/sequence-pool.js';
-import { Health } from './ops/health.js';
-import { type Log, makeLog, writeToStderr } from './ops/log.js';
-import { Metrics } from './ops/metrics.js';
-import { observed } from './ops/with-metrics.js';
+import { listen, requireLoopback } from './http/listen.js';
+import { makeLog, writeToStderr } from './ops/log.js';
 import { allRoutes } from './routes/all-routes.js';
-import type { Inspect } from './routes/operations.js';
-import type { Services } from './services.js';
-import { closeServer } from './stop.js';
+import { makeServices, type Services } from './services.js';
+import { stopServer } from './stop.js';
 
-/** What a server is given besides its settings. */
-export interface Parts {
-  /** What an id says, for `/v1/inspect`. */
-  readonly inspect: Inspect;
-  /** In the place of the store that the settings name; it stays the caller's to close. */
+/** The parts of a server that a program can supply. */
+export interface ServerParts {
+  /** A store instead of the one that the settings name. The server does not close it. */
   readonly store?: Store;
-  /** Takes the lines of the log. Default standard error. */
+  /** Receives the lines of the log. Default: standard error. */
   readonly write?: (line: string) => void;
-  /** Sentences about the settings, to be logged. */
+  /** Sentences about the settings, which the server logs. */
   readonly warnings?: readonly string[];
 }
 
-const PARTS: readonly (keyof Parts)[] = ['inspect', 'store', 'write', 'warnings'];
+const PARTS: readonly (keyof ServerParts)[] = ['store', 'write', 'warnings'];
 
 /** A server that listens. */
 export interface RunningServer {
-  /** Where, e.g. `http://127.0.0.1:7600`. */
+  /** The address, such as `http://127.0.0.1:7600`. */
   readonly url: string;
-  /** Ends it: finishes requests, gives back the ends of blocks, releases leases and closes the store. */
+  /** Finishes open requests, returns unused ids, releases leases and closes the store. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a server. What is not set has its default.
+ * Starts a server. Missing settings have their defaults.
  *
- * @throws InvalidOptionError naming the setting that is wrong
- * @throws StoreError when the store cannot be reached
+ * @throws InvalidOptionError naming the wrong setting
+ * @throws StoreError if the store cannot be reached
  */
-export async function startServer(given: Partial<Settings>, parts: Parts): Promise<RunningServer> {
-  const settings = complete(given);
+export async function startServer(
+  given: Partial<Settings> = {},
+  parts: ServerParts = {},
+): Promise<RunningServer> {
+  const settings = completeSettings(given);
   requireKnown('the parts of the server', parts, PARTS);
   const log = makeLog(settings.log, parts.write ?? writeToStderr);
   for (const message of parts.warnings ?? []) log.warn('odd setting', { message });
   const assets = new Assets(assetsFolder(settings.assets));
-  const services = await makeServices(settings, log, parts);
+  const services = await makeServices(settings, log, parts.store);
+  const { keyring } = services;
   let app: FastifyInstance | undefined;
   try {
-    await services.keyring.open();
-    await requireSafeHost(settings.host, services.keyring);
-    // A store that is not there is better told now than by every request.
-    await services.health.ping();
-    await services.mint.start();
-    app = buildApp(allRoutes(services, assets), services, assets);
+    await prepare(services);
+    const routes = allRoutes({ ...services, version: version() }, assets);
+    app = buildApp(routes, { ...services, assets, guard: (route) => guardOf(route, keyring) });
     const url = await listen(app, settings);
-    log.info('listening', { url, tokens: services.keyring.isRequired });
+    log.info('listening', { url, tokens: keyring.isRequired });
     let closed: Promise<void> | undefined;
     const close = () => {
-      closed ??= closeServer(app as FastifyInstance, services);
+      closed ??= stopServer(app, services);
       return closed;
     };
     return { url, close };
   } catch (error) {
-    await closeServer(app, services);
+    await stopServer(app, services);
     throw error;
   }
 }
 
-async function makeServices(settings: Settings, log: Log, parts: Parts): Promise<Services> {
-  const metrics = new Metrics();
-  const keys = new Keys(settings.shards, metrics, log);
-  const inner = parts.store ? notClosed(parts.store) : await open(settings.store);
-  const store = observed(inner, metrics);
-  const mint = new Mint(store, settings, metrics, log);
-  const gate = new Gate(settings.maxInFlight);
-  metrics.inFlight = () => gate.waiting;
-  return {
-    ...{ settings, log, metrics, store, mint, gate, keys, inspect: parts.inspect, version: version() },
-    drawer: new Drawer(store, metrics),
-    keyring: new Keyring(tokenFileOf(settings.tokens), settings.rate, log),
-    replays: new Replays(metrics),
-    transit: new Transit(),
-    health: new Health(store, mint),
-  };
-}
-
-async function open(url: string): Promise<Store> {
-  try {
-    return await openStore(url);
-  } catch (error) {
-    const { code, message } = error as { code?: unknown; message: string };
-    if (code !== 'INVALID_OPTION') throw error;
-    throw new InvalidOptionError(`store: ${message}`, { cause: error });
-  }
-}
-
-/** A store that somebody else will close. */
-function notClosed(store: Store): Store {
-  return new Proxy(store, {
-    get: (target, key) => (key === 'close' ? async () => {} : Reflect.get(target, key, target)),
-  });
+/** Reads the tokens, checks the host and the store, and acquires leases. */
+async function prepare({ settings, keyring, health, minter }: Services): Promise<void> {
+  await keyring.open();
+  if (keyring.size === 0) await requireLoopback(settings.host);
+  // A store that cannot be reached is better reported now than by every request.
+  await health.ping();
+  await minter.start();
 }
 
 function version(): string {

@@ -1,26 +1,24 @@
-import { constants } from 'node:os';
-import process from 'node:process';
 import type { FastifyInstance } from 'fastify';
 import type { Services } from './services.js';
 
 /**
- * Ends a server: accepts nobody new, finishes requests, gives back the ends of blocks, releases leases, closes the store. What
- * fails on the way is told, and does not keep the rest from being done.
+ * Stops a server: accepts no new connections, finishes open requests, returns unused ids, releases leases and closes the store.
+ * A step that fails is logged, and the next steps still run.
  *
- * @param app may be missing if it was never made
+ * @param app `undefined` if the start failed before the HTTP server was built
  */
-export async function closeServer(app: FastifyInstance | undefined, services: Services): Promise<void> {
-  const { settings, health, keyring, drawer, mint, keys, store, metrics, log } = services;
+export async function stopServer(app: FastifyInstance | undefined, services: Services): Promise<void> {
+  const { settings, health, keyring, sequences, minter, keys, store, metrics, log } = services;
   health.isClosing = true;
   keyring.close();
   if (app !== undefined) {
-    // Those who neither go on nor leave.
+    // Connections that are still open after the grace period are cut.
     const timer = setTimeout(() => app.server.closeAllConnections(), settings.grace);
     await attempt('requests', () => app.close());
     clearTimeout(timer);
   }
-  await attempt('blocks', () => drawer.close());
-  await attempt('leases', () => mint.close());
+  await attempt('blocks', () => sequences.close());
+  await attempt('leases', () => minter.close());
   await attempt('shards', () => keys.close());
   await attempt('store', () => store.close());
   metrics.close();
@@ -33,20 +31,4 @@ export async function closeServer(app: FastifyInstance | undefined, services: Se
       log.error(`${what} not closed`, { error });
     }
   }
-}
-
-/**
- * Resolves at the first SIGTERM or SIGINT from now on, which then no longer end the process by themselves. The second one ends
- * it at once.
- */
-export function firstSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let isFirst = true;
-    for (const signal of ['SIGTERM', 'SIGINT'] as const)
-      process.on(signal, () => {
-        if (!isFirst) process.exit(128 + constants.signals[signal]);
-        isFirst = false;
-        resolve();
-      });
-  });
 }

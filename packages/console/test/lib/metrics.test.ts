@@ -27,7 +27,7 @@ describe('the parser of Prometheus text', () => {
   it('reads all that the server writes', () => {
     const metrics = new Metrics();
     metrics.minted.add(5, 'sequence', 'a "b" \\ {c}');
-    metrics.stored('allocate', 0.003);
+    metrics.recordStoreDuration('allocate', 0.003);
     const samples = parseMetrics(metrics.text());
     metrics.close();
     expect(sum(samples, 'idsmith_ids_minted_total', ({ sequence }) => sequence === 'a "b" \\ {c}')).toBe(5);

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { requireInteger } from '../options.js';
 
 /** A flag of a command, as `--help` shows it. */
-interface Flag {
+export interface Flag {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
   /** What the value is called in the help: `--count N`. */

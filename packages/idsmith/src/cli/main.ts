@@ -11,10 +11,9 @@ import { writeLines } from './output.js';
 import { planCommand } from './plan.js';
 import { reshardCommand } from './reshard.js';
 import { seqCommand } from './seq.js';
-import { serveCommand } from './serve.js';
-import { tokenCommand } from './token.js';
+import { type ExternalCommand, serverCommands } from './server-commands.js';
 
-const COMMANDS: readonly Command[] = [
+const COMMANDS: readonly (Command | ExternalCommand)[] = [
   localityCommand,
   flakeCommand,
   seqCommand,
@@ -23,21 +22,21 @@ const COMMANDS: readonly Command[] = [
   inspectCommand,
   leasesCommand,
   planCommand,
-  serveCommand,
-  tokenCommand,
+  ...serverCommands,
 ];
 
 process.exitCode = await main(process.argv.slice(2));
 
 async function main([word, ...args]: string[]): Promise<number> {
-  const command = COMMANDS.find(({ name }) => name === word);
+  const listed = COMMANDS.find(({ name }) => name === word);
   try {
-    if (command === undefined) return await withoutCommand(word);
+    if (listed === undefined) return await withoutCommand(word);
+    const command = 'load' in listed ? await listed.load() : listed;
     const given = readArguments(command, args);
     await writeLines(process.stdout, given.on('help') ? describe(command) : command.run(given));
     return 0;
   } catch (error) {
-    return await report(error, command);
+    return await report(error, word);
   }
 }
 
@@ -69,10 +68,10 @@ function overview(): string[] {
 }
 
 /** One sentence on standard error. What the user typed wrong is exit code 2, what failed on the way 1. */
-async function report(error: unknown, command: Command | undefined): Promise<number> {
+async function report(error: unknown, word: string | undefined): Promise<number> {
   const expected = error instanceof UsageError || error instanceof IdError;
   const lines = [`idsmith: ${expected ? error.message : String(error)}`];
-  if (error instanceof UsageError) lines.push(`See idsmith ${command?.name ?? ''} --help`);
+  if (error instanceof UsageError) lines.push(`See idsmith ${word ?? ''} --help`);
   await writeLines(process.stderr, lines);
   const typed =
     error instanceof UsageError || ['INVALID_OPTION', 'INVALID_ID'].includes((error as IdError)?.code);

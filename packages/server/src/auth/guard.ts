@@ -1,33 +1,29 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { invalid, RequestProblem } from '../http/problem.js';
-import type { Transit } from '../http/response-backlog.js';
+import type { FastifyRequest } from 'fastify';
+import { invalidRequest, RequestProblem } from '../http/problem.js';
 import type { Route } from '../http/route.js';
-import type { Caller, Keyring } from './keyring.js';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    caller: Caller | null;
-  }
-}
+import type { Keyring } from './keyring.js';
 
 /** The names of this machine, with any port. */
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
 
-/** Lets a request pass, or throws a `RequestProblem`. */
-type Check = (request: FastifyRequest, reply: FastifyReply) => void;
-
-/** Who may call a route, from where and how often. */
-export function guardOf({ method, scope, always }: Route, keyring: Keyring, transit: Transit): Check {
+/**
+ * Makes the check of a route's callers: the host name they use, the site they come from, their token and its rate. The check sets
+ * `request.caller`, or throws a `RequestProblem`.
+ */
+export function guardOf({ method, scope }: Route, keyring: Keyring): (request: FastifyRequest) => void {
   const isUnsafe = method !== 'GET';
   let lastHost: string | undefined;
-  return (request, reply) => {
-    if (!always) transit.check(request, reply);
+  return (request) => {
     const { headers } = request;
     const { host, origin, authorization } = headers;
-    // A name of somebody else's that leads here would make pages of that name ours (DNS rebinding).
+    // A foreign host name that resolves to this machine would give foreign pages access (DNS rebinding).
     if (!keyring.isRequired && host !== lastHost) {
       if (host === undefined || !LOOPBACK.test(host))
-        throw new RequestProblem(403, 'FORBIDDEN', `without tokens this serves localhost only, not ${host}`);
+        throw new RequestProblem(
+          403,
+          'FORBIDDEN',
+          `a server without tokens answers requests for localhost only, not for ${host}`,
+        );
       lastHost = host;
     }
     if (isUnsafe && (origin !== undefined || headers['sec-fetch-site'] !== undefined))
@@ -36,37 +32,28 @@ export function guardOf({ method, scope, always }: Route, keyring: Keyring, tran
     const caller = keyring.callerOf(authorization);
     if (scope !== 'any' && !caller.scopes.includes(scope))
       throw new RequestProblem(403, 'FORBIDDEN', `this needs a token with the scope ${scope}`);
-    caller.bucket?.take();
+    caller.rateLimit?.take();
     request.caller = caller;
   };
 }
 
-/** Browsers say which site a request comes from. What other programs send has neither header. */
+/** Refuses requests from pages of other sites. Browsers name the site in these headers; other programs send neither. */
 function refuseOtherSites(headers: FastifyRequest['headers']): void {
   const { origin, host } = headers;
   const site = headers['sec-fetch-site'];
   const isOwn = origin === undefined || (host !== undefined && origin.split('//', 2)[1] === host);
   if (isOwn && (site === undefined || site === 'same-origin' || site === 'none')) return;
-  throw new RequestProblem(403, 'FORBIDDEN', 'pages of other sites may not change anything here');
+  throw new RequestProblem(403, 'FORBIDDEN', 'pages of other sites cannot change anything on this server');
 }
 
-/** The `count` of a request, within what its token may have. */
+/**
+ * The `count` of a request.
+ *
+ * @throws RequestProblem 422 when the token allows fewer
+ */
 export function countOf(request: FastifyRequest): number {
   const { count } = request.query as { count: number };
   const most = request.caller?.batch ?? 0;
-  if (count > most) throw invalid(`count must be at most ${most} for this token, not ${count}`);
+  if (count > most) throw invalidRequest(`count must be at most ${most} for this token, not ${count}`);
   return count;
-}
-
-/** A check as a hook of Fastify. */
-export function asHook(check: Check) {
-  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    try {
-      check(request, reply);
-    } catch (error) {
-      done(error as Error);
-      return;
-    }
-    done();
-  };
 }

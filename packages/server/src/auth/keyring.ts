@@ -2,31 +2,27 @@ import { timingSafeEqual } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import process from 'node:process';
 import { InvalidOptionError, StoreError } from 'idsmith';
-import { Bucket } from '../http/in-flight-limit.js';
+import { type Caller, SCOPES } from '../http/caller.js';
 import { RequestProblem } from '../http/problem.js';
-import { SCOPES, type Scope } from '../http/route.js';
 import { MAX_COUNT } from '../http/schemas.js';
 import type { Log } from '../ops/log.js';
-import { hashOf, listTokens, missing, splitToken, type TokenFile, type TokenRecord } from './tokens.js';
+import { RateLimit } from './rate-limit.js';
+import { hashOf, listTokens, missingFile, splitToken, type TokenFile, type TokenRecord } from './tokens.js';
 
-/** Who calls: a token, or anybody on this machine where there are none. */
-export interface Caller {
-  /** Empty for anybody. */
-  readonly id: string;
-  readonly scopes: readonly Scope[];
-  /** The most ids of one call. */
-  readonly batch: number;
-  readonly bucket: Bucket | undefined;
+/** A caller and the rate limit of its token. */
+interface LimitedCaller extends Caller {
+  readonly rateLimit: RateLimit | undefined;
 }
 
-interface Key {
+interface Entry {
   readonly hash: Buffer;
-  readonly caller: Caller;
+  readonly caller: LimitedCaller;
 }
 
-const ANYBODY: Caller = { id: '', scopes: SCOPES, batch: MAX_COUNT, bucket: undefined };
+/** The caller where no tokens are in use. */
+const ANYBODY: LimitedCaller = { id: '', scopes: SCOPES, batch: MAX_COUNT, rateLimit: undefined };
 
-/** How often the file is looked at, ms. */
+/** The interval at which the file is checked for changes, ms. */
 const INTERVAL = 500;
 
 /** The tokens of a file, kept up to date while the server runs. */
@@ -34,15 +30,15 @@ export class Keyring {
   readonly #file: TokenFile | undefined;
   readonly #rate: number;
   readonly #log: Log;
-  #keys = new Map<string, Key>();
+  #entries = new Map<string, Entry>();
   #isRequired = false;
-  /** What the file looked like when it was last read. */
-  #seen = '';
+  /** The version of the file that was read last. */
+  #version = '';
   #timer: ReturnType<typeof setInterval> | undefined;
 
   /**
    * @param file `undefined` for a server without tokens
-   * @param rate requests a second of tokens that name none; 0 is no limit
+   * @param rate requests per second for tokens without a rate of their own; 0 means no limit
    */
   constructor(file: TokenFile | undefined, rate: number, log: Log) {
     this.#file = file;
@@ -50,27 +46,27 @@ export class Keyring {
     this.#log = log;
   }
 
-  /** Whether callers need a token. Once they do, they do until the end: a file that is removed opens no door. */
+  /** Whether callers need a token. Once true, it stays true: removing the file does not open the server to everybody. */
   get isRequired(): boolean {
     return this.#isRequired;
   }
 
   get size(): number {
-    return this.#keys.size;
+    return this.#entries.size;
   }
 
   /**
-   * Reads the file, now and whenever it changes.
+   * Reads the file, now and after every change.
    *
-   * @throws InvalidOptionError when it is not a file of tokens, anybody may write it, or it was named and is not there
-   * @throws StoreError when it cannot be read
+   * @throws InvalidOptionError if it is not a token file, everybody may write it, or it was named and does not exist
+   * @throws StoreError if it cannot be read
    */
   async open(): Promise<void> {
     if (this.#file === undefined) return;
     await this.#read(this.#file);
-    if (this.#file.isNamed && !this.#isRequired) throw missing(this.#file.path);
+    if (this.#file.isNamed && !this.#isRequired) throw missingFile(this.#file.path);
     this.#timer = setInterval(() => {
-      // What is wrong with the file now is told, and the tokens stay as they were.
+      // A file that has become wrong is logged, and the tokens stay as they were.
       this.#read(this.#file as TokenFile).catch((error: unknown) =>
         this.#log.error('tokens not read', { error }),
       );
@@ -81,52 +77,54 @@ export class Keyring {
     clearInterval(this.#timer);
   }
 
-  /** @throws RequestProblem 401 when a token is needed and this is none */
-  callerOf(authorization: string | undefined): Caller {
+  /** @throws RequestProblem 401 if a token is required and the header has no valid one */
+  callerOf(authorization: string | undefined): LimitedCaller {
     if (!this.#isRequired) return ANYBODY;
-    if (authorization === undefined) throw unauthorized('this needs a token: Authorization: Bearer …');
+    if (authorization === undefined)
+      throw unauthorized('this route needs a token: send the header Authorization: Bearer …');
     const token = splitToken(/^bearer +(\S+)$/i.exec(authorization)?.[1] ?? '');
-    const key = token && this.#keys.get(token.id);
-    if (key !== undefined && timingSafeEqual(hashOf(token!.secret), key.hash)) return key.caller;
+    const entry = token && this.#entries.get(token.id);
+    if (entry !== undefined && timingSafeEqual(hashOf(token!.secret), entry.hash)) return entry.caller;
     throw unauthorized('this token is not known here, or was revoked');
   }
 
   async #read({ path }: TokenFile): Promise<void> {
-    const seen = await lookOf(path);
-    if (seen === this.#seen) return;
+    const version = await versionOf(path);
+    if (version === this.#version) return;
     const records = await listTokens(path);
-    const old = this.#keys;
-    this.#keys = new Map((records ?? []).map((record) => [record.id, this.#keyOf(record, old)]));
+    const old = this.#entries;
+    this.#entries = new Map((records ?? []).map((record) => [record.id, this.#entryOf(record, old)]));
     this.#isRequired ||= records !== undefined;
-    this.#seen = seen;
-    this.#log.info('tokens read', { tokens: this.#keys.size });
+    this.#version = version;
+    this.#log.info('tokens read', { tokens: this.#entries.size });
   }
 
-  /** A token that has not changed keeps its bucket. */
-  #keyOf(record: TokenRecord, old: ReadonlyMap<string, Key>): Key {
+  /** Makes the entry of a token. A token with an unchanged rate keeps its rate limit. */
+  #entryOf(record: TokenRecord, old: ReadonlyMap<string, Entry>): Entry {
     const { id, scopes, hash, batch = MAX_COUNT } = record;
     const rate = record.rate ?? this.#rate;
-    const before = old.get(id)?.caller.bucket;
-    const bucket = before?.rate === rate ? before : rate === 0 ? undefined : new Bucket(rate);
+    const before = old.get(id)?.caller.rateLimit;
+    const rateLimit = before?.rate === rate ? before : rate === 0 ? undefined : new RateLimit(rate);
     return {
       hash: Buffer.from(hash, 'hex'),
-      caller: { id, scopes, batch: Math.min(batch, MAX_COUNT), bucket },
+      caller: { id, scopes, batch: Math.min(batch, MAX_COUNT), rateLimit },
     };
   }
 }
 
 /**
- * How a file looks, which changes when somebody changes it; empty if there is none.
+ * The version of a file, which changes with every change of the file; empty if the file does not exist.
  *
- * @throws InvalidOptionError when anybody on the machine may write it
- * @throws StoreError when nobody can tell whether there is one: that is no reason to do without tokens
+ * @throws InvalidOptionError if everybody on the machine may write the file
+ * @throws StoreError if the file may exist and cannot be examined: running without tokens would then be unsafe
  */
-async function lookOf(path: string): Promise<string> {
+async function versionOf(path: string): Promise<string> {
   try {
     const { ino, size, mtimeMs, mode } = await stat(path);
-    // Windows has no such bits, and says that everything can be written.
+    // Windows reports every file as writable by everybody.
     const isOpen = process.platform !== 'win32' && (mode & 0o002) !== 0;
-    if (isOpen) throw new InvalidOptionError(`tokens: ${path} can be written by anybody: chmod o-w ${path}`);
+    if (isOpen)
+      throw new InvalidOptionError(`tokens: ${path} is writable by everybody: run chmod o-w ${path}`);
     return `${ino} ${size} ${mtimeMs}`;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

@@ -4,57 +4,59 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InvalidOptionError, StoreError } from 'idsmith';
 import { requireKnown } from '../config/known-names.js';
-import { SCOPES, type Scope } from '../http/route.js';
+import { SCOPES, type Scope } from '../http/caller.js';
 
-/** What the file keeps of a token: not the token itself, but the SHA-256 of its secret half. */
+/** A token as the file keeps it: with the SHA-256 of its secret half instead of the token itself. */
 export interface TokenRecord {
-  /** The half of the token that is no secret. */
+  /** The public half of the token. */
   readonly id: string;
-  /** For people. */
+  /** The name that people give the token. */
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** In hexadecimal digits. */
+  /** The hash of the secret half, in hexadecimal digits. */
   readonly hash: string;
-  /** When it was made, in ISO 8601. */
+  /** The time of creation, in ISO 8601. */
   readonly created: string;
-  /** Requests a second; the server's own limit if it is left out, none if it is 0. */
+  /** Requests per second; 0 means no limit. Default: the server's setting `rate`. */
   readonly rate?: number;
-  /** The most ids of one call, if that is less than for others. */
+  /** The most ids of one call. Default: the server's own limit. */
   readonly batch?: number;
 }
 
-/** What a token may be made with. */
+/** The options of a new token. */
 export type TokenOptions = Pick<TokenRecord, 'name' | 'scopes' | 'rate' | 'batch'>;
 
 const OPTIONS: readonly (keyof TokenOptions)[] = ['name', 'scopes', 'rate', 'batch'];
 
-/** Where tokens are kept unless a setting says otherwise. */
-const USUAL_FILE = 'idsmith.tokens.json';
+/** The token file, unless the setting `tokens` names another one. */
+const DEFAULT_FILE = 'idsmith.tokens.json';
 
-/** A file of tokens. One that somebody has named must be there; the usual one need not. */
+/** A token file. A file that the user has named must exist; the default file may be missing. */
 export interface TokenFile {
   readonly path: string;
   readonly isNamed: boolean;
 }
 
-/** The file that the setting `tokens` means: the usual one for the empty text, none for `none`. */
+/** The file that the setting `tokens` means: the default file for an empty text, none for `none`. */
 export function tokenFileOf(setting: string): TokenFile | undefined {
   if (setting === 'none') return undefined;
-  return setting === '' ? { path: USUAL_FILE, isNamed: false } : { path: setting, isNamed: true };
+  return setting === '' ? { path: DEFAULT_FILE, isNamed: false } : { path: setting, isNamed: true };
 }
 
-/** The error for a file that was named and is not there. */
-export function missing(path: string): InvalidOptionError {
+/** The error for a file that was named and does not exist. */
+export function missingFile(path: string): InvalidOptionError {
   return new InvalidOptionError(
-    `tokens: ${path} is not there: make it with idsmith token create --tokens ${path}, or leave tokens out`,
+    `tokens: ${path} does not exist: create it with idsmith token create --tokens ${path}, or remove the setting`,
   );
 }
 
-/** Another command may be writing the file; how often and how long to wait for it, ms. */
-const TRIES = 50;
-const PAUSE = 20;
+/** The number of attempts to lock the file while another command changes it. */
+const LOCK_TRIES = 50;
 
-/** `idsmith_<id>_<secret>`: 32 bytes of secret cannot be guessed, so one hash is enough to keep it. */
+/** The pause between two attempts, ms. */
+const LOCK_PAUSE = 20;
+
+/** Splits `idsmith_<id>_<secret>`. The secret has 256 random bits, so a single hash protects it. */
 export function splitToken(token: string): { id: string; secret: string } | undefined {
   const match = /^idsmith_([0-9a-f]{12})_([\w-]{43})$/.exec(token);
   return match === null ? undefined : { id: match[1] as string, secret: match[2] as string };
@@ -65,16 +67,16 @@ export function hashOf(secret: string): Buffer {
 }
 
 /**
- * Makes a token and adds it to the file, which is made if it is not there. The token is shown here and never again.
+ * Creates a token and adds it to the file, which is created if necessary. The token is returned here and cannot be shown again.
  *
- * @throws InvalidOptionError when an option is wrong, or there is a token of that name
+ * @throws InvalidOptionError if an option is wrong, or the file has a token of that name
  */
 export async function createToken(file: string, options: TokenOptions): Promise<string> {
   const { name, scopes, rate, batch } = requireOptions(options);
   const [id, secret] = [randomBytes(6).toString('hex'), randomBytes(32).toString('base64url')];
   await change(file, (tokens) => {
     if (tokens.some((token) => token.name === name))
-      throw new InvalidOptionError(`there is a token ${JSON.stringify(name)} in ${file}`);
+      throw new InvalidOptionError(`${file} already has a token ${JSON.stringify(name)}`);
     const record: TokenRecord = {
       ...{ id, name, scopes, hash: hashOf(secret).toString('hex'), created: new Date().toISOString() },
       ...(rate !== undefined && { rate }),
@@ -85,19 +87,23 @@ export async function createToken(file: string, options: TokenOptions): Promise<
   return `idsmith_${id}_${secret}`;
 }
 
-/** Removes a token by its name or id. Servers notice within a second. */
+/**
+ * Removes a token by its name or id. Servers notice within a second.
+ *
+ * @throws InvalidOptionError if the file has no such token
+ */
 export async function revokeToken(file: string, nameOrId: string): Promise<void> {
   await change(file, (tokens) => {
     const left = tokens.filter(({ id, name }) => id !== nameOrId && name !== nameOrId);
     if (left.length < tokens.length) return left;
-    throw new InvalidOptionError(`there is no token ${JSON.stringify(nameOrId)} in ${file}`);
+    throw new InvalidOptionError(`${file} has no token ${JSON.stringify(nameOrId)}`);
   });
 }
 
 /**
- * The tokens in a file; `undefined` if there is no file.
+ * Lists the tokens of a file; `undefined` if the file does not exist.
  *
- * @throws InvalidOptionError when the file is not one of tokens
+ * @throws InvalidOptionError if it is not a token file
  */
 export async function listTokens(file: string): Promise<TokenRecord[] | undefined> {
   let text: string;
@@ -109,7 +115,7 @@ export async function listTokens(file: string): Promise<TokenRecord[] | undefine
   }
   const tokens = parse(text);
   if (tokens?.every(isRecord)) return tokens;
-  throw new InvalidOptionError(`${file} is not a file of tokens; make one with idsmith token create`);
+  throw new InvalidOptionError(`${file} is not a token file; create one with idsmith token create`);
 }
 
 function parse(text: string): unknown[] | undefined {
@@ -134,24 +140,26 @@ function requireOptions(options: TokenOptions): TokenOptions {
   requireKnown('options', options, OPTIONS);
   const { name, scopes, rate, batch } = options;
   if (typeof name !== 'string' || !/^[\w.@ -]{1,100}$/.test(name))
-    throw new InvalidOptionError('the name of a token must be 1 to 100 letters, digits, spaces or . @ _ -');
+    throw new InvalidOptionError(
+      `name must be 1 to 100 letters, digits, spaces or . @ _ -, not ${JSON.stringify(String(name).slice(0, 60))}`,
+    );
   const unknown = scopes.find((scope) => !SCOPES.includes(scope));
   if (scopes.length === 0 || unknown !== undefined)
     throw new InvalidOptionError(
-      `scope must be of ${SCOPES.join(', ')}, not ${JSON.stringify(unknown ?? '')}`,
+      `scope must be one or more of ${SCOPES.join(', ')}, not ${JSON.stringify(unknown ?? '')}`,
     );
   if (rate !== undefined && !isCount(rate, 0))
-    throw new InvalidOptionError(`rate must be a whole number of requests a second, not ${rate}`);
+    throw new InvalidOptionError(`rate must be a whole number of requests per second, not ${rate}`);
   if (batch !== undefined && !isCount(batch, 1))
     throw new InvalidOptionError(`batch must be a whole number of ids, at least 1, not ${batch}`);
   return { ...options, scopes: SCOPES.filter((scope) => scopes.includes(scope)) };
 }
 
-/** Changes the file in one step that nobody sees the middle of, and one at a time. */
+/** Changes the file under a lock, and replaces it in one atomic step. */
 async function change(file: string, next: (tokens: TokenRecord[]) => TokenRecord[]): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const lock = `${file}.lock`;
-  const handle = await locked(lock);
+  const handle = await acquireLock(lock);
   try {
     const tokens = next((await listTokens(file)) ?? []);
     const draft = `${file}.new`;
@@ -163,16 +171,19 @@ async function change(file: string, next: (tokens: TokenRecord[]) => TokenRecord
   }
 }
 
-async function locked(lock: string) {
+async function acquireLock(lock: string) {
   for (let tries = 1; ; tries++) {
     try {
       return await open(lock, 'wx');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-        throw new StoreError(`${lock} cannot be made: ${(error as Error).message}`, { cause: error });
-      if (tries === TRIES)
-        throw new StoreError(`${lock} is there: if no other command is at work, remove it`, { cause: error });
-      await sleep(PAUSE);
+        throw new StoreError(`${lock} cannot be created: ${(error as Error).message}`, { cause: error });
+      if (tries === LOCK_TRIES)
+        throw new StoreError(
+          `${lock} exists, so another command is changing the tokens; if no other command is running, remove the file`,
+          { cause: error },
+        );
+      await sleep(LOCK_PAUSE);
     }
   }
 }

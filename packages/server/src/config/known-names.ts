@@ -1,24 +1,24 @@
 import { InvalidOptionError } from 'idsmith';
 
 /**
- * Refuses names that an object may not have.
+ * Refuses an object with an unknown property name.
  *
- * @param what names the object in messages: `'the settings'`, `'options'`
- * @throws InvalidOptionError naming the unknown name, the nearest known one and all of them
+ * @param what the object's name in messages: `'the settings'`, `'options'`
+ * @throws InvalidOptionError with the unknown name, the nearest known name and all known names
  */
 export function requireKnown(what: string, given: object, known: readonly string[]): void {
   for (const name of Object.keys(given))
     if (!known.includes(name)) throw new InvalidOptionError(`${what}: ${unknownName(name, known)}`);
 }
 
-/** A sentence about a name that is not known. */
+/** The message for an unknown name. */
 export function unknownName(name: string, known: readonly string[]): string {
   const nearest = nearestOf(name, known);
   const hint = nearest === undefined ? '' : `; did you mean ${JSON.stringify(nearest)}?`;
   return `unknown name ${JSON.stringify(name.slice(0, 60))}${hint} (known: ${known.join(', ')})`;
 }
 
-/** The known name that a third of its letters at most, or one, make of `name`. */
+/** The known name closest to `name`, if at most one letter or a third of the letters differ. */
 function nearestOf(name: string, known: readonly string[]): string | undefined {
   const [best] = known
     .map((candidate) => ({ candidate, errors: typingErrors(name.toLowerCase(), candidate.toLowerCase()) }))
@@ -26,7 +26,7 @@ function nearestOf(name: string, known: readonly string[]): string | undefined {
   return best && best.errors <= Math.max(1, best.candidate.length / 3) ? best.candidate : undefined;
 }
 
-/** How many letters to add, drop, change or swap with their neighbour. */
+/** The number of letters to add, drop, change or swap with a neighbour: the Damerau–Levenshtein distance. */
 function typingErrors(from: string, to: string): number {
   let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, j) => j);

@@ -1,13 +1,13 @@
 import { InvalidOptionError } from 'idsmith';
 
 /**
- * Reads a setting, which is text from a flag or variable, or any JSON from a file.
+ * Checks a setting, which is text from a flag or variable, or any JSON value from a file.
  *
- * @param where how the user calls it: `--port`, `IDSMITH_PORT` or `port in idsmith.config.json`
+ * @param where the user's name for the setting: `--port`, `IDSMITH_PORT` or `port in idsmith.config.json`
  */
 export type Reader<T> = (where: string, value: unknown) => T;
 
-/** @throws InvalidOptionError saying what the setting must be, and that the value is not */
+/** @throws InvalidOptionError with the requirement and the value */
 function refuse(where: string, requirement: string, value: unknown): never {
   const shown = typeof value === 'object' && value !== null ? 'an object' : JSON.stringify(value);
   throw new InvalidOptionError(`${where} must be ${requirement}, not ${shown?.slice(0, 60)}`);
@@ -22,12 +22,12 @@ export function integer(min: number, max: number): Reader<number> {
   };
 }
 
-/** @param what what the text is, for the error */
-export function text(what: string, pattern = /^[^\0]{1,1000}$/): Reader<string> {
+/** @param requirement a description of the text, for the error message */
+export function text(requirement: string, pattern = /^[^\0]{1,1000}$/): Reader<string> {
   return (where, value) => {
     if (typeof value === 'string' && pattern.test(value)) return value;
-    // What was given may be a URL with a password.
-    throw new InvalidOptionError(`${where} must be ${what}`);
+    // The value is not shown: it may be a URL with a password.
+    throw new InvalidOptionError(`${where} must be ${requirement}`);
   };
 }
 

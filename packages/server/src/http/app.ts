@@ -1,72 +1,93 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { asHook, guardOf } from '../auth/guard.js';
-import type { Services } from '../services.js';
+import type { Settings } from '../config/settings.js';
+import type { Log } from '../ops/log.js';
 import type { Assets } from './assets.js';
 import { limitConnections, refuseConnection } from './connections.js';
 import { DATA_HEADERS, PAGE_HEADERS } from './headers.js';
-import { RequestProblem, type Trouble, troubleOf } from './problem.js';
+import { type ProblemResponse, problemResponseOf, RequestProblem } from './problem.js';
 import { parseQuery } from './query.js';
-import { responder } from './respond.js';
+import { type ResponderParts, responder } from './respond.js';
 import type { Route } from './route.js';
 import { record } from './schemas.js';
 
-/** How long a connection may stay silent, in the middle of an answer that nobody reads, too, ms. */
-const SILENCE = 60_000;
+/** The longest silence of a connection, ms. A response that the client does not read counts as silence, too. */
+const IDLE_TIMEOUT = 60_000;
 
-/** How often connections are looked at for requests that take too long, ms. */
-const LOOK = 500;
+/** The interval of the search for requests that take too long to arrive, ms. */
+const TIMEOUT_CHECK_INTERVAL = 500;
 
-/** The HTTP server of these routes, not listening yet. */
-export function buildApp(routes: readonly Route[], services: Services, assets: Assets): FastifyInstance {
-  const { settings, keyring } = services;
-  const app = fastify({
+/** Lets a request pass, or throws a `RequestProblem`. */
+type Check = (request: FastifyRequest) => void;
+
+/** The parts that the HTTP server is built from, besides its routes. */
+export interface AppParts extends ResponderParts {
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly assets: Assets;
+  /** Makes the check of the callers of a route. */
+  readonly guard: (route: Route) => Check;
+}
+
+/** Builds the HTTP server of these routes. It does not listen yet. */
+export function buildApp(routes: readonly Route[], parts: AppParts): FastifyInstance {
+  const app = makeFastify(parts.settings);
+  limitConnections(app.server, parts.settings.maxConnections);
+  app.decorateRequest('caller', null);
+  acceptJsonOnly(app);
+  for (const route of routes) addRoute(app, route, parts);
+  handleErrors(app, parts);
+  handleUnrouted(app, routes, parts.assets);
+  if (parts.settings.log === 'requests') logRequests(app, parts.log);
+  return app;
+}
+
+function makeFastify(settings: Settings): FastifyInstance {
+  return fastify({
     bodyLimit: settings.bodyLimit,
     requestTimeout: settings.requestTimeout,
-    connectionTimeout: SILENCE,
+    connectionTimeout: IDLE_TIMEOUT,
     forceCloseConnections: 'idle',
-    // Those who are connected when the end is near are still served, and told that their connection ends.
+    // Requests on open connections are still served during shutdown, with `Connection: close`.
     return503OnClosing: false,
-    http: { connectionsCheckingInterval: LOOK, headersTimeout: settings.requestTimeout },
-    // Names of 255 characters, each of up to nine when it is escaped; the schemas hold them to the number.
+    http: { connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL, headersTimeout: settings.requestTimeout },
+    // Names have up to 255 characters, and an escaped character takes up to nine. The schemas check the exact length.
     routerOptions: { maxParamLength: 255 * 9, querystringParser: parseQuery },
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
     clientErrorHandler: refuseConnection,
     frameworkErrors: (error, _request, reply) => {
-      sendTrouble(reply as FastifyReply, troubleOf(error));
+      sendProblem(reply as FastifyReply, problemResponseOf(error));
     },
   });
-  limitConnections(app.server, settings.maxConnections);
-  app.decorateRequest('caller', null);
-  takeJsonOnly(app);
-  for (const route of routes) {
-    const { method, path, params, query, body } = route;
-    app.route({
-      method,
-      url: path.replace(/\{(\w+)\}/g, ':$1'),
-      schema: {
-        ...(params && { params: record(params) }),
-        querystring: record(query ?? {}, Object.keys(query ?? {})),
-        ...(body && { body }),
-      },
-      config: { path },
-      onRequest: asHook(guardOf(route, keyring, services.transit)),
-      handler: responder(route, services),
-    });
-  }
-  answerTheRest(app, routes, services, assets);
-  if (settings.log === 'requests')
-    app.addHook('onResponse', (request, reply, done) => {
-      const { method, caller } = request;
-      const ms = Math.round(reply.elapsedTime * 1000) / 1000;
-      const token = caller?.id || undefined;
-      services.log.request({ method, path: pathOf(request), status: reply.statusCode, ms, token });
-      done();
-    });
-  return app;
 }
 
-/** Other types are what pages of other sites can send without being asked; an empty body needs none. */
-function takeJsonOnly(app: FastifyInstance): void {
+function addRoute(app: FastifyInstance, route: Route, parts: AppParts): void {
+  const { method, path, params, query, body, servedUnderOverload } = route;
+  const guard = parts.guard(route);
+  app.route({
+    method,
+    url: path.replace(/\{(\w+)\}/g, ':$1'),
+    schema: {
+      ...(params && { params: record(params) }),
+      querystring: record(query ?? {}, Object.keys(query ?? {})),
+      ...(body && { body }),
+    },
+    config: { path },
+    onRequest(request, reply, done) {
+      try {
+        if (!servedUnderOverload) parts.backlog.check(request, reply);
+        guard(request);
+      } catch (error) {
+        done(error as Error);
+        return;
+      }
+      done();
+    },
+    handler: responder(route, parts),
+  });
+}
+
+/** Refuses other content types, because pages of other sites can send them without a preflight. An empty body needs no type. */
+function acceptJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
@@ -75,23 +96,20 @@ function takeJsonOnly(app: FastifyInstance): void {
   });
 }
 
-/** Problems, paths that are not there, and the files of the console. */
-function answerTheRest(
-  app: FastifyInstance,
-  routes: readonly Route[],
-  { metrics, log }: Services,
-  assets: Assets,
-): void {
+function handleErrors(app: FastifyInstance, { metrics, log }: AppParts): void {
   app.setErrorHandler((error, request, reply) => {
-    const trouble = troubleOf(error);
-    const { status, code } = trouble.problem;
+    const response = problemResponseOf(error);
+    const { status, code } = response.problem;
     const path = pathOf(request);
     metrics.requests.add(1, request.method, path, String(status));
     metrics.problems.add(1, code);
     if (status >= 500 && code !== 'NOT_CONFIGURED') log.error('request failed', { path, error });
-    return sendTrouble(reply, trouble);
+    return sendProblem(reply, response);
   });
+}
 
+/** Serves paths without a route: the files of the console, a 405 if the path has another method, or a 404. */
+function handleUnrouted(app: FastifyInstance, routes: readonly Route[], assets: Assets): void {
   const patterns = routes.map(({ method, path }) => ({
     method,
     pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
@@ -104,18 +122,28 @@ function answerTheRest(
         .headers({ ...PAGE_HEADERS, 'content-type': asset.type, 'cache-control': asset.cache })
         .send(asset.bytes);
     const allowed = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
-    if (allowed.length === 0) throw new RequestProblem(404, 'NOT_FOUND', 'there is nothing at this path');
+    if (allowed.length === 0) throw new RequestProblem(404, 'NOT_FOUND', 'no route has this path');
     const allow = allowed.join(', ');
-    throw new RequestProblem(405, 'METHOD_NOT_ALLOWED', `this path takes ${allow}`, { allow });
+    throw new RequestProblem(405, 'METHOD_NOT_ALLOWED', `this path allows ${allow} only`, { allow });
   });
 }
 
-/** The path of a route as the document has it; what is not there has none, or there would be no end of them. */
+function logRequests(app: FastifyInstance, log: Log): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, caller } = request;
+    const ms = Math.round(reply.elapsedTime * 1000) / 1000;
+    const token = caller?.id || undefined;
+    log.request({ method, path: pathOf(request), status: reply.statusCode, ms, token });
+    done();
+  });
+}
+
+/** The path of the route, with its parameters in braces. Unknown paths share one name, so that metrics stay bounded. */
 function pathOf({ routeOptions }: FastifyRequest): string {
   return (routeOptions.config as { path?: string }).path ?? 'unknown';
 }
 
-function sendTrouble(reply: FastifyReply, { problem, headers }: Trouble): FastifyReply {
+function sendProblem(reply: FastifyReply, { problem, headers }: ProblemResponse): FastifyReply {
   return reply
     .code(problem.status)
     .headers({ ...DATA_HEADERS, ...headers, 'content-type': 'application/problem+json; charset=utf-8' })

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
 import { InvalidOptionError } from 'idsmith';
 
-/** A file as it is served. */
+/** A file and its headers. */
 export interface Asset {
   readonly bytes: Buffer;
   readonly type: string;
@@ -23,19 +23,18 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** A name with a hash of its contents, as bundlers give: `app-BxK3f9aQ.js`. */
+/** A file name with a hash of the contents, as bundlers make them: `app-BxK3f9aQ.js`. */
 const HASHED = /[.-](?=[\w-]*\d)[\w-]{8,}\.\w+$/;
 
 /**
- * The files of the console. They are read when the server starts, and found by their exact path: what is not among them
- * cannot be asked for.
+ * The files of the console, read once when the server starts and found by their exact path. A request can reach no other file.
  */
 export class Assets {
   readonly #files = new Map<string, Asset>();
 
   /**
-   * @param folder nothing for no files
-   * @throws InvalidOptionError when the folder cannot be read or has no index.html
+   * @param folder an empty text for no files
+   * @throws InvalidOptionError if the folder cannot be read or has no index.html
    */
   constructor(folder: string) {
     if (folder === '') return;
@@ -47,10 +46,10 @@ export class Assets {
     } catch (error) {
       throw new InvalidOptionError(`assets: ${(error as Error).message}`, { cause: error });
     }
-    if (!this.#files.has('/index.html')) throw new InvalidOptionError(`assets: no index.html in ${folder}`);
+    if (!this.#files.has('/index.html')) throw new InvalidOptionError(`assets: ${folder} has no index.html`);
   }
 
-  /** The page at the top, if there is one. */
+  /** The contents of `index.html`, if the file exists. */
   get page(): Buffer | undefined {
     return this.#files.get('/index.html')?.bytes;
   }

@@ -1,4 +1,4 @@
-/** Of everything that is no page: pages of other sites can neither read, embed nor frame it, and it is never kept. */
+/** Headers of API responses: pages of other sites cannot read, embed or frame the response, and nothing caches it. */
 export const DATA_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -6,7 +6,7 @@ export const DATA_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 };
 
-/** Of pages and their files, which may run scripts and styles of this server and no others. */
+/** Headers of pages and their files: only scripts and styles of this server run. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   ...DATA_HEADERS,
   'content-security-policy':
@@ -22,7 +22,7 @@ const [DATA, PAGE] = [DATA_HEADERS, PAGE_HEADERS].map((headers) => Object.entrie
   string[],
 ];
 
-/** With what is said of the answer itself, as a list: to copy and extend an object takes ten times as long. */
+/** All headers of a response, as a list. Copying and extending an object takes ten times as long. */
 export function headersOf(type: string, length: number): string[] {
   const headers = type.startsWith('text/html') ? PAGE : DATA;
   return [...headers, 'content-type', type, 'content-length', String(length)];

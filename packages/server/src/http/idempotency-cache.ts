@@ -1,103 +1,111 @@
 import type { ServerResponse } from 'node:http';
 import type { Metrics } from '../ops/metrics.js';
-import { invalid } from './problem.js';
+import { invalidRequest } from './problem.js';
 
-/** How long an answer is remembered, ms; how many are, and how many characters in all. */
+/** The time for which a response is kept, ms. */
 const LIFETIME = 120_000;
-const MAX_ANSWERS = 10_000;
+
+/** The most responses that are kept. */
+const MAX_ENTRIES = 10_000;
+
+/** The most characters of all responses that are kept. */
 const MAX_SIZE = 16 * 2 ** 20;
 
 /** A request that carries an `Idempotency-Key`. */
-export interface Repeatable {
-  /** The key, together with whose it is. */
+export interface IdempotentRequest {
+  /** The key together with the id of its token: clients cannot read each other's responses. */
   readonly key: string;
-  /** All that makes it this request: a key is good for one. */
+  /** Method, URL and body of the request. A key is valid for one fingerprint. */
   readonly fingerprint: string;
-  /** The path of its route, for the metrics. */
+  /** The path of the route, for the metrics. */
   readonly path: string;
-  /** Whether its sender has sent it before. */
+  /** Whether the client says that it sends the request again. */
   readonly isRepeat: boolean;
 }
 
-interface Memory extends Repeatable {
-  readonly answer: Promise<string>;
+interface Entry extends IdempotentRequest {
+  readonly text: Promise<string>;
   readonly expires: number;
   size: number;
-  /** Whether all of the answer was handed to a connection that was open. */
+  /** Whether the whole response was written to an open connection. */
   isDelivered: boolean;
 }
 
 /**
- * Remembers answers, so that a request whose answer was lost gets the same one when it comes again. Nothing is shared with
- * other servers: there the request is answered anew, and what the first answer held is given up.
+ * Keeps responses by their `Idempotency-Key`, so that a client whose response was lost gets the same one again. Servers do not
+ * share their caches: another server handles a repeated request anew, and the ids of the first response become a gap.
  */
-export class Replays {
+export class IdempotencyCache {
   readonly #metrics: Metrics;
-  readonly #memories = new Map<string, Memory>();
+  readonly #entries = new Map<string, Entry>();
   #size = 0;
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
   }
 
-  /** The answer to a request: the one it had before, or what `work` gives. A failure is not remembered. */
-  async answer(request: Repeatable, response: ServerResponse, work: () => Promise<string>): Promise<string> {
-    const known = this.#memories.get(request.key);
+  /** Returns the kept response of this request, or the result of `work`. A failure is not kept. */
+  async respond(
+    request: IdempotentRequest,
+    response: ServerResponse,
+    work: () => Promise<string>,
+  ): Promise<string> {
+    const known = this.#entries.get(request.key);
     if (known !== undefined && known.expires > performance.now()) {
       if (known.fingerprint !== request.fingerprint)
-        throw invalid('this Idempotency-Key was used for another request');
+        throw invalidRequest('this Idempotency-Key was used for another request');
       this.#metrics.repeats.add(1, 'replayed');
-      this.#follow(known, response);
-      return known.answer;
+      this.#recordDelivery(known, response);
+      return known.text;
     }
     if (request.isRepeat) this.#metrics.repeats.add(1, 'anew');
-    const memory = this.#remember(request, work());
-    this.#follow(memory, response);
+    const entry = this.#add(request, work());
+    this.#recordDelivery(entry, response);
     try {
-      const answer = await memory.answer;
-      memory.size += answer.length;
-      if (this.#memories.get(request.key) === memory) this.#size += answer.length;
-      return answer;
+      const text = await entry.text;
+      entry.size += text.length;
+      if (this.#entries.get(request.key) === entry) this.#size += text.length;
+      return text;
     } catch (error) {
-      this.#forget(memory);
+      this.#remove(entry);
       throw error;
     } finally {
       this.sweep();
     }
   }
 
-  /** Forgets what is too old or too much. */
+  /** Removes expired entries, and the oldest entries while there are too many. */
   sweep(): void {
     const now = performance.now();
-    for (const memory of this.#memories.values()) {
-      const isFull = this.#memories.size > MAX_ANSWERS || this.#size > MAX_SIZE;
-      if (!isFull && memory.expires > now) return;
-      this.#forget(memory);
-      if (!memory.isDelivered && memory.path.endsWith('/blocks')) this.#metrics.givenUp.add(1);
+    for (const entry of this.#entries.values()) {
+      const isFull = this.#entries.size > MAX_ENTRIES || this.#size > MAX_SIZE;
+      if (!isFull && entry.expires > now) return;
+      this.#remove(entry);
+      if (!entry.isDelivered && entry.path.endsWith('/blocks')) this.#metrics.givenUp.add(1);
     }
   }
 
-  #remember(request: Repeatable, answer: Promise<string>): Memory {
+  #add(request: IdempotentRequest, text: Promise<string>): Entry {
     const size = request.key.length + request.fingerprint.length;
-    const memory = { ...request, answer, expires: performance.now() + LIFETIME, size, isDelivered: false };
-    const before = this.#memories.get(request.key);
-    if (before !== undefined) this.#forget(before);
-    this.#memories.set(request.key, memory);
+    const entry = { ...request, text, expires: performance.now() + LIFETIME, size, isDelivered: false };
+    const before = this.#entries.get(request.key);
+    if (before !== undefined) this.#remove(before);
+    this.#entries.set(request.key, entry);
     this.#size += size;
-    return memory;
+    return entry;
   }
 
-  #forget(memory: Memory): void {
-    if (this.#memories.get(memory.key) !== memory) return;
-    this.#memories.delete(memory.key);
-    this.#size -= memory.size;
+  #remove(entry: Entry): void {
+    if (this.#entries.get(entry.key) !== entry) return;
+    this.#entries.delete(entry.key);
+    this.#size -= entry.size;
   }
 
-  /** Notes whether the answer left the house. That it was read nobody can know. */
-  #follow(memory: Memory, response: ServerResponse): void {
+  /** Records whether the response was fully written. The server cannot know whether the client has read it. */
+  #recordDelivery(entry: Entry, response: ServerResponse): void {
     response.once('close', () => {
-      if (response.writableFinished) memory.isDelivered = true;
-      else this.#metrics.undelivered.add(1, memory.path);
+      if (response.writableFinished) entry.isDelivered = true;
+      else this.#metrics.undelivered.add(1, entry.path);
     });
   }
 }

@@ -2,16 +2,14 @@ import { lookup } from 'node:dns/promises';
 import { type AddressInfo, BlockList } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { InvalidOptionError } from 'idsmith';
-import type { Keyring } from '../auth/keyring.js';
 import type { Settings } from '../config/settings.js';
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** @throws InvalidOptionError when others than this machine could call, and no token keeps them from it */
-export async function requireSafeHost(host: string, keyring: Keyring): Promise<void> {
-  if (keyring.size > 0) return;
+/** @throws InvalidOptionError unless only this machine can reach the host */
+export async function requireLoopback(host: string): Promise<void> {
   const addresses = await lookup(host, { all: true }).catch((cause: Error) => {
     throw new InvalidOptionError(`host must be an address of this machine, not ${JSON.stringify(host)}`, {
       cause,
@@ -22,15 +20,15 @@ export async function requireSafeHost(host: string, keyring: Keyring): Promise<v
   );
   if (isLoopback) return;
   throw new InvalidOptionError(
-    `host ${host} lets others than this machine call, and there is no token: make one with idsmith token create, ` +
-      'or listen on 127.0.0.1',
+    `host ${host} can be reached from other machines, and there is no token: ` +
+      'create one with idsmith token create, or listen on 127.0.0.1',
   );
 }
 
 /**
- * Listens, and gives the URL.
+ * Listens, and returns the URL.
  *
- * @throws InvalidOptionError when the address cannot be had
+ * @throws InvalidOptionError when the address is not available
  */
 export async function listen(app: FastifyInstance, { host, port }: Settings): Promise<string> {
   try {

@@ -2,12 +2,16 @@ import { STATUS_CODES } from 'node:http';
 import type { Route, Schema } from './route.js';
 import { problem } from './schemas.js';
 
-/** What may go wrong with any route, and with those that need a token or change something. */
+/** Statuses of problems that every route can have. */
 const COMMON = [400, 403, 422, 500];
+
+/** Further statuses of routes that need a token. */
 const WITH_TOKEN = [401, 429];
+
+/** Further statuses of routes that change something. */
 const UNSAFE = [408, 413, 415];
 
-/** The OpenAPI document of these routes. */
+/** Makes the OpenAPI document of these routes. */
 export function openApiOf(routes: readonly Route[], version: string): object {
   const components: Record<string, Schema> = {};
   const paths: Record<string, Record<string, object>> = {};
@@ -69,11 +73,11 @@ function operationOf(route: Route, components: Record<string, Schema>): object {
 }
 
 function success(
-  { status = 200, type = 'application/json', answer }: Route,
+  { status = 200, contentType = 'application/json', response }: Route,
   components: Record<string, Schema>,
 ) {
-  const schema = answer === undefined ? { type: 'string' } : referTo(answer, components);
-  const content = status === 204 ? {} : { content: { [type.split(';', 1)[0] as string]: { schema } } };
+  const schema = response === undefined ? { type: 'string' } : referTo(response, components);
+  const content = status === 204 ? {} : { content: { [contentType.split(';', 1)[0] as string]: { schema } } };
   return { [status]: { description: STATUS_CODES[status], ...content } };
 }
 
@@ -85,11 +89,11 @@ function parameter(place: 'path' | 'query' | 'header', name: string, schema: Sch
   };
 }
 
-/** `post_v1_sequences_name_next`. */
+/** The id of an operation, such as `post_v1_sequences_name_next`. */
 const operationId = (method: string, path: string) =>
   [method.toLowerCase(), ...(path.match(/\w+/g) ?? ['index'])].join('_');
 
-/** The schema with everything that has a title as a component, and a reference to it in its place. */
+/** Moves each schema with a title to the components, and puts a reference in its place. */
 function referTo(schema: Schema, components: Record<string, Schema>): Schema {
   const { title } = schema;
   const inner = Object.fromEntries(

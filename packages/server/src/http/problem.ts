@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorCode } from 'idsmith';
 
-/** Codes of what goes wrong between HTTP and the library. */
+/** Codes of problems with HTTP itself. Problems with ids have the code of the library's error. */
 export type HttpCode =
   | 'MALFORMED'
   | 'UNAUTHORIZED'
@@ -16,7 +16,7 @@ export type HttpCode =
   | 'NOT_CONFIGURED'
   | 'OVERLOADED';
 
-/** An answer of `application/problem+json` (RFC 9457), with a stable `code`. */
+/** A body of `application/problem+json` (RFC 9457), with a stable `code`. */
 interface Problem {
   readonly type: 'about:blank';
   readonly title: string;
@@ -40,30 +40,30 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   TIME_EXHAUSTED: 503,
 };
 
-/** What clients may be told of errors that are neither the library's nor this server's. */
-const BY_STATUS: Readonly<Record<number, HttpCode>> = {
+/** The codes of Fastify's own errors, by status. */
+const CODE_BY_STATUS: Readonly<Record<number, HttpCode>> = {
   400: 'MALFORMED',
   404: 'NOT_FOUND',
   405: 'METHOD_NOT_ALLOWED',
   408: 'TIMEOUT',
   413: 'TOO_LARGE',
   415: 'UNSUPPORTED_MEDIA_TYPE',
-  // Fastify's own, while the server is closing.
+  // While the server is closing.
   503: 'OVERLOADED',
 };
 
-/** Something that this server refuses, before the library is asked. */
+type Headers = Readonly<Record<string, string>>;
+
+/** Tells the client to try again in a second. */
+export const RETRY_SOON: Headers = { 'retry-after': '1' };
+
+/** A request that the server refuses before it asks the library. */
 export class RequestProblem extends Error {
   readonly status: number;
   readonly code: ErrorCode | HttpCode;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
 
-  constructor(
-    status: number,
-    code: ErrorCode | HttpCode,
-    detail: string,
-    headers: Readonly<Record<string, string>> = {},
-  ) {
+  constructor(status: number, code: ErrorCode | HttpCode, detail: string, headers: Headers = {}) {
     super(detail);
     this.status = status;
     this.code = code;
@@ -71,49 +71,47 @@ export class RequestProblem extends Error {
   }
 }
 
-/** A request that came well-formed but asks for what cannot be. */
-export function invalid(detail: string): RequestProblem {
+/** The problem of a well-formed request with a wrong value: 422. */
+export function invalidRequest(detail: string): RequestProblem {
   return new RequestProblem(422, 'INVALID_OPTION', detail);
 }
 
-/** A problem, and the headers that go with it. */
-export interface Trouble {
+/** A problem and the headers that are sent with it. */
+export interface ProblemResponse {
   readonly problem: Problem;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
 }
 
-/** What an error looks like to a client. What nobody has foreseen is not shown: it may hold anything. */
-export function troubleOf(error: unknown): Trouble {
-  if (error instanceof RequestProblem) return trouble(error.status, error.code, error.message, error.headers);
+/** Turns an error into the response for the client. The message of an unexpected error is hidden: it may hold secrets. */
+export function problemResponseOf(error: unknown): ProblemResponse {
+  if (error instanceof RequestProblem)
+    return problemResponse(error.status, error.code, error.message, error.headers);
   const { code, message, statusCode, validation, validationContext } = (error ?? {}) as FastifyFailure;
-  // By the code and not by the class: there may be two copies of the library.
+  // Compared by code, not by class: two copies of the library may be loaded.
   if (typeof code === 'string' && Object.hasOwn(STATUS, code)) {
     const status = STATUS[code as ErrorCode];
-    return trouble(status, code as ErrorCode, message ?? code, status === 503 ? SOON : {});
+    return problemResponse(status, code as ErrorCode, message ?? code, status === 503 ? RETRY_SOON : {});
   }
   if (validation?.[0] !== undefined)
-    return trouble(422, 'INVALID_OPTION', sentenceOf(validation[0], validationContext));
-  const known = BY_STATUS[statusCode ?? 0];
-  if (known !== undefined) return trouble(statusCode as number, known, message ?? known);
-  return trouble(500, 'INTERNAL', 'something went wrong here; the log of the server tells more');
+    return problemResponse(422, 'INVALID_OPTION', violationMessage(validation[0], validationContext));
+  const known = CODE_BY_STATUS[statusCode ?? 0];
+  if (known !== undefined) return problemResponse(statusCode as number, known, message ?? known);
+  return problemResponse(500, 'INTERNAL', 'internal error; see the log of the server');
 }
 
-/** Try again in a second. */
-const SOON = { 'retry-after': '1' };
-
-function trouble(
+function problemResponse(
   status: number,
   code: Problem['code'],
   detail: string,
-  headers: Trouble['headers'] = {},
-): Trouble {
+  headers: Headers = {},
+): ProblemResponse {
   return {
     problem: { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail, code },
     headers,
   };
 }
 
-/** What Fastify adds to its errors. */
+/** The properties that Fastify adds to its errors. */
 interface FastifyFailure {
   readonly code?: string;
   readonly message?: string;
@@ -122,6 +120,7 @@ interface FastifyFailure {
   readonly validationContext?: string;
 }
 
+/** A violation of a JSON Schema. */
 interface Violation {
   readonly instancePath: string;
   readonly keyword: string;
@@ -135,11 +134,11 @@ const PLACES: Readonly<Record<string, string>> = {
   params: 'the path',
 };
 
-/** `count in the query must be <= 10000`. */
-function sentenceOf({ instancePath, keyword, message, params }: Violation, context = ''): string {
+/** A message such as `count in the query must be <= 10000`. */
+function violationMessage({ instancePath, keyword, message, params }: Violation, context = ''): string {
   const place = PLACES[context] ?? 'the request';
   const { additionalProperty: surplus } = params;
-  if (keyword === 'additionalProperties') return `${JSON.stringify(surplus)} in ${place} is not known`;
+  if (keyword === 'additionalProperties') return `${JSON.stringify(surplus)} in ${place} is unknown`;
   const name = instancePath.slice(1).replaceAll('/', '.');
   return `${name === '' ? place : `${name} in ${place}`} ${message ?? 'is not valid'}`;
 }

@@ -1,8 +1,8 @@
 import querystring from 'node:querystring';
 
 /**
- * The parameters of a query. Digits become numbers and nothing else does: `1e3`, `0x10` and ` 5 ` are text, and refused
- * where a number is wanted. One that comes twice is a list, which is refused everywhere.
+ * Parses the parameters of a query. Only plain digits become numbers: `1e3`, `0x10` and ` 5 ` stay text, which the schemas refuse
+ * where they expect a number. A repeated parameter becomes a list, which every schema refuses.
  */
 export function parseQuery(text: string): Record<string, unknown> {
   const query = new (Query as unknown as new () => Record<string, unknown>)();
@@ -18,7 +18,7 @@ export function parseQuery(text: string): Record<string, unknown> {
   return query;
 }
 
-/** An object without properties of its own or inherited ones. What `Object.create(null)` gives is slower to read. */
+/** Makes an object without any properties, inherited ones included. Reading it is faster than `Object.create(null)`. */
 function Query(): void {}
 Query.prototype = Object.create(null);
 

@@ -1,63 +1,73 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Services } from '../services.js';
+import type { Metrics } from '../ops/metrics.js';
 import { DATA_HEADERS, headersOf } from './headers.js';
-import type { Repeatable } from './idempotency-cache.js';
-import { invalid } from './problem.js';
-import type { Answer, Route } from './route.js';
+import type { IdempotencyCache, IdempotentRequest } from './idempotency-cache.js';
+import type { InFlightLimit } from './in-flight-limit.js';
+import { invalidRequest } from './problem.js';
+import type { ResponseBacklog } from './response-backlog.js';
+import type { ResponseBody, Route } from './route.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The handler of a route, as Fastify calls it. */
-export function responder(route: Route, { gate, replays, metrics, transit }: Services) {
-  const { status = 200, type = JSON_TYPE, method, path, waits = false } = route;
-  const answered = metrics.requests.of(method, path, String(status));
+/** The parts that every response passes through. */
+export interface ResponderParts {
+  readonly metrics: Metrics;
+  readonly inFlight: InFlightLimit;
+  readonly idempotency: IdempotencyCache;
+  readonly backlog: ResponseBacklog;
+}
 
-  // Past Fastify, which has nothing to add to an answer that is text already.
-  const send = ({ raw: { socket } }: FastifyRequest, reply: FastifyReply, answer: Answer): void => {
-    answered.count++;
-    const body = textOf(answer);
+/** Makes Fastify's handler of a route: calls the route, and sends what the route returns. */
+export function responder(route: Route, { inFlight, idempotency, metrics, backlog }: ResponderParts) {
+  const { status = 200, contentType = JSON_TYPE, method, path, waitsForStore = false } = route;
+  const succeeded = metrics.requests.of(method, path, String(status));
+
+  // Written to the socket directly: Fastify has nothing to add to a body that is text already.
+  const send = ({ raw: { socket } }: FastifyRequest, reply: FastifyReply, result: ResponseBody): void => {
+    succeeded.count++;
+    const body = textOf(result);
     const { raw } = reply.hijack();
-    transit.leave(socket, raw, body.length);
+    backlog.add(socket, raw, body.length);
     if (status === 204) raw.writeHead(status, DATA_HEADERS).end();
-    else raw.writeHead(status, headersOf(type, Buffer.byteLength(body))).end(body);
+    else raw.writeHead(status, headersOf(contentType, Buffer.byteLength(body))).end(body);
   };
 
-  /** At once where the answer is at hand: a promise would cost as much as minting an id. */
-  const answerTo = (request: FastifyRequest, reply: FastifyReply): Answer | Promise<Answer> => {
+  /** Returns the result without a promise where possible: a promise would cost as much as minting an id. */
+  const call = (request: FastifyRequest): ResponseBody | Promise<ResponseBody> => {
     if (route.body === undefined && request.body !== undefined) refuseBody(request.body);
-    if (waits) gate.check();
-    const answer = route.handle(request, reply);
-    return answer instanceof Promise ? gate.hold(answer) : answer;
+    if (waitsForStore) inFlight.check();
+    const result = route.handle(request);
+    return result instanceof Promise ? inFlight.track(result) : result;
   };
 
   return (request: FastifyRequest, reply: FastifyReply): void | Promise<void> => {
     const key = method === 'GET' ? undefined : request.headers['idempotency-key'];
     if (key !== undefined) {
-      const work = async () => textOf(await answerTo(request, reply)).toString();
-      const answer = replays.answer(repeatable(request, key, path), reply.raw, work);
-      return answer.then((text) => send(request, reply, text));
+      const work = async () => textOf(await call(request)).toString();
+      const result = idempotency.respond(idempotentRequest(request, key, path), reply.raw, work);
+      return result.then((text) => send(request, reply, text));
     }
-    const answer = answerTo(request, reply);
-    if (answer instanceof Promise) return answer.then((value) => send(request, reply, value));
-    send(request, reply, answer);
+    const result = call(request);
+    if (result instanceof Promise) return result.then((value) => send(request, reply, value));
+    send(request, reply, result);
   };
 }
 
-function textOf(answer: Answer): string | Buffer {
-  if (typeof answer === 'string' || Buffer.isBuffer(answer)) return answer;
-  return answer === undefined ? '' : JSON.stringify(answer);
+function textOf(body: ResponseBody): string | Buffer {
+  if (typeof body === 'string' || Buffer.isBuffer(body)) return body;
+  return body === undefined ? '' : JSON.stringify(body);
 }
 
-/** What is not read must not look as if it counted. */
+/** Refuses a body that the route would ignore. */
 function refuseBody(body: unknown): void {
   if (JSON.stringify(body) === '{}') return;
-  throw invalid('this takes no body: what it can be told goes into the query');
+  throw invalidRequest('this route takes no body; send parameters in the query');
 }
 
-function repeatable(request: FastifyRequest, key: string | string[], path: string): Repeatable {
-  // With short keys two clients would come upon the same one some day, and be given the same ids.
+function idempotentRequest(request: FastifyRequest, key: string | string[], path: string): IdempotentRequest {
+  // Two clients with the same short key would get the same ids.
   if (typeof key !== 'string' || key.length < 16 || key.length > 255)
-    throw invalid('Idempotency-Key must be random text of 16 to 255 characters, such as a UUID');
+    throw invalidRequest('Idempotency-Key must be random text of 16 to 255 characters, such as a UUID');
   return {
     key: `${request.caller?.id ?? ''} ${key}`,
     fingerprint: `${request.method} ${request.url} ${JSON.stringify(request.body ?? null)}`,

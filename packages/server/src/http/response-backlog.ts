@@ -1,67 +1,66 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { RequestProblem } from './problem.js';
+import { RETRY_SOON, RequestProblem } from './problem.js';
 
-/** How many requests may be sent ahead on one connection. */
-const MOST_AHEAD = 32;
+/** The most responses that may wait on one connection. */
+const MAX_PIPELINED = 32;
 
-/** How many characters of answers may be on their way to those who should read them. */
-const MOST_IN_TRANSIT = 32 * 2 ** 20;
+/** The most characters of all responses that wait to be read by their clients. */
+const MAX_SIZE = 32 * 2 ** 20;
 
-/** Smaller answers are counted only if others are ahead of them: the connections themselves are counted. */
+/** Smaller responses are counted only behind others on the same connection: the number of connections is limited anyway. */
 const LARGE = 16_384;
 
-interface Load {
-  answers: number;
+/** The responses that wait on one connection. */
+interface ConnectionBacklog {
+  responses: number;
   size: number;
 }
 
 /**
- * Keeps count of answers that wait to be taken. A client may send many requests ahead, or read nothing: Node makes all answers to
- * what arrives in one piece, and keeps them until they are read.
+ * Limits the responses that wait to be read. A client may pipeline many requests or read nothing: Node makes a response to every
+ * request that has arrived, and keeps each response in memory until the client reads it.
  */
-export class Transit {
-  readonly #loads = new Map<Socket, Load>();
+export class ResponseBacklog {
+  readonly #connections = new Map<Socket, ConnectionBacklog>();
   #size = 0;
 
-  /** @throws RequestProblem 503 when too many answers wait to be taken */
+  /** @throws RequestProblem 503 when too many responses wait to be read */
   check({ raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
-    if (this.#size > MOST_IN_TRANSIT) throw overloaded('too many answers wait to be read');
-    if (isBehind(response) && (this.#loads.get(socket)?.answers ?? 0) >= MOST_AHEAD)
-      throw overloaded('too many requests were sent ahead on this connection');
+    if (this.#size > MAX_SIZE) throw overloaded('too many responses wait to be read');
+    if (isBehind(response) && (this.#connections.get(socket)?.responses ?? 0) >= MAX_PIPELINED)
+      throw overloaded('too many requests were pipelined on this connection');
   }
 
-  /** An answer of that size is about to leave. */
-  leave(socket: Socket, response: ServerResponse, size: number): void {
+  /** Counts a response until it is fully written. */
+  add(socket: Socket, response: ServerResponse, size: number): void {
     if (size < LARGE && !isBehind(response)) return;
-    const load = this.#loads.get(socket) ?? this.#begin(socket);
-    load.answers++;
-    load.size += size;
+    const connection = this.#connections.get(socket) ?? this.#addConnection(socket);
+    connection.responses++;
+    connection.size += size;
     this.#size += size;
     response.once('finish', () => {
-      // Those of a connection that has ended were taken off together.
-      if (this.#loads.get(socket) !== load) return;
-      load.answers--;
-      load.size -= size;
+      // The end of a connection has subtracted all of its responses at once.
+      if (this.#connections.get(socket) !== connection) return;
+      connection.responses--;
+      connection.size -= size;
       this.#size -= size;
     });
   }
 
-  #begin(socket: Socket): Load {
-    const load = { answers: 0, size: 0 };
-    this.#loads.set(socket, load);
+  #addConnection(socket: Socket): ConnectionBacklog {
+    const connection = { responses: 0, size: 0 };
+    this.#connections.set(socket, connection);
     socket.once('close', () => {
-      this.#loads.delete(socket);
-      this.#size -= load.size;
+      this.#connections.delete(socket);
+      this.#size -= connection.size;
     });
-    return load;
+    return connection;
   }
 }
 
-/** Whether the connection belongs to the answer before this one. */
+/** Whether an earlier response on the same connection is not finished yet. */
 const isBehind = (response: ServerResponse) => response.socket === null;
 
-function overloaded(detail: string): RequestProblem {
-  return new RequestProblem(503, 'OVERLOADED', detail, { 'retry-after': '1' });
-}
+const overloaded = (detail: string) => new RequestProblem(503, 'OVERLOADED', detail, RETRY_SOON);

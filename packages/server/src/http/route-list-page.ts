@@ -1,7 +1,7 @@
 import type { Route } from './route.js';
 
-/** A plain page that names the routes. */
-export function pageOf(routes: readonly Route[]): string {
+/** A plain HTML page with a list of the routes. */
+export function routeListPage(routes: readonly Route[]): string {
   const rows = routes.map(
     ({ method, path, summary }) =>
       `<tr><td>${method}</td><td><code>${escaped(path)}</code></td><td>${escaped(summary)}</td></tr>`,
@@ -12,7 +12,7 @@ export function pageOf(routes: readonly Route[]): string {
 <body>
 <h1>idsmith</h1>
 <p>Ids for distributed systems. <a href="/openapi.json">openapi.json</a> describes every route,
-<a href="/metrics">metrics</a> tells how it is doing.</p>
+<a href="/metrics">metrics</a> shows the state of this server.</p>
 <p>Try: <code>curl -X POST 'http://127.0.0.1:7600/v1/flakes?count=3'</code></p>
 <table>
 <thead><tr><th>method</th><th>path</th><th>does</th></tr></thead>

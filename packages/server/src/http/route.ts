@@ -1,36 +1,34 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
+import type { Scope } from './caller.js';
 
-/** A JSON Schema, as it stands in the OpenAPI document too. */
+/** A JSON Schema. The OpenAPI document contains the same schema. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** What a token may allow. */
-export const SCOPES = ['mint', 'lease', 'admin'] as const;
+/** The result of a handler. Text and bytes are sent as they are, an object as JSON, and `undefined` as an empty body. */
+export type ResponseBody = string | Buffer | object | undefined;
 
-export type Scope = (typeof SCOPES)[number];
-
-/** What a handler gives: text and bytes are JSON already, an object becomes it, and nothing is an empty answer. */
-export type Answer = string | Buffer | object | undefined;
-
-/** One operation. From these the server is made, and its document. */
+/** One operation of the API. The server and its OpenAPI document are both made from these objects. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** With its parameters in braces. */
+  /** The path, with its parameters in braces. */
   readonly path: string;
   readonly summary: string;
-  /** Which token it takes: one with that scope, `'any'` token, or none because it is `'public'`. */
+  /** The token that the route needs: one with this scope, `'any'` token, or none for `'public'`. */
   readonly scope: Scope | 'any' | 'public';
   readonly params?: Readonly<Record<string, Schema>>;
   readonly query?: Readonly<Record<string, Schema>>;
   readonly body?: Schema;
-  /** The status of success, its content type unless it is JSON, and what it then says. */
+  /** The status of success. Default 200. */
   readonly status?: number;
-  readonly type?: string;
-  readonly answer?: Schema;
-  /** The problems to be expected besides those that every route has. */
+  /** The content type of success. Default JSON. */
+  readonly contentType?: string;
+  /** The schema of the body of success. */
+  readonly response?: Schema;
+  /** The statuses of problems that the route can have, besides those of every route. */
   readonly problems?: readonly number[];
-  /** Whether it may wait for the store, and so counts against the requests in flight. */
-  readonly waits?: boolean;
-  /** Whether it is answered also when there is too much to do, so that one can see that there is. */
-  readonly always?: boolean;
-  handle(request: FastifyRequest, reply: FastifyReply): Answer | Promise<Answer>;
+  /** Whether the handler may wait for the store, and so counts as a request in flight. */
+  readonly waitsForStore?: boolean;
+  /** Whether the route is answered even when too many responses wait to be read, so that an overload can be observed. */
+  readonly servedUnderOverload?: boolean;
+  handle(request: FastifyRequest): ResponseBody | Promise<ResponseBody>;
 }

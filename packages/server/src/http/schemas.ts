@@ -1,6 +1,6 @@
 import type { Schema } from './route.js';
 
-// JSON Schemas that several routes share. Those with a title are components of the OpenAPI document.
+// JSON Schemas that several routes share. A schema with a title becomes a component of the OpenAPI document.
 
 /** The most ids or blocks of one call. */
 export const MAX_COUNT = 10_000;
@@ -24,16 +24,16 @@ const wholeNumber: Schema = { type: 'integer', minimum: -SAFE, maximum: SAFE };
 
 const natural: Schema = { type: 'integer', minimum: 0, maximum: SAFE };
 
-/** A 64-bit number in an answer. */
+/** A 64-bit number in a response. */
 const digits: Schema = { type: 'string', pattern: '^-?\\d{1,19}$' };
 
-/** A 64-bit number in a request: digits, or a number if it is exact. */
+/** A 64-bit number in a request: digits, or a JSON number within the safe integers. */
 const id64: Schema = { anyOf: [digits, wholeNumber] };
 
 const blockSize: Schema = { type: 'integer', minimum: 1, maximum: 2 ** 31 - 1 };
 const step: Schema = { ...wholeNumber, not: { const: 0 } };
 
-/** An object with these properties, all of them there unless `optional`, and no others. */
+/** The schema of an object with exactly these properties. All are required unless listed in `optional`. */
 export function record(properties: Record<string, Schema>, optional: readonly string[] = []): Schema {
   const required = Object.keys(properties).filter((key) => !optional.includes(key));
   return {
@@ -50,8 +50,8 @@ export const problem: Schema = {
     type: { type: 'string' },
     title: { type: 'string' },
     status: { type: 'integer' },
-    detail: { type: 'string', description: 'what is wrong, in a sentence' },
-    code: { type: 'string', description: 'stable, to be switched on' },
+    detail: { type: 'string', description: 'the problem, in a sentence' },
+    code: { type: 'string', description: 'stable; programs can switch on it' },
   }),
 };
 
@@ -78,7 +78,7 @@ export const sequence: Schema = {
   title: 'Sequence',
   ...record({
     name,
-    start: { anyOf: [digits, { type: 'null' }], description: 'null where another program defined it' },
+    start: { anyOf: [digits, { type: 'null' }], description: 'null if another program defined the sequence' },
     next: digits,
     blockSize: { type: 'integer' },
     step,
@@ -96,7 +96,7 @@ export const block: Schema = {
       ...{ first: digits, step, count: { ...natural, minimum: 1 } },
       origin: {
         ...natural,
-        description: 'the receipt of the run, a secret of its taker, to give its end back',
+        description: 'the receipt of the run: a secret of its taker, needed to return the unused end',
       },
     },
     ['origin'],
@@ -112,7 +112,7 @@ export const lease: Schema = {
     },
     owner: {
       anyOf: [{ type: 'string', maxLength: MAX_NAME }, { type: 'null' }],
-      description: "the holder's secret, or its digest: sha256: and 32 hexadecimal digits; null when free",
+      description: "the holder's secret, or its digest (sha256: and 32 hexadecimal digits); null when free",
     },
     epoch: natural,
     fence: natural,

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Block } from 'idsmith';
 
-/** The most runs to remember. The end of one that is forgotten becomes a gap when it is given back. */
-const MOST = 10_000;
+/** The most runs that are remembered. The unused end of a forgotten run becomes a gap. */
+const MAX_RUNS = 10_000;
 
 interface Taken {
   readonly name: string;
@@ -10,26 +10,26 @@ interface Taken {
 }
 
 /**
- * Receipts for runs of blocks: random numbers of 53 bits that only the taker of a run is told. With its receipt the end of a run may
- * come back, once, and nothing but that: of two sequences that stand at the same id, or of two takers of the same ids, the
- * store alone could not tell which is meant.
+ * Receipts for runs of blocks: random numbers of 53 bits that only the taker of a run is told. With the receipt, the taker can return
+ * the unused end of that run once, and nothing else. The store alone could not tell apart two sequences that stand at the same id,
+ * or two takers of the same ids.
  *
- * Nothing is shared with other servers: what is given back there is a gap. A guess is right once in 2^53 requests, which is
- * ten thousand years of them at the rate of this server.
+ * Servers do not share their receipts: a run that is returned to another server becomes a gap. A guess succeeds once in 2^53 requests,
+ * which takes ten thousand years at the rate of this server.
  */
-export class Receipts {
+export class BlockReceipts {
   readonly #taken = new Map<number, Taken>();
 
-  /** The run as its taker sees it, with the receipt in the place of its origin. */
-  give(name: string, run: Block): Block {
-    const receipt = this.#unused();
+  /** Issues a receipt: returns the run for its taker, with the receipt as its origin. */
+  issue(name: string, run: Block): Block {
+    const receipt = this.#unusedReceipt();
     this.#taken.set(receipt, { name, run });
     const [oldest] = this.#taken.keys();
-    if (this.#taken.size > MOST) this.#taken.delete(oldest as number);
+    if (this.#taken.size > MAX_RUNS) this.#taken.delete(oldest as number);
     return { first: run.first, step: run.step, count: run.count, origin: receipt };
   }
 
-  /** The tail as the store knows it, if it is the end of a run whose receipt it has; the receipt is used up then. */
+  /** Uses up a receipt: returns the tail for the store, or `undefined` if the tail is not the end of the receipt's run. */
   redeem(name: string, tail: Block): Block | undefined {
     const taken = this.#taken.get(tail.origin ?? -1);
     if (taken?.name !== name || !isEndOf(taken.run, tail)) return undefined;
@@ -38,7 +38,7 @@ export class Receipts {
     return { first: tail.first, step: tail.step, count: tail.count, ...(origin !== undefined && { origin }) };
   }
 
-  #unused(): number {
+  #unusedReceipt(): number {
     for (;;) {
       const receipt = Number(randomBytes(8).readBigUInt64LE() >> 11n);
       if (!this.#taken.has(receipt)) return receipt;

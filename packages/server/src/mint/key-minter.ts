@@ -1,18 +1,18 @@
 import { InvalidOptionError } from 'idsmith';
 import { type ShardConfig, ShardMap } from 'idsmith/shard';
-import { readJson } from '../config/settings.js';
+import { readJson } from '../config/json-file.js';
 import { RequestProblem } from '../http/problem.js';
 import type { Log } from '../ops/log.js';
 import type { Metrics } from '../ops/metrics.js';
 
-/** Mints sharded keys, if the server was given a config of shards. */
-export class Keys {
+/** Mints sharded keys, if the server has a config of shards. */
+export class KeyMinter {
   readonly #map: ShardMap | undefined;
   readonly #metrics: Metrics;
 
   /**
-   * @param file the config, or nothing
-   * @throws InvalidOptionError naming the file and what in it is wrong
+   * @param file the config; an empty text for none
+   * @throws InvalidOptionError naming the file and the mistake in it
    */
   constructor(file: string, metrics: Metrics, log: Log) {
     this.#metrics = metrics;
@@ -26,13 +26,13 @@ export class Keys {
     this.#map.on('node-failed', ({ node, error }) => log.error('shard failed', { node: node.name, error }));
   }
 
-  /** @throws RequestProblem 501 when there are no shards; StoreError when none of them answers */
+  /** @throws RequestProblem 501 if there is no config of shards; StoreError if no shard answers */
   async mint(type: string | number | undefined, count: number): Promise<string[]> {
     if (this.#map === undefined)
       throw new RequestProblem(
         501,
         'NOT_CONFIGURED',
-        'this server has no shards to mint keys on: start it with --shards shards.json',
+        'this server has no shards for keys: start it with --shards shards.json',
       );
     const keys = await this.#map.genKeys(type, count);
     this.#metrics.minted.add(count, 'key', '');

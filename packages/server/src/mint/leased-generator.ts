@@ -9,7 +9,7 @@ import {
 import type { Log } from '../ops/log.js';
 import type { LeaseGauge } from '../ops/metrics.js';
 
-/** The lease's timers are not what a server lives for: while it listens it lives, and when it has closed it ends. */
+/** Timers of leases. They do not keep the process alive: the listening socket does. */
 const timer: Timer = {
   after(ms, fn) {
     const handle = setTimeout(fn, ms).unref();
@@ -17,14 +17,14 @@ const timer: Timer = {
   },
 };
 
-/** How long to wait before a node id is asked for again, ms. */
-const PAUSE = 1000;
+/** The pause before another attempt to acquire a lease, ms. */
+const RETRY_PAUSE = 1000;
 
 /**
- * A generator with a lease of its own. The lease is acquired in the background, and asked for again until there is one: a
- * store that can forget lets everybody wait for a minute, and all node ids may be held.
+ * A generator with a lease of its own. The lease is acquired in the background, and attempts go on until one succeeds: a store that
+ * can forget makes all servers wait for a minute, and all node ids may be held.
  */
-export class Leased<T> {
+export class LeasedGenerator<T> {
   readonly family: string;
   readonly #store: LeaseStore;
   readonly #options: LeaseOptions;
@@ -47,24 +47,24 @@ export class Leased<T> {
   /**
    * The generator.
    *
-   * @throws whatever the last attempt to get a lease failed with; LeasesExhaustedError while the first goes on
+   * @throws the error of the last attempt to acquire a lease; LeasesExhaustedError during the first attempt
    */
   get generator(): T {
     if (this.#generator !== undefined) return this.#generator;
     throw (
       this.#failure ??
       new LeasesExhaustedError(
-        `this server is waiting for a node id of namespace ${JSON.stringify(this.#options.namespace)}`,
+        `this server is waiting for a node id in namespace ${JSON.stringify(this.#options.namespace)}`,
       )
     );
   }
 
-  /** Whether ids can be made. */
+  /** Whether the generator can mint. */
   get isActive(): boolean {
     return this.#lease?.state === 'active';
   }
 
-  /** Whether somebody has asked for it. */
+  /** Whether `start()` was called. */
   get isStarted(): boolean {
     return this.#started !== undefined;
   }
@@ -82,9 +82,9 @@ export class Leased<T> {
   }
 
   /**
-   * Begins to acquire the lease; resolves when it is there.
+   * Starts to acquire the lease. The promise resolves when the generator has its lease.
    *
-   * @throws InvalidOptionError when there will never be one
+   * @throws InvalidOptionError if no attempt can ever succeed
    */
   start(): Promise<void> {
     this.#started ??= this.#acquire();
@@ -97,12 +97,7 @@ export class Leased<T> {
       try {
         const lease = await acquireLease(this.#store, { ...this.#options, timer });
         if (this.#closed) return await lease.release();
-        for (const event of ['empty-namespace', 'reacquired'] as const)
-          lease.on(event, () => this.#log.info(`lease ${event}`, { namespace, node: lease.id }));
-        lease.on('renewal-failed', (error) =>
-          this.#log.error('lease not renewed', { namespace, node: lease.id, error }),
-        );
-        lease.on('fenced', () => this.#log.error('lease fenced', { namespace, node: lease.id }));
+        this.#logEvents(lease);
         this.#generator = this.#make(lease);
         this.#lease = lease;
         return;
@@ -110,12 +105,22 @@ export class Leased<T> {
         if ((error as { code?: unknown })?.code === 'INVALID_OPTION') throw error;
         if (!this.#closed) this.#log.error('no lease yet', { namespace, error });
         this.#failure = error;
-        await new Promise((resolve) => setTimeout(resolve, PAUSE).unref());
+        await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE).unref());
       }
     }
   }
 
-  /** Ends minting and lets others have the node id. One that is still being acquired runs out by itself. */
+  #logEvents(lease: Lease): void {
+    const { namespace } = this.#options;
+    for (const event of ['empty-namespace', 'reacquired'] as const)
+      lease.on(event, () => this.#log.info(`lease ${event}`, { namespace, node: lease.id }));
+    lease.on('renewal-failed', (error) =>
+      this.#log.error('lease not renewed', { namespace, node: lease.id, error }),
+    );
+    lease.on('fenced', () => this.#log.error('lease fenced', { namespace, node: lease.id }));
+  }
+
+  /** Ends minting and releases the node id. A lease that is still being acquired is not waited for; it expires by itself. */
   async release(): Promise<void> {
     this.#closed = true;
     await this.#lease?.release();

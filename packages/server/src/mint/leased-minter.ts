@@ -2,21 +2,22 @@ import { hostname } from 'node:os';
 import process from 'node:process';
 import { FlakeGenerator, LocalityGenerator, type LocalityMode, layouts, type Store } from 'idsmith';
 import { SETTINGS, type Settings } from '../config/settings.js';
+import type { Series } from '../ops/counter.js';
 import type { Log } from '../ops/log.js';
-import type { Metrics, Series } from '../ops/metrics.js';
-import { Leased } from './leased-generator.js';
+import type { Metrics } from '../ops/metrics.js';
+import { LeasedGenerator } from './leased-generator.js';
 
-/** How many node ids there are for locality UUIDs, and where their leases are. */
+/** The namespace of the leases of locality UUIDs, and its number of node ids. */
 const LOCALITY = { namespace: 'locality', size: 65_536 };
 
-/** How long a node id is waited for, ms. A store that can forget takes longer when it is empty. */
-const PATIENCE = 3000;
+/** The longest wait for a lease, ms. An empty store that can forget takes longer. */
+const LEASE_WAIT = 3000;
 
-/** Mints flakes and locality UUIDs, as JSON. Each generator has a lease, so that several servers share a store. */
-export class Mint {
-  readonly #flakes: Leased<FlakeGenerator>;
-  /** One a mode: a counter that changes its mode starts anew each time. */
-  readonly #locality: Readonly<Record<LocalityMode, Leased<LocalityGenerator>>>;
+/** Mints flakes and locality UUIDs, as JSON text. Each generator has a lease, so that several servers can share a store. */
+export class LeasedMinter {
+  readonly #flakes: LeasedGenerator<FlakeGenerator>;
+  /** One generator per mode: changing the mode of a generator would restart its counter. */
+  readonly #locality: Readonly<Record<LocalityMode, LeasedGenerator<LocalityGenerator>>>;
   readonly #minted: Readonly<Record<'flake' | 'locality', Series>>;
 
   constructor(store: Store, settings: Settings, metrics: Metrics, log: Log) {
@@ -27,7 +28,7 @@ export class Mint {
     const common = { label: `${hostname()} ${process.pid}`.slice(0, 255), ttl: ttlFor(store, settings) };
     const layout = layouts[settings.layout];
     const namespace = settings.namespace || settings.layout;
-    this.#flakes = new Leased(
+    this.#flakes = new LeasedGenerator(
       'flake',
       store,
       { ...common, namespace, size: layout.max('node') + 1 },
@@ -35,7 +36,7 @@ export class Mint {
       log,
     );
     const locality = (mode: LocalityMode) =>
-      new Leased(
+      new LeasedGenerator(
         `locality ${mode}`,
         store,
         { ...common, ...LOCALITY },
@@ -47,43 +48,43 @@ export class Mint {
   }
 
   /**
-   * Acquires the leases that every server needs, or goes on doing so in the background.
+   * Acquires the leases that every server needs. After a short wait, the attempts go on in the background.
    *
-   * @throws InvalidOptionError when a setting keeps it from having any
+   * @throws InvalidOptionError if a setting makes a lease impossible
    */
   async start(): Promise<void> {
-    await soon(Promise.all([this.#flakes.start(), this.#locality.variable.start()]));
+    await waitBriefly(Promise.all([this.#flakes.start(), this.#locality.variable.start()]));
   }
 
-  /** The leases that somebody has asked for. */
+  /** The leases of the generators in use. */
   get leases() {
     return this.#all.filter((each) => each.isStarted).map((each) => each.gauge);
   }
 
-  /** The families of which no ids can be made at present. */
-  get stalled(): string[] {
+  /** The families that cannot mint at present. */
+  get familiesWithoutLease(): string[] {
     return this.#all.filter((each) => each.isStarted && !each.isActive).map(({ family }) => family);
   }
 
-  /** @throws LeaseFencedError, LeasesExhaustedError or ClockError when there is none to be had */
+  /** @throws LeaseFencedError, LeasesExhaustedError or ClockError if the generator cannot mint */
   flakes(count: number): string {
     const { generator } = this.#flakes;
-    const text = count === 1 ? generator.nextString() : many(generator, count);
+    const text = count === 1 ? generator.nextString() : flakeBatch(generator, count);
     this.#minted.flake.count += count;
     return `{"ids":["${text}"]}`;
   }
 
-  /** @throws LeaseFencedError, LeasesExhaustedError or ClockError when there is none to be had */
+  /** @throws LeaseFencedError, LeasesExhaustedError or ClockError if the generator cannot mint */
   locality(count: number, mode: LocalityMode): string | Promise<string> {
     const leased = this.#locality[mode];
-    if (!leased.isStarted) return soon(leased.start()).then(() => this.locality(count, mode));
+    if (!leased.isStarted) return waitBriefly(leased.start()).then(() => this.locality(count, mode));
     const { generator } = leased;
     const text = count === 1 ? generator.next() : generator.batch(count).join('","');
     this.#minted.locality.count += count;
     return `{"ids":["${text}"]}`;
   }
 
-  /** Ends minting and gives the node ids back. */
+  /** Ends minting and releases the node ids. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#all.map((each) => each.release()));
   }
@@ -93,24 +94,24 @@ export class Mint {
   }
 }
 
-function many(generator: FlakeGenerator, count: number): string {
+function flakeBatch(generator: FlakeGenerator, count: number): string {
   const ids = new BigUint64Array(count);
   generator.fill(ids);
   return ids.join('","');
 }
 
-/** Waits for leases, but not for long: they go on being acquired in the background. */
-async function soon(leases: Promise<unknown>): Promise<void> {
+/** Waits for leases for a short time. The attempts to acquire them go on in the background. */
+async function waitBriefly(leases: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise((resolve) => {
-    timer = setTimeout(resolve, PATIENCE);
+  const timeout = new Promise((resolve) => {
+    timer = setTimeout(resolve, LEASE_WAIT);
   });
-  await Promise.race([leases, patience]).finally(() => clearTimeout(timer));
+  await Promise.race([leases, timeout]).finally(() => clearTimeout(timer));
   leases.catch(() => {});
 }
 
-/** The ttl that was asked for; if none was, the usual one or the longest that the store allows. */
+/** The ttl of the settings. The default ttl is lowered to the longest ttl that the store allows. */
 function ttlFor(store: Store, { ttl }: Settings): number {
-  const isUsual = ttl === SETTINGS.ttl.fallback;
-  return isUsual && store.durable === false ? Math.min(ttl, store.maxTtl ?? ttl) : ttl;
+  const isDefault = ttl === SETTINGS.ttl.fallback;
+  return isDefault && store.durable === false ? Math.min(ttl, store.maxTtl ?? ttl) : ttl;
 }

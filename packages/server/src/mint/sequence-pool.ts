@@ -1,14 +1,20 @@
 import { type Sequence, type SequenceStore, Sequences } from 'idsmith';
-import type { Metrics, Series } from '../ops/metrics.js';
+import type { Series } from '../ops/counter.js';
+import type { Metrics } from '../ops/metrics.js';
 
-/** How often a sequence is opened again for one request. */
+/** The most times that one request opens its sequence. */
 const MAX_TRIES = 5;
 
-/** Draws from sequences, which stay open from one request to the next. */
-export class Drawer {
+interface OpenSequence {
+  readonly sequence: Sequence;
+  readonly minted: Series;
+}
+
+/** The sequences that requests have drawn from. They stay open, with their blocks, from one request to the next. */
+export class SequencePool {
   readonly #sequences: Sequences;
   readonly #metrics: Metrics;
-  readonly #open = new Map<string, { sequence: Sequence; minted: Series }>();
+  readonly #open = new Map<string, OpenSequence>();
 
   constructor(store: SequenceStore, metrics: Metrics) {
     this.#sequences = new Sequences(store);
@@ -16,11 +22,11 @@ export class Drawer {
   }
 
   /**
-   * Ids as JSON: at once if they are at hand.
+   * Draws ids, as JSON text. A single id of the current block comes without a promise.
    *
-   * @throws NoSuchSequenceError, SequenceExhaustedError or StoreError when they are not to be had; none is lost then
+   * @throws NoSuchSequenceError, SequenceExhaustedError or StoreError when there are not enough ids; none is lost then
    */
-  draw(name: string, count: number): string | Promise<string> {
+  next(name: string, count: number): string | Promise<string> {
     const open = count === 1 ? this.#open.get(name) : undefined;
     const id = open?.sequence.take();
     if (id === undefined) return this.#batch(name, count);
@@ -30,36 +36,36 @@ export class Drawer {
 
   async #batch(name: string, count: number): Promise<string> {
     for (let tries = 1; ; tries++) {
-      const open = this.#open.get(name) ?? (await this.#openOne(name));
+      const open = this.#open.get(name) ?? (await this.#openSequence(name));
       try {
         const ids = await open.sequence.batch(count);
         open.minted.count += count;
         return `{"ids":["${ids.join('","')}"]}`;
       } catch (error) {
         const { code } = (error ?? {}) as { code?: unknown };
-        if (code === 'NO_SUCH_SEQUENCE') await this.forget(name);
-        // It may have been closed while this waited, because somebody has altered it.
+        if (code === 'NO_SUCH_SEQUENCE') await this.closeSequence(name);
+        // Another request may have altered the sequence, and closed it here, while this one waited.
         if ((code !== 'INVALID_OPTION' && code !== 'CLOSED') || tries === MAX_TRIES) throw error;
         if (this.#open.get(name) === open) this.#open.delete(name);
       }
     }
   }
 
-  async #openOne(name: string): Promise<{ sequence: Sequence; minted: Series }> {
+  async #openSequence(name: string): Promise<OpenSequence> {
     const sequence = await this.#sequences.get(name);
     const open = { sequence, minted: this.#metrics.minted.of('sequence', name) };
     this.#open.set(name, open);
     return open;
   }
 
-  /** Gives back what is at hand of a sequence, so that it goes on as the store has it. */
-  async forget(name: string): Promise<void> {
+  /** Closes a sequence and returns its unused ids to the store. The next request opens it as the store then has it. */
+  async closeSequence(name: string): Promise<void> {
     const open = this.#open.get(name);
     this.#open.delete(name);
     await open?.sequence.close();
   }
 
-  /** Gives back all that is at hand. */
+  /** Closes all sequences and returns their unused ids to the store. */
   async close(): Promise<void> {
     this.#open.clear();
     await this.#sequences.close();

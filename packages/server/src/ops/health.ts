@@ -1,41 +1,42 @@
 import type { ErrorCode, Store } from 'idsmith';
-import type { HttpCode } from '../http/problem.js';
-import type { Mint } from '../mint/leased-minter.js';
 
-/** Why no ids can be minted. */
-export interface Unready {
-  readonly code: ErrorCode | HttpCode;
+/** The reason why the server cannot mint ids. */
+export interface NotReady {
+  readonly code: ErrorCode | 'OVERLOADED';
   readonly detail: string;
 }
 
-/** How long an answer of the store counts, and how long it may take, ms. */
-const FRESH = 1000;
-const PATIENCE = 2000;
+/** The time for which a ping of the store counts, ms. */
+const PING_LIFETIME = 1000;
 
-/** Knows whether the server is ready. Anybody may ask, so the store is asked once a second at most. */
+/** The longest time a ping of the store may take, ms. */
+const PING_TIMEOUT = 2000;
+
+/** The readiness of the server. Anybody may ask for it, so the store is pinged at most once a second. */
 export class Health {
   readonly #store: Store;
-  readonly #mint: Mint;
-  #asked = 0;
-  #answer: Promise<Unready | undefined> = Promise.resolve(undefined);
+  readonly #familiesWithoutLease: () => readonly string[];
+  #pingedAt = 0;
+  #ping: Promise<NotReady | undefined> = Promise.resolve(undefined);
   isClosing = false;
 
-  constructor(store: Store, mint: Mint) {
+  /** @param familiesWithoutLease lists the families that cannot mint at present */
+  constructor(store: Store, familiesWithoutLease: () => readonly string[]) {
     this.#store = store;
-    this.#mint = mint;
+    this.#familiesWithoutLease = familiesWithoutLease;
   }
 
-  /** What keeps it from minting, if anything does. */
-  async trouble(): Promise<Unready | undefined> {
-    if (this.isClosing) return { code: 'OVERLOADED', detail: 'this server is about to end' };
-    const { stalled } = this.#mint;
-    if (stalled.length > 0)
-      return { code: 'LEASE_FENCED', detail: `there is no active lease for ${stalled.join(', ')}` };
-    if (performance.now() - this.#asked > FRESH) {
-      this.#asked = performance.now();
-      this.#answer = this.#ask();
+  /** The reason why the server is not ready; `undefined` if it is ready. */
+  async check(): Promise<NotReady | undefined> {
+    if (this.isClosing) return { code: 'OVERLOADED', detail: 'this server is shutting down' };
+    const families = this.#familiesWithoutLease();
+    if (families.length > 0)
+      return { code: 'LEASE_FENCED', detail: `no active lease for ${families.join(', ')}` };
+    if (performance.now() - this.#pingedAt > PING_LIFETIME) {
+      this.#pingedAt = performance.now();
+      this.#ping = this.#pingInTime();
     }
-    return this.#answer;
+    return this.#ping;
   }
 
   /** @throws StoreError when the store does not answer */
@@ -43,16 +44,16 @@ export class Health {
     await (this.#store.now?.() ?? this.#store.listLeases('locality'));
   }
 
-  async #ask(): Promise<Unready | undefined> {
+  async #pingInTime(): Promise<NotReady | undefined> {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<Unready>((resolve) => {
-      const unready: Unready = { code: 'STORE', detail: `the store has not answered within ${PATIENCE} ms` };
-      timer = setTimeout(() => resolve(unready), PATIENCE);
+    const late = new Promise<NotReady>((resolve) => {
+      const detail = `the store did not answer within ${PING_TIMEOUT} ms`;
+      timer = setTimeout(() => resolve({ code: 'STORE', detail }), PING_TIMEOUT);
     });
-    const asked = this.ping().then(
+    const ping = this.ping().then(
       () => undefined,
-      (error: Error): Unready => ({ code: 'STORE', detail: error.message }),
+      (error: Error): NotReady => ({ code: 'STORE', detail: error.message }),
     );
-    return Promise.race([asked, late]).finally(() => clearTimeout(timer));
+    return Promise.race([ping, late]).finally(() => clearTimeout(timer));
   }
 }

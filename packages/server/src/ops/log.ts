@@ -1,10 +1,10 @@
 import process from 'node:process';
 import type { LogLevel } from '../config/settings.js';
 
-/** Where the server tells what happens to it: one JSON object a line. */
+/** The log of the server: one JSON object per line. */
 export interface Log {
   info(event: string, fields?: Fields): void;
-  /** For what may be wrong, shown where errors are. */
+  /** Logs a possible mistake. Warnings appear at the level `error` and above. */
   warn(event: string, fields?: Fields): void;
   error(event: string, fields?: Fields): void;
   request(fields: Fields): void;
@@ -14,49 +14,49 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const LEVELS: Readonly<Record<LogLevel, number>> = { silent: 0, error: 1, info: 2, requests: 3 };
 
-/** Writes to standard error, and goes on serving when nobody reads it any more. */
+/** Writes to standard error. The server goes on if the reader has closed standard error. */
 export function writeToStderr(line: string): void {
   if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {});
   process.stderr.write(line);
 }
 
-/** The same thing is told once in so many ms. */
-const INTERVAL = 1000;
+/** The time in which equal errors are logged once, ms. */
+const REPEAT_INTERVAL = 1000;
 
 /** @param write takes a whole line */
 export function makeLog(level: LogLevel, write: (line: string) => void): Log {
-  const least = (needed: LogLevel) => LEVELS[level] >= LEVELS[needed];
-  const say = (kind: string, event: string, fields: Fields) =>
+  const includes = (needed: LogLevel) => LEVELS[level] >= LEVELS[needed];
+  const writeEvent = (kind: string, event: string, fields: Fields) =>
     write(`${JSON.stringify({ time: new Date().toISOString(), level: kind, event, ...fields })}\n`);
-  const told = new Map<string, { at: number; more: number }>();
+  const written = new Map<string, { at: number; suppressed: number }>();
 
-  /** What goes wrong often, with every request, must not make things worse by being written down each time. */
-  const complain = (event: string, { error, ...others }: Fields = {}) => {
+  /** Logs equal errors once per interval, because an error of every request would flood the log. */
+  const writeError = (event: string, { error, ...others }: Fields = {}) => {
     const fields = { ...others, ...(error !== undefined && errorFields(error)) };
     const { code, path, namespace } = fields as Fields;
     const kind = JSON.stringify([event, code, path, namespace]);
-    const last = told.get(kind);
+    const last = written.get(kind);
     const now = performance.now();
-    if (last !== undefined && now - last.at < INTERVAL) {
-      last.more++;
+    if (last !== undefined && now - last.at < REPEAT_INTERVAL) {
+      last.suppressed++;
       return;
     }
-    say('error', event, last?.more ? { ...fields, andBefore: last.more } : fields);
-    told.set(kind, { at: now, more: 0 });
+    writeEvent('error', event, last?.suppressed ? { ...fields, andBefore: last.suppressed } : fields);
+    written.set(kind, { at: now, suppressed: 0 });
   };
 
   const nothing = () => {};
   return {
-    info: least('info') ? (event, fields = {}) => say('info', event, fields) : nothing,
-    warn: least('error') ? (event, fields = {}) => say('warn', event, fields) : nothing,
-    error: least('error') ? complain : nothing,
-    request: least('requests') ? (fields) => say('info', 'request', fields) : nothing,
+    info: includes('info') ? (event, fields = {}) => writeEvent('info', event, fields) : nothing,
+    warn: includes('error') ? (event, fields = {}) => writeEvent('warn', event, fields) : nothing,
+    error: includes('error') ? writeError : nothing,
+    request: includes('requests') ? (fields) => writeEvent('info', 'request', fields) : nothing,
   };
 }
 
-/** What of an error may be told: never its cause, for drivers put passwords there. */
+/** The fields of an error that may be logged. The cause is left out, because drivers put passwords into it. */
 function errorFields(error: unknown): Fields {
   const { code, message, stack } = (error ?? {}) as { code?: unknown; message?: unknown; stack?: unknown };
-  const isForeseen = typeof code === 'string' && typeof message === 'string';
-  return isForeseen ? { code, message } : { message: String(message ?? error), stack };
+  const isExpected = typeof code === 'string' && typeof message === 'string';
+  return isExpected ? { code, message } : { message: String(message ?? error), stack };
 }

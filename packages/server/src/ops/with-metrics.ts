@@ -1,8 +1,11 @@
 import type { Store } from 'idsmith';
 import type { Metrics } from './metrics.js';
 
-/** The store with its operations timed and counted. What it says of itself is asked anew each time: it may learn. */
-export function observed(store: Store, metrics: Metrics): Store {
+/**
+ * Wraps a store so that its operations are timed and counted. Properties such as `durable` are read from the inner store each
+ * time, because an `httpStore` learns them with its first answer.
+ */
+export function withMetrics(store: Store, metrics: Metrics): Store {
   async function timed<T>(operation: string, work: Promise<T>): Promise<T> {
     const started = performance.now();
     try {
@@ -11,7 +14,7 @@ export function observed(store: Store, metrics: Metrics): Store {
       if ((error as { code?: unknown })?.code === 'STORE') metrics.storeErrors.add(1, operation);
       throw error;
     } finally {
-      metrics.stored(operation, (performance.now() - started) / 1000);
+      metrics.recordStoreDuration(operation, (performance.now() - started) / 1000);
     }
   }
 

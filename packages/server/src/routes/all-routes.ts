@@ -1,19 +1,29 @@
+import type { Store } from 'idsmith';
 import type { Assets } from '../http/assets.js';
 import type { Route } from '../http/route.js';
-import type { Services } from '../services.js';
+import type { KeyMinter } from '../mint/key-minter.js';
+import type { SequencePool } from '../mint/sequence-pool.js';
 import { leaseRoutes } from './leases.js';
 import { mintRoutes } from './mint.js';
-import { selfRoutes } from './openapi-and-console.js';
-import { operationRoutes } from './operations.js';
+import { openApiAndConsoleRoutes } from './openapi-and-console.js';
+import { type OperationParts, operationRoutes } from './operations.js';
 import { sequenceRoutes } from './sequences.js';
 
-/** Every route there is, in the order of the documentation. */
-export function allRoutes(services: Services, assets: Assets): Route[] {
+/** The parts of the server that routes use. */
+export interface RouteParts extends OperationParts {
+  readonly store: Store;
+  readonly keys: KeyMinter;
+  readonly sequences: SequencePool;
+}
+
+/** Every route, in the order of the documentation. */
+export function allRoutes(parts: RouteParts, assets: Assets): Route[] {
+  const { store, minter, keys, sequences, version } = parts;
   const routes = [
-    ...mintRoutes(services.mint, services.keys),
-    ...sequenceRoutes(services.store, services.drawer),
-    ...leaseRoutes(services.store),
-    ...operationRoutes(services),
+    ...mintRoutes(minter, keys),
+    ...sequenceRoutes(store, sequences),
+    ...leaseRoutes(store),
+    ...operationRoutes(parts),
   ];
-  return [...routes, ...selfRoutes(routes, services.version, assets)];
+  return [...routes, ...openApiAndConsoleRoutes(routes, version, assets)];
 }

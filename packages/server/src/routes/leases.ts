@@ -1,18 +1,19 @@
 import type { LeaseRecord, Store } from 'idsmith';
 import type { Route } from '../http/route.js';
 import { lease, name, record, swap } from '../http/schemas.js';
-import { GuardedLeases, timeOf, trustIn } from '../leases/guarded-leases.js';
+import { GuardedLeases } from '../leases/guarded-leases.js';
+import { guaranteesOf, storeTime } from '../leases/store-guarantees.js';
 
-/** What callers must know of the store, in answers. */
-export const trust = {
-  durable: { type: 'boolean', description: 'whether it keeps what it has acknowledged' },
+/** The schema of the store's guarantees. */
+export const guarantees = {
+  durable: { type: 'boolean', description: 'whether the store keeps everything that it has acknowledged' },
   maxTtl: {
     anyOf: [{ type: 'integer' }, { type: 'null' }],
     description: 'the longest ttl of a lease, ms, on a store that can forget',
   },
 };
 
-/** The leases of a namespace, to be looked at and to be taken. */
+/** Listing and swapping the leases of a namespace. */
 export function leaseRoutes(store: Store): Route[] {
   const guarded = new GuardedLeases(store);
   return [
@@ -22,31 +23,31 @@ export function leaseRoutes(store: Store): Route[] {
       summary: "List the leases of a namespace, with digests of their owners, and the store's time",
       scope: 'any',
       params: { namespace: name },
-      answer: record({
+      response: record({
         namespace: name,
         now: { type: 'integer', description: 'Unix ms, read after the leases' },
-        ...trust,
+        ...guarantees,
         leases: { type: 'array', items: lease },
       }),
       problems: [503],
-      waits: true,
+      waitsForStore: true,
       async handle({ params }) {
         const { namespace } = params as { namespace: string };
         const leases = await guarded.list(namespace);
-        return { namespace, now: await timeOf(store), ...trustIn(store), leases };
+        return { namespace, now: await storeTime(store), ...guaranteesOf(store), leases };
       },
     },
     {
       method: 'POST',
       path: '/v1/leases/{namespace}/swap',
       summary:
-        'Take, renew or release a lease: put it in the place of the one that is expected, in one atomic step',
+        'Take, renew or release a lease: replace the expected record by the next one, in one atomic step',
       scope: 'lease',
       params: { namespace: name },
       body: swap,
-      answer: record({ swapped: { type: 'boolean' } }),
+      response: record({ swapped: { type: 'boolean' } }),
       problems: [503],
-      waits: true,
+      waitsForStore: true,
       async handle({ params, body }) {
         const { namespace } = params as { namespace: string };
         const { expected, next } = body as { expected?: LeaseRecord | null; next: LeaseRecord };

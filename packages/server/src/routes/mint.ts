@@ -2,11 +2,11 @@ import type { LocalityMode } from 'idsmith';
 import { countOf } from '../auth/guard.js';
 import type { Route } from '../http/route.js';
 import { count, ids } from '../http/schemas.js';
-import type { Keys } from '../mint/key-minter.js';
-import type { Mint } from '../mint/leased-minter.js';
+import type { KeyMinter } from '../mint/key-minter.js';
+import type { LeasedMinter } from '../mint/leased-minter.js';
 
-/** Ids of the families that need no name. */
-export function mintRoutes(mint: Mint, keys: Keys): Route[] {
+/** Minting of flakes, locality UUIDs and sharded keys. */
+export function mintRoutes(minter: LeasedMinter, keys: KeyMinter): Route[] {
   return [
     {
       method: 'POST',
@@ -14,9 +14,9 @@ export function mintRoutes(mint: Mint, keys: Keys): Route[] {
       summary: 'Mint flakes: 64-bit ids that sort by time',
       scope: 'mint',
       query: { count },
-      answer: ids,
+      response: ids,
       problems: [503],
-      handle: (request) => mint.flakes(countOf(request)),
+      handle: (request) => minter.flakes(countOf(request)),
     },
     {
       method: 'POST',
@@ -24,9 +24,9 @@ export function mintRoutes(mint: Mint, keys: Keys): Route[] {
       summary: 'Mint locality UUIDs, spread over all shards or kept together',
       scope: 'mint',
       query: { count, mode: { type: 'string', enum: ['variable', 'sequential'], default: 'variable' } },
-      answer: ids,
+      response: ids,
       problems: [503],
-      handle: (request) => mint.locality(countOf(request), (request.query as { mode: LocalityMode }).mode),
+      handle: (request) => minter.locality(countOf(request), (request.query as { mode: LocalityMode }).mode),
     },
     {
       method: 'POST',
@@ -40,12 +40,12 @@ export function mintRoutes(mint: Mint, keys: Keys): Route[] {
             { type: 'string', minLength: 1, maxLength: 255 },
             { type: 'integer', minimum: 0, maximum: 3843 },
           ],
-          description: 'a name or number of the config',
+          description: 'the name or number of a key type of the config',
         },
       },
-      answer: ids,
+      response: ids,
       problems: [501, 503],
-      waits: true,
+      waitsForStore: true,
       async handle(request) {
         const { type } = request.query as { type?: string | number };
         return { ids: await keys.mint(type, countOf(request)) };

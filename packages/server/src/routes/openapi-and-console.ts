@@ -1,10 +1,10 @@
 import type { Assets } from '../http/assets.js';
 import { openApiOf } from '../http/openapi.js';
 import type { Route } from '../http/route.js';
-import { pageOf } from '../http/route-list-page.js';
+import { routeListPage } from '../http/route-list-page.js';
 
-/** The routes that tell of all others. */
-export function selfRoutes(others: readonly Route[], version: string, assets: Assets): Route[] {
+/** The OpenAPI document of all routes, and the page at `/`. */
+export function openApiAndConsoleRoutes(others: readonly Route[], version: string, assets: Assets): Route[] {
   let document = '';
   const page = assets.page;
   const own: Route[] = [
@@ -13,16 +13,16 @@ export function selfRoutes(others: readonly Route[], version: string, assets: As
       path: '/openapi.json',
       summary: 'This document',
       scope: 'public',
-      answer: { type: 'object' },
+      response: { type: 'object' },
       handle: () => document,
     },
     {
       method: 'GET',
       path: '/',
-      summary: 'The console, or a page that names the routes',
+      summary: 'The console, or a page with a list of the routes',
       scope: 'public',
-      type: 'text/html; charset=utf-8',
-      handle: () => page ?? pageOf([...others, ...own]),
+      contentType: 'text/html; charset=utf-8',
+      handle: () => page ?? routeListPage([...others, ...own]),
     },
   ];
   document = JSON.stringify(openApiOf([...others, ...own], version));

@@ -1,27 +1,41 @@
-import { RequestProblem } from '../http/problem.js';
+import type { Store } from 'idsmith';
+import { inspect } from 'idsmith/inspect';
+import type { Settings } from '../config/settings.js';
+import type { IdempotencyCache } from '../http/idempotency-cache.js';
+import { RETRY_SOON, RequestProblem } from '../http/problem.js';
 import type { Route, Schema } from '../http/route.js';
 import { MAX_COUNT, record } from '../http/schemas.js';
-import { timeOf, trustIn } from '../leases/guarded-leases.js';
-import type { Services } from '../services.js';
-import { trust } from './leases.js';
-
-/** What an id of any family says. The library's, which has no entry of its own for it yet. */
-export type Inspect = (id: string) => readonly { readonly family: string; readonly fields: object }[];
+import { guaranteesOf, storeTime } from '../leases/store-guarantees.js';
+import type { LeasedMinter } from '../mint/leased-minter.js';
+import type { Health } from '../ops/health.js';
+import type { Metrics } from '../ops/metrics.js';
+import { guarantees } from './leases.js';
 
 const text: Schema = { type: 'string' };
 const integer: Schema = { type: 'integer' };
 
-/** Looking at ids and at the server itself. */
-export function operationRoutes(services: Services): Route[] {
-  const { store, mint, metrics, replays, health, settings, inspect, version } = services;
+/** The parts of the server that these routes use. */
+export interface OperationParts {
+  readonly settings: Settings;
+  readonly version: string;
+  readonly store: Store;
+  readonly minter: LeasedMinter;
+  readonly metrics: Metrics;
+  readonly idempotency: IdempotencyCache;
+  readonly health: Health;
+}
+
+/** Inspecting ids and the server itself. */
+export function operationRoutes(parts: OperationParts): Route[] {
+  const { store, minter, metrics, idempotency, health, settings, version } = parts;
   return [
     {
       method: 'GET',
       path: '/v1/inspect/{id}',
-      summary: 'What an id of any family says: every reading that fits, best first',
+      summary: 'Explain an id of any family: every reading that fits, best first',
       scope: 'any',
       params: { id: { type: 'string', minLength: 1, maxLength: 500 } },
-      answer: record({
+      response: record({
         id: text,
         readings: { type: 'array', items: record({ family: text, fields: { type: 'object' } }), minItems: 1 },
       }),
@@ -33,13 +47,13 @@ export function operationRoutes(services: Services): Route[] {
     {
       method: 'GET',
       path: '/v1/server',
-      summary: 'The server: its leases, its limits, and what its store promises',
+      summary: 'The server: its leases, its limits, and the guarantees of its store',
       scope: 'any',
-      answer: record({
+      response: record({
         version: text,
         layout: text,
         now: { ...integer, description: "the store's time, Unix ms" },
-        ...trust,
+        ...guarantees,
         leases: {
           type: 'array',
           items: record({
@@ -51,37 +65,37 @@ export function operationRoutes(services: Services): Route[] {
         limits: record({ count: integer, body: integer }),
       }),
       problems: [503],
-      waits: true,
+      waitsForStore: true,
       handle: async () => ({
         version,
         layout: settings.layout,
-        now: await timeOf(store),
-        ...trustIn(store),
-        leases: mint.leases,
+        now: await storeTime(store),
+        ...guaranteesOf(store),
+        leases: minter.leases,
         limits: { count: MAX_COUNT, body: settings.bodyLimit },
       }),
     },
     {
       method: 'GET',
       path: '/healthz',
-      summary: 'Whether the process lives',
+      summary: 'Liveness: the process runs',
       scope: 'public',
-      always: true,
-      answer: record({ status: text }),
+      servedUnderOverload: true,
+      response: record({ status: text }),
       handle: () => ({ status: 'ok' }),
     },
     {
       method: 'GET',
       path: '/readyz',
-      summary: 'Whether it can mint: the store answers and the leases are active',
+      summary: 'Readiness: the store answers and the leases are active',
       scope: 'public',
-      always: true,
-      answer: record({ status: text }),
+      servedUnderOverload: true,
+      response: record({ status: text }),
       problems: [503],
       async handle() {
-        const trouble = await health.trouble();
-        if (trouble === undefined) return { status: 'ready' };
-        throw new RequestProblem(503, trouble.code, trouble.detail, { 'retry-after': '1' });
+        const notReady = await health.check();
+        if (notReady === undefined) return { status: 'ready' };
+        throw new RequestProblem(503, notReady.code, notReady.detail, RETRY_SOON);
       },
     },
     {
@@ -89,10 +103,10 @@ export function operationRoutes(services: Services): Route[] {
       path: '/metrics',
       summary: 'Metrics for Prometheus',
       scope: 'any',
-      always: true,
-      type: 'text/plain; version=0.0.4; charset=utf-8',
+      servedUnderOverload: true,
+      contentType: 'text/plain; version=0.0.4; charset=utf-8',
       handle() {
-        replays.sweep();
+        idempotency.sweep();
         return metrics.text();
       },
     },

@@ -2,15 +2,15 @@ import type { SequenceChanges, SequenceDefinition, Store } from 'idsmith';
 import { countOf } from '../auth/guard.js';
 import type { Route } from '../http/route.js';
 import { block, changes, count, definition, ids, name, record, sequence } from '../http/schemas.js';
-import { Receipts } from '../mint/block-receipts.js';
-import type { Drawer } from '../mint/sequence-pool.js';
-import { blockJson, blockOf, exact, sequenceJson } from './sequence-json.js';
+import { BlockReceipts } from '../mint/block-receipts.js';
+import type { SequencePool } from '../mint/sequence-pool.js';
+import { blockFromJson, blockToJson, sequenceFromJson, sequenceToJson } from './sequence-json.js';
 
 const nameOf = ({ params }: { params: unknown }) => (params as { name: string }).name;
 
-/** Drawing from sequences, and looking after them. */
-export function sequenceRoutes(store: Store, drawer: Drawer): Route[] {
-  const receipts = new Receipts();
+/** Drawing from sequences, and managing them. */
+export function sequenceRoutes(store: Store, pool: SequencePool): Route[] {
+  const receipts = new BlockReceipts();
   return [
     {
       method: 'POST',
@@ -19,10 +19,10 @@ export function sequenceRoutes(store: Store, drawer: Drawer): Route[] {
       scope: 'mint',
       params: { name },
       query: { count },
-      answer: ids,
+      response: ids,
       problems: [404, 410, 503],
-      waits: true,
-      handle: (request) => drawer.draw(nameOf(request), countOf(request)),
+      waitsForStore: true,
+      handle: (request) => pool.next(nameOf(request), countOf(request)),
     },
     {
       method: 'POST',
@@ -31,30 +31,30 @@ export function sequenceRoutes(store: Store, drawer: Drawer): Route[] {
       scope: 'lease',
       params: { name },
       query: { count: { ...count, description: 'how many blocks' } },
-      answer: block,
+      response: block,
       problems: [404, 410, 503],
-      waits: true,
+      waitsForStore: true,
       async handle(request) {
-        // Those who may have fewer are given fewer, as they are where fewer are left.
+        // A token with a smaller batch gets fewer blocks, just as when fewer blocks are left.
         const blocks = Math.min((request.query as { count: number }).count, request.caller?.batch ?? 0);
         const name = nameOf(request);
-        return blockJson(receipts.give(name, await store.allocate(name, blocks)));
+        return blockToJson(receipts.issue(name, await store.allocate(name, blocks)));
       },
     },
     {
       method: 'POST',
       path: '/v1/sequences/{name}/tails',
-      summary: 'Give back the unused end of a run, once, which succeeds if nobody has taken blocks since',
+      summary: 'Return the unused end of a run, once; succeeds if nobody has taken blocks since',
       scope: 'lease',
       params: { name },
       body: block,
-      answer: record({ returned: { type: 'boolean' } }),
+      response: record({ returned: { type: 'boolean' } }),
       problems: [503],
-      waits: true,
+      waitsForStore: true,
       async handle(request) {
         const name = nameOf(request);
-        // Used up before the store is asked: one who sends it twice at once has it back once.
-        const tail = receipts.redeem(name, blockOf(request.body));
+        // The receipt is used up before the store is asked, so that two equal requests at once return the run once.
+        const tail = receipts.redeem(name, blockFromJson(request.body));
         return { returned: tail !== undefined && ((await store.giveBack?.(name, tail)) ?? false) };
       },
     },
@@ -63,10 +63,10 @@ export function sequenceRoutes(store: Store, drawer: Drawer): Route[] {
       path: '/v1/sequences',
       summary: 'List the sequences, by name',
       scope: 'any',
-      answer: record({ sequences: { type: 'array', items: sequence } }),
+      response: record({ sequences: { type: 'array', items: sequence } }),
       problems: [503],
-      waits: true,
-      handle: async () => ({ sequences: (await store.listSequences()).map(sequenceJson) }),
+      waitsForStore: true,
+      handle: async () => ({ sequences: (await store.listSequences()).map(sequenceToJson) }),
     },
     {
       method: 'POST',
@@ -75,15 +75,15 @@ export function sequenceRoutes(store: Store, drawer: Drawer): Route[] {
       scope: 'admin',
       body: definition,
       status: 201,
-      answer: sequence,
+      response: sequence,
       problems: [409, 503],
-      waits: true,
+      waitsForStore: true,
       async handle({ body }) {
-        const wanted = exact<SequenceDefinition>(body);
+        const wanted = sequenceFromJson<SequenceDefinition>(body);
         await store.defineSequence(wanted);
-        // What may be at hand is of another one that had this name.
-        await drawer.forget(wanted.name);
-        return sequenceJson(await store.describeSequence(wanted.name));
+        // The pool may hold blocks of a removed sequence with the same name.
+        await pool.closeSequence(wanted.name);
+        return sequenceToJson(await store.describeSequence(wanted.name));
       },
     },
     {
@@ -92,26 +92,26 @@ export function sequenceRoutes(store: Store, drawer: Drawer): Route[] {
       summary: 'Describe a sequence',
       scope: 'any',
       params: { name },
-      answer: sequence,
+      response: sequence,
       problems: [404, 503],
-      waits: true,
-      handle: async (request) => sequenceJson(await store.describeSequence(nameOf(request))),
+      waitsForStore: true,
+      handle: async (request) => sequenceToJson(await store.describeSequence(nameOf(request))),
     },
     {
       method: 'PATCH',
       path: '/v1/sequences/{name}',
-      summary: 'Alter a sequence; it only goes forward',
+      summary: 'Alter a sequence; its next id can only move forward',
       scope: 'admin',
       params: { name },
       body: changes,
-      answer: sequence,
+      response: sequence,
       problems: [404, 503],
-      waits: true,
+      waitsForStore: true,
       async handle(request) {
-        // What is at hand goes back first, so that the next id drawn here is one after the change.
-        await drawer.forget(nameOf(request));
-        const wanted = exact<SequenceChanges>(request.body);
-        return sequenceJson(await store.alterSequence(nameOf(request), wanted));
+        // Unused ids go back first, so that the next id drawn here comes after the change.
+        await pool.closeSequence(nameOf(request));
+        const wanted = sequenceFromJson<SequenceChanges>(request.body);
+        return sequenceToJson(await store.alterSequence(nameOf(request), wanted));
       },
     },
     {
@@ -122,12 +122,12 @@ export function sequenceRoutes(store: Store, drawer: Drawer): Route[] {
       params: { name },
       status: 204,
       problems: [404, 503],
-      waits: true,
+      waitsForStore: true,
       async handle(request) {
-        await drawer.forget(nameOf(request));
+        await pool.closeSequence(nameOf(request));
         await store.removeSequence(nameOf(request));
-        // Somebody may have drawn from it in between.
-        await drawer.forget(nameOf(request));
+        // Another request may have opened the sequence in between.
+        await pool.closeSequence(nameOf(request));
         return undefined;
       },
     },

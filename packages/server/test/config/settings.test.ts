@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InvalidOptionError, memoryStore } from 'idsmith';
 import { afterAll, describe, expect, it } from 'vitest';
-import { serveCommand } from '../../../idsmith/src/cli/serve.ts';
-import { flagOf, readSettings, SETTINGS, startServer } from '../../src/index.ts';
+import { serveCommand } from '../../src/cli/serve.ts';
+import { flagOf, SETTINGS } from '../../src/config/settings.ts';
+import { readSettings, startServer } from '../../src/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'idsmith-settings-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -55,12 +56,12 @@ describe('Settings', () => {
   });
 
   it('are checked also when a program gives them', async () => {
-    const start = (settings: object) => startServer(settings, { inspect: () => [], store: memoryStore() });
+    const start = (settings: object) => startServer(settings, { store: memoryStore() });
     await expect(start({ port: -1 })).rejects.toThrow('port must be a whole number from 0 to 65535, not -1');
     await expect(start({ prot: 1 })).rejects.toThrow(
       'the settings: unknown name "prot"; did you mean "port"?',
     );
-    const misspelt = startServer({ tokens: 'none' }, { inspect: () => [], stoer: memoryStore() } as never);
+    const misspelt = startServer({ tokens: 'none' }, { stoer: memoryStore() } as never);
     await expect(misspelt).rejects.toThrow('unknown name "stoer"; did you mean "store"?');
   });
 
@@ -91,7 +92,7 @@ describe('Settings', () => {
       /^\S+idsmith.config.json: unknown name "prot"; did you mean "port"\? \(known: host, port, /,
     ],
     ['[]', /must hold a JSON object$/],
-    ['{"store": "postgres://u:hunter2@h', /cannot be read: it is not JSON$/],
+    ['{"store": "postgres://u:hunter2@h', /cannot be read: the text is not valid JSON$/],
   ])('of the file %s are refused', (text, message) => {
     const flags = { config: file(text) };
     expect(() => readSettings({ flags })).toThrow(message);

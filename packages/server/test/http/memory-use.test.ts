@@ -4,7 +4,7 @@ import type { ServerProcess } from '../../../../test/services/index.ts';
 import { metricOf, startIdsmithWith } from '../support/process.ts';
 import { flood } from '../support/raw.ts';
 
-/** A million, to be sure: IDSMITH_REQUESTS=1000000 npx vitest run packages/server/test/memory.test.ts */
+/** A million, to be sure: IDSMITH_REQUESTS=1000000 npx vitest run packages/server/test/http/memory-use.test.ts */
 const REQUESTS = Number(process.env.IDSMITH_REQUESTS ?? 50_000);
 const MB = 2 ** 20;
 

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   acquireLease,
-  type Block,
   FlakeGenerator,
   type Lease,
   type LeaseRecord,
@@ -15,6 +14,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { httpStore } from '../../../idsmith/src/stores/http.ts';
 import { repeated } from '../../../idsmith/test/support/unique.ts';
 import { createToken } from '../../src/index.ts';
+import { Rogue } from '../support/rogue.ts';
 import { TestServer } from '../support/server.ts';
 
 const DAY = 86_400_000;
@@ -29,35 +29,6 @@ beforeAll(async () => {
   rogueToken = await createToken(tokens, { name: 'rogue', scopes: ['lease'] });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** A caller with a lease token who sends whatever it likes. */
-class Rogue {
-  readonly #server: TestServer;
-  constructor(server: TestServer) {
-    this.#server = server;
-  }
-
-  async list(namespace: string): Promise<{ now: number; leases: LeaseRecord[] }> {
-    return (await this.#server.get(`/v1/leases/${namespace}`, { token: rogueToken })).json;
-  }
-
-  /** The answer, or the code of the problem. */
-  async swap(namespace: string, expected: object | null, next: object): Promise<boolean | string> {
-    const body = { expected, next };
-    const { json } = await this.#server.post(`/v1/leases/${namespace}/swap`, { token: rogueToken, body });
-    return json.swapped ?? json.code;
-  }
-
-  async tail(name: string, body: object): Promise<boolean | string> {
-    const { json } = await this.#server.post(`/v1/sequences/${name}/tails`, { token: rogueToken, body });
-    return json.returned ?? json.code;
-  }
-
-  /** Blocks as the server gives them. */
-  async take(name: string): Promise<{ first: string; step: number; count: number; origin: number }> {
-    return (await this.#server.post(`/v1/sequences/${name}/blocks`, { token: rogueToken })).json;
-  }
-}
 
 describe('A lease token in hostile hands, against the leases of others', () => {
   let inner: Store;
@@ -77,7 +48,7 @@ describe('A lease token in hostile hands, against the leases of others', () => {
     inner = memoryStore();
     server = await TestServer.start({ tokens }, inner);
     store = httpStore(server.url, { token: honestToken });
-    rogue = new Rogue(server);
+    rogue = new Rogue(server, rogueToken);
     namespace = `hostile-${names++}`;
     now = Date.now();
     lease = await acquireLease(store, options());
@@ -156,7 +127,7 @@ describe('A lease token in hostile hands, against the leases of others', () => {
       expect(await rogue.swap(namespace, free!, mine)).toBe(true);
       const other = path === 'same server' ? server : await TestServer.start({ tokens }, inner);
       const left = { ...mine, owner: null, fence: 0, expiresAt: 0 };
-      expect(await new Rogue(other).swap(namespace, mine, left)).toBe(true);
+      expect(await new Rogue(other, rogueToken).swap(namespace, mine, left)).toBe(true);
       expect(((await stored()) as LeaseRecord).fence, path).toBeGreaterThanOrEqual(fence);
       if (other !== server) await other.stop();
     }
@@ -258,7 +229,7 @@ describe('A lease token in hostile hands, on a store that can forget', () => {
       ...{ durable: false, maxTtl: MAX_TTL, now: async () => Date.now() },
     };
     const server = await TestServer.start({ tokens }, inner);
-    const rogue = new Rogue(server);
+    const rogue = new Rogue(server, rogueToken);
     const now = Date.now();
     const undated = { id: -1, owner: 'b', epoch: 0, fence: Number.MAX_SAFE_INTEGER, expiresAt: 0, label: '' };
     const dated = { ...undated, epoch: MAX_TTL, fence: now + MAX_TTL + 20_000 };
@@ -288,95 +259,5 @@ describe('A lease token in hostile hands, on a store that can forget', () => {
     expect(await rogue.swap('new', null, node)).toBe('INVALID_OPTION');
     expect(await rogue.swap('new', null, { ...node, owner: null, expiresAt: 0 })).toBe('INVALID_OPTION');
     await server.stop();
-  });
-});
-
-describe('A lease token in hostile hands, against sequences', () => {
-  let server: TestServer;
-  let store: Store;
-  let rogue: Rogue;
-  let name: string;
-
-  beforeAll(async () => {
-    server = await TestServer.start({ tokens });
-    store = httpStore(server.url, { token: honestToken });
-    rogue = new Rogue(server);
-  });
-  afterAll(() => server?.stop());
-  beforeEach(async () => {
-    name = `hostile-${names++}`;
-    await store.defineSequence({ name, start: 1, blockSize: 10 });
-  });
-
-  const nextId = async () => (await store.describeSequence(name)).next;
-  const idsOf = ({ first, step, count }: Block) =>
-    Array.from({ length: count }, (_, i) => first + BigInt(i * step));
-
-  it('gives back no more than it took last, so that nobody’s ids come twice', async () => {
-    const ids = idsOf(await store.allocate(name, 2));
-    const mine = await rogue.take(name);
-    expect(mine).toMatchObject({ first: '21', count: 10 });
-    for (const tail of [
-      { ...mine, first: '1', count: 30 },
-      { ...mine, first: '-69', count: 100 },
-      { ...mine, first: '11', count: 20 },
-      { ...mine, first: '20', count: 11 },
-      { ...mine, first: '32', step: -1, count: 1 },
-      { ...mine, first: '21', step: 5, count: 2 },
-      { ...mine, first: '11', count: 10 },
-    ])
-      expect(await rogue.tail(name, tail), JSON.stringify(tail)).not.toBe(true);
-    expect(await nextId()).toBe(31n);
-    ids.push(...idsOf(await store.allocate(name, 5)));
-    expect(repeated(ids.map(String))).toEqual([]);
-  });
-
-  it('gives back nothing without the receipt of the run', async () => {
-    await rogue.take(name);
-    await store.allocate(name, 1);
-    const { origin: stale } = await rogue.take(name);
-    await store.allocate(name, 1);
-    // The run of the honest caller was the last: it ends where the sequence stands.
-    for (const origin of [stale, undefined, 0, 1, stale + 1])
-      expect(await rogue.tail(name, { first: '36', step: 1, count: 5, origin })).toBe(false);
-    expect(await nextId()).toBe(41n);
-  });
-
-  it('gives a run back once, though the same place comes again', async () => {
-    const mine = await rogue.take(name);
-    const tail = { ...mine, first: '6', count: 5 };
-    expect(await rogue.tail(name, tail)).toBe(true);
-    await store.alterSequence(name, { blockSize: 5 });
-    const ids = idsOf(await store.allocate(name, 1));
-    expect(ids).toEqual([6n, 7n, 8n, 9n, 10n]);
-    expect(await rogue.tail(name, tail)).toBe(false);
-    ids.push(...idsOf(await store.allocate(name, 1)));
-    expect(repeated(ids.map(String))).toEqual([]);
-  });
-
-  it('gives back to no other sequence, and none of a sequence that was removed', async () => {
-    const mine = await rogue.take(name);
-    const other = `${name}-other`;
-    await store.defineSequence({ name: other, blockSize: 10 });
-    await store.allocate(other, 1);
-    expect(await rogue.tail(other, mine)).toBe(false);
-    const again = await rogue.take(name);
-    await store.removeSequence(name);
-    await store.defineSequence({ name, blockSize: 20 });
-    await store.allocate(name, 1);
-    expect(await rogue.tail(name, again)).toBe(false);
-    expect(await nextId()).toBe(21n);
-  });
-
-  it('leaves a gap where another server is asked to take a run back', async () => {
-    const inner = memoryStore();
-    await inner.defineSequence({ name, blockSize: 10 });
-    const [one, two] = [await TestServer.start({ tokens }, inner), await TestServer.start({ tokens }, inner)];
-    const block = await httpStore(one.url, { token: honestToken }).allocate(name, 1);
-    expect(await httpStore(two.url, { token: honestToken }).giveBack!(name, block)).toBe(false);
-    expect(await httpStore(one.url, { token: honestToken }).giveBack!(name, block)).toBe(true);
-    expect((await inner.describeSequence(name)).next).toBe(1n);
-    await one.stop();
-    await two.stop();
   });
 });

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import type { LeaseRecord } from 'idsmith';
 import { describe, expect, it } from 'vitest';
-import { Floors } from '../../src/leases/fence-floors.ts';
-import { judge, type Swap, type Terms } from '../../src/leases/swap-policy.ts';
+import { judgeSwap, type Swap, type SwapContext } from '../../src/leases/swap-policy.ts';
 
 const NOW = 1_800_000_000_000;
 const RUNS = { numRuns: 5000 };
@@ -21,22 +20,22 @@ const record = fc.record<LeaseRecord>({
   expiresAt: time,
   label: fc.constant(''),
 });
-const terms = fc.record<Terms>({
+const context = fc.record<SwapContext>({
   now: fc.constant(NOW),
   maxTtl: fc.constantFrom(undefined, 500, 60_000),
   floor: fc.option(time, { nil: undefined }),
 });
 
-/** The record that the judge lets be put, if it does. */
-function put(swap: Swap, given: Terms): LeaseRecord | undefined {
-  const verdict = judge(swap, given);
+/** The record that the policy allows to be written, if any. */
+function put(swap: Swap, given: SwapContext): LeaseRecord | undefined {
+  const verdict = judgeSwap(swap, given);
   return verdict !== 'taken' && 'put' in verdict ? verdict.put : undefined;
 }
 
-describe('What the judge lets through', () => {
+describe('The policy of swaps allows', () => {
   it('of strangers: claims of what is free or has expired, and no lower fence', () => {
     fc.assert(
-      fc.property(record, record, terms, (stored, next, given) => {
+      fc.property(record, record, context, (stored, next, given) => {
         const result = put({ stored, next, isHolder: false }, given);
         if (result === undefined) return;
         expect(stored.owner === null || stored.expiresAt <= NOW).toBe(true);
@@ -50,7 +49,7 @@ describe('What the judge lets through', () => {
 
   it('of holders: no lower fence but on release, and then none below what others may have minted', () => {
     fc.assert(
-      fc.property(record, record, terms, (stored, next, given) => {
+      fc.property(record, record, context, (stored, next, given) => {
         const result = put({ stored: { ...stored, owner: 'a' }, next, isHolder: true }, given);
         if (result === undefined) return;
         const lowest =
@@ -67,7 +66,7 @@ describe('What the judge lets through', () => {
       fc.property(
         fc.option(record, { nil: undefined }),
         record,
-        terms,
+        context,
         fc.boolean(),
         (stored, next, given, is) => {
           const result = put({ stored, next, isHolder: is }, given);
@@ -78,37 +77,5 @@ describe('What the judge lets through', () => {
       ),
       RUNS,
     );
-  });
-});
-
-describe('Floors', () => {
-  const free: LeaseRecord = { id: 0, owner: null, epoch: 4, fence: NOW, expiresAt: 0, label: '' };
-  const mine = { ...free, owner: 'a', epoch: 5, fence: NOW + 9, expiresAt: NOW + 9 };
-  const later = { ...mine, owner: 'a2', fence: NOW + 20, expiresAt: NOW + 20 };
-
-  it('are where the fence was before the holder came, through all its renewals', () => {
-    const floors = new Floors();
-    floors.note('x', free, mine);
-    floors.note('x', mine, later);
-    expect(floors.of('x', later)).toBe(NOW);
-    expect(floors.of('x', mine)).toBeUndefined();
-    expect(floors.of('y', later)).toBeUndefined();
-    floors.note('x', later, { ...later, owner: null });
-    expect(floors.of('x', later)).toBeUndefined();
-  });
-
-  it('are not known of a holder who came, or renewed, elsewhere', () => {
-    const floors = new Floors();
-    floors.note('x', mine, later);
-    expect(floors.of('x', later)).toBeUndefined();
-    floors.note('x', free, mine);
-    expect(floors.of('x', later)).toBeUndefined();
-  });
-
-  it('are forgotten, the oldest first, when there are too many', () => {
-    const floors = new Floors();
-    for (let id = 0; id <= 10_000; id++) floors.note('x', undefined, { ...mine, id, epoch: 1 });
-    expect(floors.of('x', { ...mine, id: 0, epoch: 1 })).toBeUndefined();
-    expect(floors.of('x', { ...mine, id: 1, epoch: 1 })).toBe(0);
   });
 });

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeLog } from '../../src/ops/log.ts';
-import { Counter } from '../../src/ops/metrics.ts';
+import { Counter } from '../../src/ops/counter.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await TestServer.start({ log: 'requests' });
+  server = await TestServer.start();
 });
 afterAll(() => server?.stop());
 
@@ -69,35 +68,5 @@ describe('GET /metrics', () => {
     const samples = [...counter.samples()];
     expect(samples.length).toBeLessThanOrEqual(1001);
     expect(samples.reduce((sum, [, count]) => sum + count, 0)).toBe(5000);
-  });
-});
-
-describe('The log', () => {
-  it('is one JSON object a line, with every request if that is asked for', async () => {
-    await server.post('/v1/flakes');
-    await expect.poll(() => server.log.join('')).toContain('"path":"/v1/flakes"');
-    const lines = server.log.map((line) => JSON.parse(line));
-    expect(lines[0]).toMatchObject({ level: 'info', event: expect.any(String), time: expect.any(String) });
-    expect(lines.find(({ event }) => event === 'request')).toMatchObject({
-      ...{ method: 'POST', status: expect.any(Number), ms: expect.any(Number) },
-    });
-  });
-
-  it('tells once a second what goes wrong all the time, and how often it did', () => {
-    const lines: string[] = [];
-    const log = makeLog('error', (line) => lines.push(line));
-    const error = Object.assign(new Error('the disk is full'), { code: 'STORE' });
-    for (let i = 0; i < 1000; i++) log.error('request failed', { path: '/v1/x', error });
-    log.error('request failed', { path: '/v1/y', error });
-    log.info('not this');
-    expect(lines.map((line) => JSON.parse(line).path)).toEqual(['/v1/x', '/v1/y']);
-  });
-
-  it('says nothing of requests unless that is asked for', async () => {
-    const quiet = await TestServer.start();
-    await quiet.post('/v1/flakes');
-    await quiet.stop();
-    expect(quiet.log.join('')).not.toContain('flakes');
-    expect(quiet.log.join('')).toContain('"event":"listening"');
   });
 });

@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memoryStore, type Store } from 'idsmith';
-import { inspect } from '../../../idsmith/src/inspect/inspect.ts';
 import { createToken, type Settings, startServer } from '../../src/index.ts';
 
-/** What a client sees of an answer. */
+/** A response, as the client sees it. */
 export interface Seen {
   readonly status: number;
   readonly headers: Headers;
@@ -39,7 +38,7 @@ export class TestServer {
     const log: string[] = [];
     const running = await startServer(
       { port: 0, tokens: 'none', ...settings },
-      { inspect, store, write: (line) => log.push(line) },
+      { store, write: (line) => log.push(line) },
     );
     return new TestServer(running.url, folder, log, () => running.close());
   }

@@ -1,56 +1,9 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
-import { bin } from './run.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'idsmith-serve-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-interface Outcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** The command in a folder of its own, with what it has said so far. */
-class Run {
-  readonly child: ChildProcessWithoutNullStreams;
-  readonly ended: Promise<Outcome>;
-  stdout = '';
-  stderr = '';
-
-  constructor(
-    args: readonly string[],
-    env: Record<string, string> = {},
-    cwd = mkdtempSync(join(folder, 'run-')),
-  ) {
-    this.child = spawn(process.execPath, [bin, ...args], { cwd, env: { PATH: process.env.PATH, ...env } });
-    this.child.stdout.on('data', (chunk) => {
-      this.stdout += chunk;
-    });
-    this.child.stderr.on('data', (chunk) => {
-      this.stderr += chunk;
-    });
-    this.ended = once(this.child, 'close').then(([code]) => ({
-      ...{ code, stdout: this.stdout, stderr: this.stderr },
-    }));
-  }
-
-  /** Where it serves, as soon as it says so. */
-  async url(): Promise<string> {
-    while (!this.stdout.includes('\n')) await Promise.race([once(this.child.stdout, 'data'), this.ended]);
-    return this.stdout.trim().split(' ').at(-1) as string;
-  }
-}
-
-/** Runs the command to its end. */
-const idsmith = (args: readonly string[], env?: Record<string, string>, cwd?: string) =>
-  new Run(args, env, cwd).ended;
+import { describe, expect, it } from 'vitest';
+import { folder, idsmith, Run } from '../support/command.ts';
 
 describe('idsmith serve', () => {
   it('prints where it serves, logs to standard error, and ends with 0 when it is told to', async () => {
@@ -145,13 +98,13 @@ describe('idsmith serve', () => {
       'a host',
       ['--host', '0.0.0.0', '--store', 'memory:'],
       {},
-      /^idsmith: host 0\.0\.0\.0 lets others .* no token/,
+      /^idsmith: host 0\.0\.0\.0 can be reached from other machines, and there is no token/,
     ],
     [
       'a file of tokens',
       ['--tokens', 'nowhere.json', '--store', 'memory:'],
       {},
-      /^idsmith: tokens: nowhere\.json is not there: make it with idsmith token create --tokens nowhere\.json/,
+      /^idsmith: tokens: nowhere\.json does not exist: create it with idsmith token create --tokens nowhere\.json/,
     ],
     ['an argument', ['surplus'], {}, /^idsmith: serve takes no "surplus"/],
     ['a flag that is not there', ['--prot', '1'], {}, /^idsmith: Unknown option '--prot'/],
@@ -170,71 +123,5 @@ describe('idsmith serve', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('ECONNREFUSED');
     expect(stderr).not.toContain('hunter2');
-  });
-
-  it('names the package to install where the server is not there', async () => {
-    const alone = mkdtempSync(join(folder, 'alone-'));
-    const installed = join(alone, 'node_modules', 'idsmith');
-    mkdirSync(installed, { recursive: true });
-    const source = fileURLToPath(new URL('../../', import.meta.url));
-    for (const part of ['package.json', 'bin', 'dist'])
-      cpSync(join(source, part), join(installed, part), { recursive: true });
-    const child = spawn(process.execPath, [join(installed, 'bin', 'idsmith.js'), 'serve'], { cwd: alone });
-    let stderr = '';
-    child.stderr.on('data', (chunk) => {
-      stderr += chunk;
-    });
-    const [code] = await once(child, 'close');
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr:
-        'idsmith: the package @idsmith/server is needed and not installed: npm install @idsmith/server\n',
-    });
-  });
-});
-
-describe('idsmith token', () => {
-  const home = mkdtempSync(join(folder, 'tokens-'));
-  const token = (...args: string[]) => idsmith(['token', ...args], {}, home);
-
-  it('prints a token once, which a server then takes; lists and revokes it', async () => {
-    const made = await token('create', '--scope', 'mint,lease', '--name', 'ci');
-    expect(made).toMatchObject({ code: 0, stderr: '' });
-    expect(made.stdout).toMatch(/^idsmith_[0-9a-f]{12}_[\w-]{43}\n$/);
-    const secret = made.stdout.trim();
-    const run = new Run(['serve', '--port', '0', '--host', '0.0.0.0', '--store', 'memory:'], {}, home);
-    const url = (await run.url()).replace('0.0.0.0', '127.0.0.1');
-    const mint = async () =>
-      (await fetch(`${url}/v1/flakes`, { method: 'POST', headers: { authorization: `Bearer ${secret}` } }))
-        .status;
-    expect(await mint()).toBe(200);
-    const listed = await token('list', '--json');
-    expect(JSON.parse(listed.stdout).tokens).toMatchObject([{ name: 'ci', scopes: ['mint', 'lease'] }]);
-    expect(listed.stdout).not.toContain('hash');
-    expect((await token('list')).stdout).toMatch(
-      /^id +name +scopes +rate +batch +created\n[0-9a-f]{12} +ci +mint,lease /,
-    );
-    expect(await token('revoke', 'ci')).toEqual({ code: 0, stdout: '', stderr: '' });
-    await expect.poll(mint).toBe(401);
-    run.child.kill('SIGTERM');
-    const { stderr } = await run.ended;
-    expect(stderr).not.toContain(secret.slice(-43));
-  });
-
-  it.each([
-    [[]],
-    [['nonsense']],
-    [['create']],
-    [['create', '--scope', 'mint']],
-    [['create', '--scope', 'root', '--name', 'x']],
-    [['create', '--scope', 'mint', '--name', 'x', '--rate', '-1']],
-    [['revoke']],
-    [['revoke', 'nobody']],
-    [['list', '--tokens', 'nowhere.json']],
-    [['list', '--tokens', 'none']],
-  ])('of %j exits with 2 and makes nothing', async (args) => {
-    const { code, stdout, stderr } = await token(...args);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^idsmith: /);
   });
 });

@@ -1,0 +1,3 @@
+// The commands that this package adds to `idsmith`.
+
+export { commands } from './commands.js';

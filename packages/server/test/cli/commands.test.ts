@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { serverCommands } from '../../../idsmith/src/cli/server-commands.ts';
+import { commands } from '../../src/cli/index.ts';
+import { idsmith } from '../support/command.ts';
+
+const listed = (all: readonly { name: string; summary: string }[]) =>
+  all.map(({ name, summary }) => ({ name, summary }));
+
+describe('The commands of the server', () => {
+  it('are listed by the command line with the same names and summaries', () => {
+    expect(listed(serverCommands)).toEqual(listed(commands));
+  });
+
+  it.each(commands.map(({ name, flags }) => [name, Object.keys(flags)] as const))(
+    'are found by the command line: %s has its help',
+    async (name, flags) => {
+      const { code, stdout } = await idsmith([name, '--help']);
+      expect(code).toBe(0);
+      for (const flag of flags) expect(stdout).toMatch(new RegExp(`^ +--${flag} `, 'm'));
+    },
+  );
+});

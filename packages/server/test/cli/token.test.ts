@@ -1,0 +1,50 @@
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { folder, idsmith, Run } from '../support/command.ts';
+
+describe('idsmith token', () => {
+  const home = mkdtempSync(join(folder, 'tokens-'));
+  const token = (...args: string[]) => idsmith(['token', ...args], {}, home);
+
+  it('prints a token once, which a server then takes; lists and revokes it', async () => {
+    const made = await token('create', '--scope', 'mint,lease', '--name', 'ci');
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    expect(made.stdout).toMatch(/^idsmith_[0-9a-f]{12}_[\w-]{43}\n$/);
+    const secret = made.stdout.trim();
+    const run = new Run(['serve', '--port', '0', '--host', '0.0.0.0', '--store', 'memory:'], {}, home);
+    const url = (await run.url()).replace('0.0.0.0', '127.0.0.1');
+    const mint = async () =>
+      (await fetch(`${url}/v1/flakes`, { method: 'POST', headers: { authorization: `Bearer ${secret}` } }))
+        .status;
+    expect(await mint()).toBe(200);
+    const listed = await token('list', '--json');
+    expect(JSON.parse(listed.stdout).tokens).toMatchObject([{ name: 'ci', scopes: ['mint', 'lease'] }]);
+    expect(listed.stdout).not.toContain('hash');
+    expect((await token('list')).stdout).toMatch(
+      /^id +name +scopes +rate +batch +created\n[0-9a-f]{12} +ci +mint,lease /,
+    );
+    expect(await token('revoke', 'ci')).toEqual({ code: 0, stdout: '', stderr: '' });
+    await expect.poll(mint).toBe(401);
+    run.child.kill('SIGTERM');
+    const { stderr } = await run.ended;
+    expect(stderr).not.toContain(secret.slice(-43));
+  });
+
+  it.each([
+    [[]],
+    [['nonsense']],
+    [['create']],
+    [['create', '--scope', 'mint']],
+    [['create', '--scope', 'root', '--name', 'x']],
+    [['create', '--scope', 'mint', '--name', 'x', '--rate', '-1']],
+    [['revoke']],
+    [['revoke', 'nobody']],
+    [['list', '--tokens', 'nowhere.json']],
+    [['list', '--tokens', 'none']],
+  ])('of %j exits with 2 and makes nothing', async (args) => {
+    const { code, stdout, stderr } = await token(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^idsmith: /);
+  });
+});

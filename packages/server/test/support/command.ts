@@ -1,0 +1,52 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { bin } from '../../../idsmith/test/cli/run.ts';
+
+/** The folder of all runs of a test file. */
+export const folder = mkdtempSync(join(tmpdir(), 'idsmith-command-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The command `idsmith` as a process, in a folder of its own, with its output so far. */
+export class Run {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly ended: Promise<Outcome>;
+  stdout = '';
+  stderr = '';
+
+  constructor(
+    args: readonly string[],
+    env: Record<string, string> = {},
+    cwd = mkdtempSync(join(folder, 'run-')),
+  ) {
+    this.child = spawn(process.execPath, [bin, ...args], { cwd, env: { PATH: process.env.PATH, ...env } });
+    this.child.stdout.on('data', (chunk) => {
+      this.stdout += chunk;
+    });
+    this.child.stderr.on('data', (chunk) => {
+      this.stderr += chunk;
+    });
+    this.ended = once(this.child, 'close').then(([code]) => ({
+      ...{ code, stdout: this.stdout, stderr: this.stderr },
+    }));
+  }
+
+  /** The address that the command prints, as soon as it prints one. */
+  async url(): Promise<string> {
+    while (!this.stdout.includes('\n')) await Promise.race([once(this.child.stdout, 'data'), this.ended]);
+    return this.stdout.trim().split(' ').at(-1) as string;
+  }
+}
+
+/** Runs the command to its end. */
+export const idsmith = (args: readonly string[], env?: Record<string, string>, cwd?: string) =>
+  new Run(args, env, cwd).ended;

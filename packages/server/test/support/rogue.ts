@@ -1,0 +1,34 @@
+import type { LeaseRecord } from 'idsmith';
+import type { TestServer } from './server.ts';
+
+/** A caller with a lease token who sends whatever it likes. */
+export class Rogue {
+  readonly #server: TestServer;
+  readonly #token: string;
+
+  constructor(server: TestServer, token: string) {
+    this.#server = server;
+    this.#token = token;
+  }
+
+  async list(namespace: string): Promise<{ now: number; leases: LeaseRecord[] }> {
+    return (await this.#server.get(`/v1/leases/${namespace}`, { token: this.#token })).json;
+  }
+
+  /** The answer, or the code of the problem. */
+  async swap(namespace: string, expected: object | null, next: object): Promise<boolean | string> {
+    const body = { expected, next };
+    const { json } = await this.#server.post(`/v1/leases/${namespace}/swap`, { token: this.#token, body });
+    return json.swapped ?? json.code;
+  }
+
+  async tail(name: string, body: object): Promise<boolean | string> {
+    const { json } = await this.#server.post(`/v1/sequences/${name}/tails`, { token: this.#token, body });
+    return json.returned ?? json.code;
+  }
+
+  /** Blocks as the server gives them. */
+  async take(name: string): Promise<{ first: string; step: number; count: number; origin: number }> {
+    return (await this.#server.post(`/v1/sequences/${name}/blocks`, { token: this.#token })).json;
+  }
+}

@@ -46,7 +46,7 @@ export class Keyring {
     this.#log = log;
   }
 
-  /** Whether callers need a token. Once true, it stays true: removing the file does not open the server to everybody. */
+  /** True if callers need a token. The value stays true from then on: removing the file does not open the server to everybody. */
   get isRequired(): boolean {
     return this.#isRequired;
   }

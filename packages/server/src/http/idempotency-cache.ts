@@ -19,7 +19,7 @@ export interface IdempotentRequest {
   readonly fingerprint: string;
   /** The path of the route, for the metrics. */
   readonly path: string;
-  /** Whether the client says that it sends the request again. */
+  /** True if the client says that it sends the request again. */
   readonly isRepeat: boolean;
 }
 
@@ -27,13 +27,13 @@ interface Entry extends IdempotentRequest {
   readonly text: Promise<string>;
   readonly expires: number;
   size: number;
-  /** Whether the whole response was written to an open connection. */
+  /** True once the whole response was written to an open connection. */
   isDelivered: boolean;
 }
 
 /**
  * Keeps responses by their `Idempotency-Key`, so that a client whose response was lost gets the same one again. Servers do not
- * share their caches: another server handles a repeated request anew, and the ids of the first response become a gap.
+ * share their caches: another server handles a repeated request as a new one, and the ids of the first response become a gap.
  */
 export class IdempotencyCache {
   readonly #metrics: Metrics;

@@ -60,7 +60,7 @@ export class ResponseBacklog {
   }
 }
 
-/** Whether an earlier response on the same connection is not finished yet. */
+/** True if an earlier response on the same connection is not finished yet. */
 const isBehind = (response: ServerResponse) => response.socket === null;
 
 const overloaded = (detail: string) => new RequestProblem(503, 'OVERLOADED', detail, RETRY_SOON);

@@ -26,9 +26,9 @@ export interface Route {
   readonly response?: Schema;
   /** The statuses of problems that the route can have, besides those of every route. */
   readonly problems?: readonly number[];
-  /** Whether the handler may wait for the store, and so counts as a request in flight. */
+  /** Set if the handler may wait for the store. Such requests count as requests in flight. */
   readonly waitsForStore?: boolean;
-  /** Whether the route is answered even when too many responses wait to be read, so that an overload can be observed. */
+  /** Set if the route is served even when too many responses wait to be read, so that operators can observe an overload. */
   readonly servedUnderOverload?: boolean;
   handle(request: FastifyRequest): ResponseBody | Promise<ResponseBody>;
 }

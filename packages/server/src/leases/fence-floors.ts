@@ -35,7 +35,7 @@ export class FenceFloors {
 
 const keyOf = (namespace: string, { id }: LeaseRecord) => `${id} ${namespace}`;
 
-/** Whether a store treats two records as equal. The label does not count. */
+/** Compares two records as a store does: all fields but the label. */
 export function isSame(a: LeaseRecord, b: LeaseRecord): boolean {
   return (['id', 'owner', 'epoch', 'fence', 'expiresAt'] as const).every((field) => a[field] === b[field]);
 }

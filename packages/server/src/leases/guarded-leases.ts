@@ -21,7 +21,7 @@ export class GuardedLeases {
   /**
    * Replaces `expected` by `next`. A caller that takes over a node id may give the digest of the expected owner.
    *
-   * @returns `false` if the record has changed, or somebody holds it
+   * @returns `false` if the record has changed, or another holder has the node id
    * @throws RequestProblem 422 if the swap could let two holders mint the same ids
    */
   async swap(namespace: string, expected: LeaseRecord | undefined, next: LeaseRecord): Promise<boolean> {

@@ -5,7 +5,7 @@ const DEFAULT_MAX_TTL = 60_000;
 
 /** The guarantees of a store that remote clients must know to use it as safely as local ones. */
 export interface StoreGuarantees {
-  /** Whether the store keeps everything that it has acknowledged. */
+  /** True if the store keeps everything that it has acknowledged. */
   readonly durable: boolean;
   /** The longest ttl of a lease, ms, on a store that can forget; `null` on a durable store. */
   readonly maxTtl: number | null;

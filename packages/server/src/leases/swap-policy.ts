@@ -29,7 +29,7 @@ export interface Swap {
   /** The record in the store; `undefined` if there is none. */
   readonly stored: LeaseRecord | undefined;
   readonly next: LeaseRecord;
-  /** Whether the caller knows the owner of the stored record, and so is its holder. */
+  /** True if the caller knows the owner of the stored record, and so is its holder. */
   readonly isHolder: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface SwapContext {
   readonly floor: number | undefined;
 }
 
-/** The record to write; or `'taken'` if somebody holds the node id; or the reason why nobody may write the record. */
+/** The record to write, or `'taken'` if another holder has the node id, or the reason why nobody may write the record. */
 export type Verdict = { readonly put: LeaseRecord } | 'taken' | { readonly refusal: string };
 
 export function judgeSwap(swap: Swap, context: SwapContext): Verdict {
@@ -64,7 +64,7 @@ export function judgeSwap(swap: Swap, context: SwapContext): Verdict {
 const verdict = (put: LeaseRecord, refusal: string | undefined): Verdict =>
   refusal === undefined ? { put } : { refusal };
 
-/** Judges a release. The fence may return to its floor. Without a known floor it stays just ahead of now, above all other holders. */
+/** Judges a release. The fence may return to its floor. Without a known floor the fence stays just ahead of now. */
 function judgeRelease({ stored, next, isHolder }: Swap, { now, floor }: SwapContext): Verdict {
   const { epoch, fence } = stored as LeaseRecord;
   if (!isHolder) return { refusal: 'expected.owner must be the owner itself to release a lease' };

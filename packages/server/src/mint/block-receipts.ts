@@ -10,12 +10,12 @@ interface Taken {
 }
 
 /**
- * Receipts for runs of blocks: random numbers of 53 bits that only the taker of a run is told. With the receipt, the taker can return
- * the unused end of that run once, and nothing else. The store alone could not tell apart two sequences that stand at the same id,
- * or two takers of the same ids.
+ * Receipts for runs of blocks: random numbers of 53 bits that only the taker of a run is told. With the receipt, the taker can
+ * return the unused end of that run once, and nothing else. The store alone could not tell apart two sequences that stand at
+ * the same id, or two takers of the same ids.
  *
- * Servers do not share their receipts: a run that is returned to another server becomes a gap. A guess succeeds once in 2^53 requests,
- * which takes ten thousand years at the rate of this server.
+ * Servers do not share their receipts: a run that is returned to another server becomes a gap. A guess succeeds once in 2^53
+ * requests, which takes ten thousand years at the rate of this server.
  */
 export class BlockReceipts {
   readonly #taken = new Map<number, Taken>();

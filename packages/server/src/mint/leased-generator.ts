@@ -59,12 +59,12 @@ export class LeasedGenerator<T> {
     );
   }
 
-  /** Whether the generator can mint. */
+  /** True if the generator can mint. */
   get isActive(): boolean {
     return this.#lease?.state === 'active';
   }
 
-  /** Whether `start()` was called. */
+  /** True once `start()` was called. */
   get isStarted(): boolean {
     return this.#started !== undefined;
   }

@@ -71,7 +71,7 @@ export class Metrics {
       ...counterLines('idsmith_problems_total', 'Requests answered with a problem.', this.problems),
       ...counterLines(
         'idsmith_repeats_total',
-        'Repeated requests: replayed from memory, or answered anew because this server does not know the first answer.',
+        'Repeated requests: replayed from memory, or answered as new ones because this server does not know the first answer.',
         this.repeats,
       ),
       ...counterLines(

@@ -8,7 +8,7 @@ import { type Options, TestServer } from '../support/server.ts';
 let server: TestServer;
 // biome-ignore lint/suspicious/noExplicitAny: a document of any shape
 let document: any;
-/** What Fastify has been told to serve, as `METHOD /path`. */
+/** The routes registered with Fastify, as `METHOD /path`. */
 const served: string[] = [];
 
 beforeAll(async () => {
@@ -68,7 +68,7 @@ describe('GET /openapi.json', () => {
   it('has every route that is served, and no other', () => {
     expect(served.length).toBeGreaterThan(10);
     expect(operations().sort()).toEqual(served.sort());
-    // And this file calls each of them.
+    // This file calls each of them.
     expect(CALLS.map(([operation]) => operation).sort()).toEqual(served);
   });
 

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The answer to a POST without a body, or `undefined` if the server was not there or did not answer. */
+/** Sends a POST without a body. Resolves to `undefined` if the server is down or does not answer. */
 function post(url: string, agent: Agent): Promise<{ status: number; text: string } | undefined> {
   return new Promise((resolve) => {
     const call = request(url, { method: 'POST', agent }, (response) => {
@@ -17,11 +17,11 @@ function post(url: string, agent: Agent): Promise<{ status: number; text: string
   });
 }
 
-/** Clients that mint without end, whatever happens to the servers. */
+/** Clients that mint until they are stopped, whatever happens to the servers. */
 export interface Clients {
   /** Every id that was acknowledged, by path. */
   readonly ids: ReadonlyMap<string, string[]>;
-  /** Calls that had another answer than ids, or none. */
+  /** The statuses of calls that got no ids; `undefined` for calls without an answer. */
   readonly failures: readonly (number | undefined)[];
   stop(): Promise<void>;
 }

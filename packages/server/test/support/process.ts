@@ -4,15 +4,15 @@ import { makeFolder } from '../../../../test/services/guard.ts';
 import { ServerProcess } from '../../../../test/services/index.ts';
 import { withFreePorts } from '../../../../test/services/ports.ts';
 
-/** The command as a user has it. */
+/** The command as users run it. */
 const bin = fileURLToPath(new URL('../../../idsmith/bin/idsmith.js', import.meta.url));
 
-/** Starts `idsmith serve` as a process of its own, in a folder of its own, with these flags. */
+/** Starts `idsmith serve` with these flags, as a process of its own and in a folder of its own. */
 export function startIdsmith(...flags: string[]): Promise<ServerProcess> {
   return startIdsmithWith({}, ...flags);
 }
 
-/** The same with these environment variables. */
+/** Starts `idsmith serve` with these environment variables and flags. */
 export function startIdsmithWith(env: Record<string, string>, ...flags: string[]): Promise<ServerProcess> {
   return withFreePorts(1, async ([port]) => {
     const url = `http://127.0.0.1:${port}`;
@@ -30,7 +30,7 @@ export function startIdsmithWith(env: Record<string, string>, ...flags: string[]
   });
 }
 
-/** The value of a metric with these labels, 0 if it is not there. */
+/** The value of a metric with these labels; 0 if it is missing. */
 export async function metricOf(url: string, series: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const line = text.split('\n').find((each) => each.startsWith(`${series} `));

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Sends bytes to a port and gives what comes back until the connection ends. */
+/** Sends bytes to a port and returns everything that comes back until the connection ends. */
 export function exchange(port: number, ...chunks: (string | Uint8Array)[]): Promise<string> {
   return new Promise((resolve) => {
     let answer = '';
@@ -10,15 +10,14 @@ export function exchange(port: number, ...chunks: (string | Uint8Array)[]): Prom
     socket.on('data', (chunk) => {
       answer += chunk.toString('latin1');
     });
-    // What is written after the server has refused is reset; what it said before counts.
+    // A write after the server has refused resets the connection. The response before that still counts.
     socket.on('error', () => {});
     socket.on('close', () => resolve(answer));
   });
 }
 
 /**
- * Sends a request so many times over a few connections, several ahead on each, and gives how many answers of each status
- * there were.
+ * Sends `count` requests over a few connections, several pipelined on each, and returns the number of responses by status.
  */
 export async function flood(
   port: number,
@@ -45,7 +44,7 @@ export async function flood(
       socket.on('data', (chunk) => {
         rest += chunk.toString('latin1');
         const answers = rest.split('HTTP/1.1 ');
-        // The last one may not be whole yet, but its status is what counts.
+        // The last response may not be complete yet, but only its status counts.
         const whole =
           rest.lastIndexOf('HTTP/1.1 ') + 12 <= rest.length ? answers.slice(1) : answers.slice(1, -1);
         for (const answer of whole) {

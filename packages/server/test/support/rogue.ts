@@ -1,7 +1,7 @@
 import type { LeaseRecord } from 'idsmith';
 import type { TestServer } from './server.ts';
 
-/** A caller with a lease token who sends whatever it likes. */
+/** A hostile caller with a lease token, which sends any request it likes. */
 export class Rogue {
   readonly #server: TestServer;
   readonly #token: string;
@@ -15,7 +15,7 @@ export class Rogue {
     return (await this.#server.get(`/v1/leases/${namespace}`, { token: this.#token })).json;
   }
 
-  /** The answer, or the code of the problem. */
+  /** The result, or the code of the problem. */
   async swap(namespace: string, expected: object | null, next: object): Promise<boolean | string> {
     const body = { expected, next };
     const { json } = await this.#server.post(`/v1/leases/${namespace}/swap`, { token: this.#token, body });
@@ -27,7 +27,7 @@ export class Rogue {
     return json.returned ?? json.code;
   }
 
-  /** Blocks as the server gives them. */
+  /** Takes a block, in the JSON of the server. */
   async take(name: string): Promise<{ first: string; step: number; count: number; origin: number }> {
     return (await this.#server.post(`/v1/sequences/${name}/blocks`, { token: this.#token })).json;
   }

@@ -43,7 +43,7 @@ export class TestServer {
     return new TestServer(running.url, folder, log, () => running.close());
   }
 
-  /** Starts one that needs tokens, and gives one with all scopes. */
+  /** Starts a server that needs tokens, and returns a token with all scopes. */
   static async startWithToken(
     settings: Partial<Settings> = {},
   ): Promise<[server: TestServer, token: string]> {
@@ -80,7 +80,7 @@ export class TestServer {
   get = (path: string, options?: Options) => this.call('GET', path, options);
   post = (path: string, options?: Options) => this.call('POST', path, options);
 
-  /** The value of a metric with these labels, 0 if it is not there. */
+  /** The value of a metric with these labels; 0 if it is missing. */
   async metric(series: string, token?: string): Promise<number> {
     const { text } = await this.get('/metrics', token === undefined ? {} : { token });
     const line = text.split('\n').find((each) => each.startsWith(`${series} `));

@@ -87,7 +87,7 @@ export function readInteger(given: Given, flag: string, min: number, max: number
 export function describe(command: Command): string[] {
   const flags = Object.entries({ ...command.flags, ...COMMON_FLAGS }).map(([name, flag]) => {
     const short = flag.short === undefined ? '    ' : `-${flag.short}, `;
-    return `  ${`${short}--${name}${flag.value === undefined ? '' : ` ${flag.value}`}`.padEnd(24)}${flag.help}`;
+    return `  ${`${short}--${name}${flag.value === undefined ? '' : ` ${flag.value}`}`.padEnd(23)} ${flag.help}`;
   });
   return [
     `${command.summary}.`,

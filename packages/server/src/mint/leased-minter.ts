@@ -31,7 +31,7 @@ export class LeasedMinter {
     this.#flakes = new LeasedGenerator(
       'flake',
       store,
-      { ...common, namespace, size: layout.max('node') + 1 },
+      { ...common, namespace, layout },
       (lease) => new FlakeGenerator({ layout, node: lease }),
       log,
     );

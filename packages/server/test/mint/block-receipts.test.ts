@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Block, memoryStore, type Store } from 'idsmith';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { httpStore } from '../../../idsmith/src/stores/http.ts';
+import { httpStore } from '../../../idsmith/src/stores/http/store.ts';
 import { repeated } from '../../../idsmith/test/support/unique.ts';
 import { createToken } from '../../src/index.ts';
 import { Rogue } from '../support/rogue.ts';

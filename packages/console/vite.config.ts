@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { defineConfig } from 'vite';
 
 /** Where `vite` finds a server while the page is worked on; the built page asks the one that served it. */
@@ -7,6 +8,12 @@ export default defineConfig({
   // Relative, so that the page can also live below a path of a proxy.
   base: './',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  css: {
+    modules: {
+      // `lease-grid__pager`: easy to find. A test keeps the names of the files apart.
+      generateScopedName: (name, file) => `${basename(file, '.module.css')}__${name}`,
+    },
+  },
   build: {
     target: 'es2022',
     // What knows `light-dark()`.

@@ -1,4 +1,5 @@
 import type { ComponentType } from 'preact';
+import styles from './app.module.css';
 import { HealthPage } from './pages/health/health-page.js';
 import { InspectPage } from './pages/inspect/inspect-page.js';
 import { LeasesPage } from './pages/leases/leases-page.js';
@@ -29,11 +30,15 @@ export function App() {
   return (
     <>
       {/* Not a link: its address would be a page to the router. */}
-      <button type="button" class="skip" onClick={() => document.querySelector<HTMLElement>('h1')?.focus()}>
+      <button
+        type="button"
+        class={styles.skip}
+        onClick={() => document.querySelector<HTMLElement>('h1')?.focus()}
+      >
         Skip to the page
       </button>
       <Sidebar page={page} />
-      <main>
+      <main class={styles.main}>
         <AwayBanner />
         {Current === undefined ? (
           <Empty title="There is no such page">

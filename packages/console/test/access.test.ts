@@ -145,7 +145,7 @@ await describeWith(['chromium'], 'a server that goes away', () => {
       .catch(() => {});
     await banner().waitFor({ state: 'detached' });
     await visit.page.waitForFunction(
-      (label) => document.querySelector('.node.held')?.getAttribute('aria-label') !== label,
+      (label) => document.querySelector('.node-state__held[data-node]')?.getAttribute('aria-label') !== label,
       before,
     );
   });

@@ -25,7 +25,7 @@ async function findings(visit: Visit): Promise<string[]> {
 function outOfSight(): string[] {
   const isOut = (element: Element) => {
     const { left, right, width } = element.getBoundingClientRect();
-    const isHidden = element.closest('.visually-hidden, .skip, thead, datalist') !== null;
+    const isHidden = element.closest('.visually-hidden, thead, datalist') !== null;
     return width > 0 && !isHidden && (left < -1 || right > innerWidth + 1);
   };
   const all = [...document.querySelectorAll('#app *')];

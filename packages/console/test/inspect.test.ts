@@ -39,7 +39,7 @@ await describeWith(['chromium'], 'the page Inspect', () => {
       ...Object.fromEntries(pairs),
       utc: await panel.locator('time').innerText(),
       drawn: (await panel.getByRole('img').getAttribute('aria-label')) ?? '',
-      cells: (await panel.locator('.digit').allTextContents()).join(''),
+      cells: (await panel.locator('.bit-map__digit').allTextContents()).join(''),
     };
   }
 

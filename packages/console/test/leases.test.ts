@@ -80,7 +80,7 @@ await describeWith(['chromium'], 'the page Leases', () => {
     const titles = await windows.locator('title').allTextContents();
     expect(titles).toEqual(['alpha 1, epoch 1, released', 'gamma 3, epoch 2, released', 'beta 2, epoch 1']);
     // Windows of one node id never overlap.
-    const [first, second] = await windows.locator('.window').evaluateAll((bars) =>
+    const [first, second] = await windows.locator('g:has(> title)').evaluateAll((bars) =>
       bars.slice(0, 2).map((bar) => {
         const { x, width } = (bar as SVGGElement).getBBox();
         return { from: x, to: x + width };
@@ -91,7 +91,7 @@ await describeWith(['chromium'], 'the page Leases', () => {
 
   it('tells all about the node id that is chosen', async () => {
     await cell('Node 1: expired').click();
-    const detail = visit.page.locator('.node-detail');
+    const detail = visit.page.locator('.node-detail__detail');
     await detail.getByText('beta 2').waitFor();
     expect(await detail.textContent()).toMatch(/^Node 1 is expired\. .*holders so far1fence20\d\d-/);
     await visit.row('beta 2').getByText('expired').waitFor();

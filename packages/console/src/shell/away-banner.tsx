@@ -6,6 +6,7 @@ import { Icon } from '../ui/icon.js';
 import { say } from '../ui/toast.js';
 import { useNow } from '../ui/use-now.js';
 import { useObservable } from '../ui/use-observable.js';
+import styles from './away-banner.module.css';
 
 /** Says that the server is away, and that it is back. */
 export function AwayBanner() {
@@ -21,13 +22,11 @@ export function AwayBanner() {
 function Banner({ since }: { since: number }) {
   const now = useNow();
   return (
-    <div class="banner" role="alert">
+    <div class={styles.banner} role="alert">
       <Icon name="warning" />
       <div>
         <strong>The server does not answer.</strong> What you see is from before; it is asked again by itself.
-        <span class="banner-time" aria-hidden="true">
-          {now - since < 1000 ? '' : ` Away for ${span(now - since)}.`}
-        </span>
+        <span aria-hidden="true">{now - since < 1000 ? '' : ` Away for ${span(now - since)}.`}</span>
       </div>
       <Button onClick={tryNow}>Try now</Button>
     </div>

@@ -3,6 +3,7 @@ import { ApiError, sentenceOf } from '../api/errors.js';
 import { api } from '../api/routes.js';
 import { useLive } from '../ui/use-live.js';
 import { useObservable } from '../ui/use-observable.js';
+import styles from './server-status.module.css';
 
 const INTERVAL = 5000;
 
@@ -11,15 +12,15 @@ export function ServerStatus() {
   const { isAway } = useObservable(connection);
   const { data, error } = useLive('ready', api.ready, INTERVAL);
   const [tone, text] = isAway
-    ? ['bad', 'Away']
+    ? [styles.bad, 'Away']
     : error instanceof ApiError
-      ? ['warn', 'Not ready']
+      ? [styles.warn, 'Not ready']
       : data === undefined
         ? ['', 'Connecting']
-        : ['good', 'Ready'];
+        : [styles.good, 'Ready'];
   return (
-    <span class={`status ${tone}`} title={error === undefined ? undefined : sentenceOf(error)}>
-      <span class="dot" aria-hidden="true" />
+    <span class={`${styles.status} ${tone}`} title={error === undefined ? undefined : sentenceOf(error)}>
+      <span class={styles.dot} aria-hidden="true" />
       <span class="visually-hidden">Server: </span>
       {text}
     </span>

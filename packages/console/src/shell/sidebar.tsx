@@ -6,6 +6,7 @@ import { Icon, type IconName } from '../ui/icon.js';
 import { say } from '../ui/toast.js';
 import { useObservable } from '../ui/use-observable.js';
 import { ServerStatus } from './server-status.js';
+import styles from './sidebar.module.css';
 import { ThemeSwitch } from './theme-switch.js';
 
 const LINKS: readonly (readonly [page: IconName, label: string])[] = [
@@ -20,10 +21,10 @@ const LINKS: readonly (readonly [page: IconName, label: string])[] = [
 export function Sidebar({ page }: { page: string }) {
   const hasToken = useObservable(token) !== '';
   return (
-    <header class="sidebar">
-      <div class="sidebar-inner">
-        <div class="brand">
-          <Mark />
+    <header class={styles.sidebar}>
+      <div class={styles.inner}>
+        <div class={styles.brand}>
+          <Logo />
           <span>idsmith</span>
         </div>
         <nav aria-label="Pages">
@@ -38,7 +39,7 @@ export function Sidebar({ page }: { page: string }) {
             ))}
           </ul>
         </nav>
-        <div class="sidebar-foot">
+        <div class={styles.foot}>
           <ServerStatus />
           {hasToken && (
             <Button
@@ -61,10 +62,10 @@ export function Sidebar({ page }: { page: string }) {
 }
 
 /** The fields of an id, as in the icon of the tab. */
-function Mark() {
+function Logo() {
   return (
-    <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
-      <rect class="mark-ground" width="32" height="32" rx="7" />
+    <svg class={styles.logo} viewBox="0 0 32 32" aria-hidden="true">
+      <rect class={styles.logoGround} width="32" height="32" rx="7" />
       <rect x="6" y="7" width="20" height="4" rx="1" />
       <rect x="6" y="14" width="12" height="4" rx="1" opacity=".85" />
       <rect x="20" y="14" width="6" height="4" rx="1" opacity=".5" />

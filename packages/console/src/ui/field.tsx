@@ -46,14 +46,13 @@ interface TextProps {
   /** Ids of what may be chosen. */
   readonly list?: string;
   readonly isNumber?: boolean;
-  readonly class?: string;
 }
 
 /** A line of text. Numbers are text too: they may be longer than what an input of type number keeps exact. */
 export function TextField(props: TextProps) {
   const { label, value, onInput, hint, error, placeholder, list, isNumber } = props;
   return (
-    <Field label={label} hint={hint} error={error} class={props.class ?? (isNumber ? 'short' : '')}>
+    <Field label={label} hint={hint} error={error} class={isNumber ? 'short' : ''}>
       {(attributes) => (
         <input
           {...attributes}

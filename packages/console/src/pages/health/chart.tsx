@@ -4,6 +4,7 @@ import type { Point } from '../../lib/health.js';
 import { Panel } from '../../ui/panel.js';
 import { onColours } from '../../ui/theme.js';
 import { useWidth } from '../../ui/use-width.js';
+import styles from './chart.module.css';
 import { dataOf, HEIGHT, makePlot } from './plot.js';
 
 /** A line of a chart. */
@@ -50,22 +51,24 @@ export function Chart({ title, points, series, format }: ChartProps) {
     return [label, value === null ? '—' : format(value)] as const;
   });
   return (
-    <Panel title={title} class="chart">
+    <Panel title={title} class={styles.chart}>
       <ul class="legend">
         {values.map(([label, value], i) => (
-          <li key={label} class={`line-${series[i]?.colour}`}>
+          <li key={label} class={styles[series[i]?.colour ?? '']}>
             <span class="swatch line" aria-hidden="true" />
             {label} <strong class="mono">{value}</strong>
           </li>
         ))}
       </ul>
       <div
-        class="plot"
+        class={styles.plot}
         ref={frame}
         role="img"
         aria-label={`${title}, now: ${values.map(([label, value]) => `${label} ${value}`).join(', ')}`}
       />
-      {points.length < 2 && <p class="plot-note muted">Two looks are needed before there is a line.</p>}
+      {points.length < 2 && (
+        <p class={`muted ${styles.note}`}>Two looks are needed before there is a line.</p>
+      )}
     </Panel>
   );
 }

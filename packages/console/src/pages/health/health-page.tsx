@@ -5,6 +5,7 @@ import { Loading, Trouble } from '../../ui/notice.js';
 import { Page } from '../../ui/page.js';
 import { useLive } from '../../ui/use-live.js';
 import { Chart } from './chart.js';
+import styles from './health-page.module.css';
 import { seen } from './history.js';
 import { ServerStats } from './server-stats.js';
 
@@ -30,7 +31,7 @@ export function HealthPage() {
       ) : (
         <>
           <ServerStats look={data.look} point={data.points.at(-1)} />
-          <div class="charts">
+          <div class={styles.charts}>
             <Chart
               title="Ids per second"
               points={data.points}

@@ -1,6 +1,7 @@
+import type { ComponentChildren } from 'preact';
 import { duration, megabytes, perSecond } from '../../lib/format.js';
 import { gauge, type Look, type Point } from '../../lib/health.js';
-import { Stat } from '../../ui/panel.js';
+import styles from './server-stats.module.css';
 
 /** The numbers of the moment. */
 export function ServerStats({ look, point }: { look: Look; point: Point | undefined }) {
@@ -9,7 +10,7 @@ export function ServerStats({ look, point }: { look: Look; point: Point | undefi
   const delay = gauge(look, 'idsmith_event_loop_delay_seconds', { quantile: '0.99' });
   const leases = look.samples.filter(({ name }) => name === 'idsmith_lease_active');
   return (
-    <dl class="stats">
+    <dl class={styles.stats}>
       <Stat label="Ids per second">{minted === undefined ? '…' : perSecond(minted)}</Stat>
       <Stat label="Waiting for the store" note="requests">
         {gauge(look, 'idsmith_requests_in_flight') ?? '—'}
@@ -32,5 +33,18 @@ export function ServerStats({ look, point }: { look: Look; point: Point | undefi
         );
       })}
     </dl>
+  );
+}
+
+/** A number that matters, and what it is. */
+function Stat({ label, children, note }: { label: string; children: ComponentChildren; note?: string }) {
+  return (
+    <div class={styles.stat}>
+      <dt>{label}</dt>
+      <dd>
+        <span class={styles.value}>{children}</span>
+        {note && <span class={styles.note}>{note}</span>}
+      </dd>
+    </div>
   );
 }

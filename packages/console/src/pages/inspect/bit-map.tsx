@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { type Drawing, fieldsOf } from '../../lib/drawing/drawing.js';
 import { type Run, rowsOf } from '../../lib/drawing/rows.js';
 import { useWidth } from '../../ui/use-width.js';
+import styles from './bit-map.module.css';
 
 /** Sizes in pixels. */
 const CELL_HEIGHT = 26;
@@ -23,7 +24,7 @@ export function BitMap({ drawing, title }: { drawing: Drawing; title: string }) 
   const cell = Math.min(width / columns, unit === 'bit' ? 22 : 34);
   const summary = fields.map((each) => `${each.field} ${plural(each.width, unit)}`).join(', ');
   return (
-    <figure class="bit-map" ref={ref}>
+    <figure class={styles.bitMap} ref={ref}>
       <svg
         width={cell * columns}
         height={rows.length * ROW_HEIGHT}
@@ -49,7 +50,7 @@ export function BitMap({ drawing, title }: { drawing: Drawing; title: string }) 
           {fields.map((each) => (
             <li
               key={each.field}
-              class={`kind-${each.kind}`}
+              class={styles[each.kind]}
               onMouseEnter={() => setField(each.field)}
               onMouseLeave={() => setField('')}
             >
@@ -78,18 +79,21 @@ function RunOfCells({ run, cell, hasTint, isFaded }: RunProps) {
   const width = cells.length * cell;
   const hasRoom = width > field.length * LETTER;
   return (
-    <g class={`run kind-${kind}${isFaded ? ' faded' : ''}`} transform={`translate(${column * cell} 0)`}>
+    <g
+      class={`${styles.run} ${styles[kind]} ${isFaded ? styles.faded : ''}`}
+      transform={`translate(${column * cell} 0)`}
+    >
       <title>{`${field}: ${cells}`}</title>
       {[...cells].map((digit, i) => (
         <g key={i} transform={`translate(${i * cell} 0)`}>
           <rect
-            class={hasTint && digit === '0' ? 'cell zero' : 'cell'}
+            class={`${styles.cell} ${hasTint && digit === '0' ? styles.zero : ''}`}
             width={Math.max(cell - 1, 1)}
             height={CELL_HEIGHT}
           />
           {cell >= NARROWEST_DIGIT && (
             <text
-              class={hasTint && digit === '0' ? 'digit zero' : 'digit'}
+              class={`${styles.digit} ${hasTint && digit === '0' ? styles.zero : ''}`}
               x={(cell - 1) / 2}
               y={CELL_HEIGHT / 2 + 4}
             >
@@ -98,9 +102,9 @@ function RunOfCells({ run, cell, hasTint, isFaded }: RunProps) {
           )}
         </g>
       ))}
-      <rect class="underline" y={CELL_HEIGHT + 2} width={Math.max(width - 1, 1)} height="2" />
+      <rect class={styles.underline} y={CELL_HEIGHT + 2} width={Math.max(width - 1, 1)} height="2" />
       {hasRoom && (
-        <text class="run-label" y={CELL_HEIGHT + 15}>
+        <text class={styles.label} y={CELL_HEIGHT + 15}>
           {field}
         </text>
       )}

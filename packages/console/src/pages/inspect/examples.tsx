@@ -1,5 +1,6 @@
 import { hrefOf } from '../../router.js';
 import { Empty } from '../../ui/notice.js';
+import styles from './examples.module.css';
 
 const EXAMPLES = [
   ['Locality UUID', '20be0ffc-314a-bd53-7a50-013a65ca76d2'],
@@ -16,7 +17,7 @@ export function Examples() {
         The family is found by itself; where an id can be read in several ways, all of them are shown. Try
         one:
       </p>
-      <ul class="examples">
+      <ul class={styles.examples}>
         {EXAMPLES.map(([label, id]) => (
           <li key={id}>
             <a href={hrefOf('inspect', id)}>

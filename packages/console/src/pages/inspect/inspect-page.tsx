@@ -5,6 +5,7 @@ import { TextField } from '../../ui/field.js';
 import { Loading, Trouble } from '../../ui/notice.js';
 import { Page } from '../../ui/page.js';
 import { Examples } from './examples.js';
+import styles from './inspect-page.module.css';
 import { ReadingPanel } from './reading-panel.js';
 import { SequenceReadings } from './sequence-readings.js';
 import { useInspection } from './use-inspection.js';
@@ -35,14 +36,13 @@ export function InspectPage({ rest }: { rest: string }) {
 
   return (
     <Page title="Inspect" lead="Paste an id of any family, and see everything it says.">
-      <form class="inspect-form" onSubmit={submit} noValidate>
+      <form class={styles.form} onSubmit={submit} noValidate>
         <TextField
           label="Id"
           value={text}
           onInput={type}
           placeholder="a UUID, a flake, a key, a number"
           error={problem}
-          class="wide"
         />
         <Button look="primary" icon="inspect" submit>
           Inspect
@@ -54,7 +54,7 @@ export function InspectPage({ rest }: { rest: string }) {
       <p class="visually-hidden" role="status">
         {id !== '' && `${readings.length + Math.min(sequences.length, 1)} readings`}
       </p>
-      <div class="readings">
+      <div class={styles.readings}>
         {readings.map((reading, i) => (
           <ReadingPanel
             key={`${id} ${reading.family} ${reading.fields.layout ?? ''}`}

@@ -4,6 +4,7 @@ import { relative } from '../../lib/format.js';
 import { CopyButton } from '../../ui/copy.js';
 import { Panel } from '../../ui/panel.js';
 import { BitMap } from './bit-map.js';
+import styles from './reading-panel.module.css';
 
 const TITLES: Readonly<Record<string, string>> = {
   locality: 'Locality UUID',
@@ -31,7 +32,7 @@ export function ReadingPanel({ id, reading, isBest }: { id: string; reading: Rea
   const flavour = fields.layout ?? fields.flavour;
   const title = `${TITLES[family] ?? family}${flavour === undefined ? '' : `, ${flavour}`}`;
   return (
-    <Panel title={title} actions={isBest && <span class="badge">best reading</span>} class="reading">
+    <Panel title={title} actions={isBest && <span class="badge">best reading</span>}>
       <Time fields={fields} />
       {drawing && <BitMap drawing={drawing} title={title} />}
       <dl class="fields">
@@ -52,7 +53,7 @@ function Time({ fields }: { fields: Reading['fields'] }) {
   const { timestamp, utc, iso } = fields;
   if (typeof timestamp !== 'number' || typeof iso !== 'string') return null;
   return (
-    <p class="reading-time">
+    <p class={styles.time}>
       <time dateTime={iso} class="mono">
         {utc}
       </time>

@@ -7,7 +7,7 @@ import { Panel } from '../../ui/panel.js';
 /** Where a number stands in the sequences that have it. */
 export function SequenceReadings({ id, sequences }: { id: string; sequences: readonly SequenceJson[] }) {
   return (
-    <Panel title="Number of a sequence" class="reading">
+    <Panel title="Number of a sequence">
       <div class="table-frame">
         <table>
           <thead>

@@ -3,6 +3,7 @@ import type { LeaseJson } from '../../api/types.js';
 import { digits } from '../../lib/format.js';
 import { viewsOf } from '../../lib/leases.js';
 import { Button } from '../../ui/button.js';
+import styles from './lease-grid.module.css';
 import { NodeCell } from './node-cell.js';
 import { NodeDetail } from './node-detail.js';
 
@@ -49,7 +50,7 @@ export function LeaseGrid({ records, now, size }: Props) {
   return (
     <>
       <ul
-        class="node-grid"
+        class={styles.grid}
         ref={grid}
         onKeyDown={steer}
         aria-label="Node ids; arrow keys lead from one to the next"
@@ -67,7 +68,7 @@ export function LeaseGrid({ records, now, size }: Props) {
         ))}
       </ul>
       {size > PAGE && (
-        <div class="pager">
+        <div class={styles.pager}>
           <Button disabled={first === 0} onClick={() => setFirst(first - PAGE)}>
             Lower
           </Button>

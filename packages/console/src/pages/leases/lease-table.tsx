@@ -2,6 +2,7 @@ import type { LeaseJson } from '../../api/types.js';
 import { digits, utc } from '../../lib/format.js';
 import { floorOf, viewOf } from '../../lib/leases.js';
 import { Empty } from '../../ui/notice.js';
+import { StateSwatch } from './state-swatch.js';
 
 /** More rows than this nobody reads. */
 const SHOWN = 100;
@@ -46,8 +47,7 @@ export function LeaseTable({ records, now }: { records: readonly LeaseJson[]; no
                   {id}
                 </th>
                 <td data-label="State">
-                  <span class={`node-swatch ${state}`} aria-hidden="true" />{' '}
-                  {state === 'fenced' ? 'fenced ahead' : state}
+                  <StateSwatch state={state} /> {state === 'fenced' ? 'fenced ahead' : state}
                 </td>
                 <td data-label="Holder">
                   {record?.owner === null ? '—' : record?.label || 'without a label'}

@@ -1,5 +1,6 @@
 import { Component } from 'preact';
 import type { LeaseState } from '../../lib/leases.js';
+import styles from './node-state.module.css';
 
 interface Props {
   readonly id: number;
@@ -26,7 +27,7 @@ export class NodeCell extends Component<Props> {
       <li>
         <button
           type="button"
-          class={`node ${state}`}
+          class={`${styles.cell} ${state === 'free' ? '' : styles[state]}`}
           data-node={id}
           tabIndex={isCurrent ? 0 : -1}
           aria-pressed={isCurrent}

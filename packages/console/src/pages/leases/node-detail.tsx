@@ -1,5 +1,6 @@
 import { utc } from '../../lib/format.js';
 import type { NodeView } from '../../lib/leases.js';
+import styles from './node-detail.module.css';
 
 const SENTENCES = {
   free: 'Nobody holds it, and it can be taken at once.',
@@ -11,7 +12,7 @@ const SENTENCES = {
 /** All that is known of one node id. */
 export function NodeDetail({ view: { id, state, record, left } }: { view: NodeView }) {
   return (
-    <div class="node-detail">
+    <div class={styles.detail}>
       <p>
         <strong>Node {id}</strong> is <strong>{state === 'fenced' ? 'fenced ahead' : state}</strong>
         {left > 0 && ` for ${Math.ceil(left)} s more`}. <span class="muted">{SENTENCES[state]}</span>

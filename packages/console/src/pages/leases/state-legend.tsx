@@ -1,5 +1,6 @@
 import { digits } from '../../lib/format.js';
 import type { LeaseState } from '../../lib/leases.js';
+import { StateSwatch } from './state-swatch.js';
 
 /** In the order people look for them. */
 const STATES: readonly (readonly [state: LeaseState, label: string])[] = [
@@ -15,7 +16,7 @@ export function StateLegend({ counts }: { counts: Readonly<Record<LeaseState, nu
     <ul class="legend">
       {STATES.map(([state, label]) => (
         <li key={state}>
-          <span class={`node-swatch ${state}`} aria-hidden="true" />
+          <StateSwatch state={state} />
           <span class="mono">{digits(counts[state])}</span> {label}
         </li>
       ))}

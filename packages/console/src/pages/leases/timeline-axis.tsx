@@ -1,3 +1,5 @@
+import styles from './timeline-axis.module.css';
+
 interface Props {
   readonly x: (at: number) => number;
   readonly now: number;
@@ -15,11 +17,11 @@ export function TimelineAxis({ x, now, from, to, height }: Props) {
   const offsets = [];
   for (let at = from; at <= to; at += tick) offsets.push(at - now);
   return (
-    <g class="axis">
+    <g class={styles.axis}>
       {offsets.map((offset) => (
-        <g key={offset} class={offset === 0 ? 'axis-now' : undefined}>
+        <g key={offset} class={offset === 0 ? styles.now : undefined}>
           <line x1={x(now + offset)} x2={x(now + offset)} y1="16" y2={height} />
-          <text x={x(now + offset)} y="11" class={offset === to - now ? 'last' : undefined}>
+          <text x={x(now + offset)} y="11" class={offset === to - now ? styles.last : undefined}>
             {offset === 0 ? 'now' : `${offset > 0 ? '+' : '−'}${Math.abs(offset) / 1000} s`}
           </text>
         </g>

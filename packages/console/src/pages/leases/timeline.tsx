@@ -1,5 +1,6 @@
 import { type History, rowsBetween, type SeenWindow } from '../../lib/windows.js';
 import { useWidth } from '../../ui/use-width.js';
+import styles from './timeline.module.css';
 import { TimelineAxis } from './timeline-axis.js';
 
 /** What is shown, ms: this much of the past and of the future. */
@@ -23,7 +24,7 @@ export function Timeline({ history, now }: { history: History; now: number }) {
   const height = TOP + shown.length * ROW;
   const x = (at: number) => LEFT + (Math.min(Math.max(at, from), to) - from) * ((width - LEFT) / (to - from));
   return (
-    <div ref={ref} class="timeline">
+    <div ref={ref} class={styles.timeline}>
       {shown.length === 0 && (
         <p class="muted">No window in sight: none was open in the last two minutes while this page looked.</p>
       )}
@@ -37,7 +38,7 @@ export function Timeline({ history, now }: { history: History; now: number }) {
           <TimelineAxis x={x} now={now} from={from} to={to} height={height} />
           {shown.map(({ id, windows }, row) => (
             <g key={id} transform={`translate(0 ${TOP + row * ROW})`}>
-              <text class="timeline-id" x={LEFT - 10} y={ROW / 2 + 4}>
+              <text class={styles.nodeId} x={LEFT - 10} y={ROW / 2 + 4}>
                 {id}
               </text>
               {windows.map((window) => (
@@ -64,13 +65,13 @@ function Bar({ window, x, now }: { window: SeenWindow; x: (at: number) => number
   const room = end - start - 12;
   const text = label.length * 6.4 < room ? label : '';
   return (
-    <g class={isReleased || until <= now ? 'window past' : 'window'}>
+    <g class={isReleased || until <= now ? styles.past : undefined}>
       <title>{`${label || 'without a label'}, epoch ${window.epoch}${isReleased ? ', released' : ''}`}</title>
-      <rect class="window-used" x={start} y="3" width={Math.max(middle - start, 1)} height={ROW - 6} rx="2" />
+      <rect class={styles.used} x={start} y="3" width={Math.max(middle - start, 1)} height={ROW - 6} rx="2" />
       {end > middle && (
-        <rect class="window-ahead" x={middle} y="3" width={end - middle} height={ROW - 6} rx="2" />
+        <rect class={styles.ahead} x={middle} y="3" width={end - middle} height={ROW - 6} rx="2" />
       )}
-      <text class="window-label" x={start + 6} y={ROW / 2 + 4}>
+      <text class={styles.label} x={start + 6} y={ROW / 2 + 4}>
         {text}
       </text>
     </g>

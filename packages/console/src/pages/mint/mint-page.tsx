@@ -35,7 +35,7 @@ export function MintPage({ rest }: { rest: string }) {
 
   return (
     <Page title="Mint" lead="Make ids of any family, here and now. Each is given out once and never again.">
-      <form class="panel mint-form" onSubmit={submit} noValidate>
+      <form class="panel" onSubmit={submit} noValidate>
         <Choice
           legend="Family"
           value={family}

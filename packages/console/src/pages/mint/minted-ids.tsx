@@ -3,6 +3,7 @@ import { hrefOf } from '../../router.js';
 import { CopyButton } from '../../ui/copy.js';
 import { Panel } from '../../ui/panel.js';
 import { FAMILIES, type MintFamily } from './families.js';
+import styles from './minted-ids.module.css';
 
 export interface Minted {
   readonly family: MintFamily;
@@ -31,7 +32,7 @@ export function MintedIds({ minted: { family, ids, at } }: { minted: Minted }) {
       <p class="muted" role="status">
         Minted at {utc(at)} UTC.
       </p>
-      <ol class="ids">
+      <ol class={styles.ids}>
         {ids.slice(0, SHOWN).map((id) => (
           <li key={id}>
             <a class="mono" href={hrefOf('inspect', id)} title="Inspect">

@@ -1,6 +1,7 @@
 import { useId } from 'preact/hooks';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
+import styles from './config-form.module.css';
 
 const EXAMPLE = `{
   "shards": {
@@ -38,7 +39,7 @@ export function ConfigForm({ text, problem, onText }: Props) {
         )}
       </Field>
       <div class="row tight">
-        <label class="button plain file" for={file}>
+        <label class={`button plain ${styles.file}`} for={file}>
           Load a file
           <input
             id={file}

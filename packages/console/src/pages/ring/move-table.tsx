@@ -1,7 +1,8 @@
 import { useMemo } from 'preact/hooks';
 import { percent } from '../../lib/format.js';
 import { movesBetween, type Placement } from '../../lib/ring.js';
-import { Meter } from '../../ui/panel.js';
+import styles from './move-table.module.css';
+import { ShareBar } from './share-bar.js';
 
 interface Props {
   readonly name: string;
@@ -17,7 +18,7 @@ export function MoveTable({ name, before, after }: Props) {
   const aside = moves.filter((move) => !isNew(move)).reduce((sum, { share }) => sum + share, 0);
   const share = after.nodes.find((node) => node.name === name)?.share ?? 0;
   return (
-    <div class="moves">
+    <div class={styles.moves}>
       <p role="status">
         <strong class="mono">{percent(moved)}</strong> of the keys would move, and{' '}
         <span class="mono">{name}</span> would have <strong class="mono">{percent(share)}</strong> of them.
@@ -43,10 +44,7 @@ export function MoveTable({ name, before, after }: Props) {
                   {move.to} {isNew(move) && <span class="badge">new</span>}
                 </td>
                 <td data-label="Of all keys">
-                  <div class="used">
-                    <Meter share={move.share} label={`${percent(move.share)} of all keys`} />
-                    <span class="mono share">{percent(move.share)}</span>
-                  </div>
+                  <ShareBar share={move.share} of="all keys" />
                 </td>
               </tr>
             ))}

@@ -1,10 +1,7 @@
 import { percent } from '../../lib/format.js';
 import type { NodeShare } from '../../lib/ring.js';
-
-/** Colours to go round in; the numbers of the stylesheet's `--slice-n`. */
-const COLOURS = 8;
-
-export const sliceOf = (index: number) => `slice-${index % COLOURS}`;
+import { nodeColour } from './node-colour.js';
+import styles from './ring-chart.module.css';
 
 const RADIUS = 70;
 
@@ -13,7 +10,7 @@ export function RingChart({ shares }: { shares: readonly NodeShare[] }) {
   let at = 0;
   return (
     <svg
-      class="ring-chart"
+      class={styles.chart}
       viewBox="-90 -90 180 180"
       role="img"
       aria-label={`Shares of the keys: ${shares.map(({ name, share }) => `${name} ${percent(share)}`).join(', ')}`}
@@ -22,15 +19,15 @@ export function RingChart({ shares }: { shares: readonly NodeShare[] }) {
         const start = at;
         at += share;
         return share === 0 ? null : (
-          <path key={name} class={sliceOf(i)} d={arc(start, at)}>
+          <path key={name} class={nodeColour(i)} d={arc(start, at)}>
             <title>{`${name} ${percent(share)}`}</title>
           </path>
         );
       })}
-      <text class="ring-count" y="2">
+      <text class={styles.count} y="2">
         {shares.length}
       </text>
-      <text class="ring-unit" y="18">
+      <text class={styles.unit} y="18">
         {shares.length === 1 ? 'node' : 'nodes'}
       </text>
     </svg>

@@ -7,6 +7,7 @@ import { Panel } from '../../ui/panel.js';
 import { AddNode } from './add-node.js';
 import { ConfigForm } from './config-form.js';
 import { RingChart } from './ring-chart.js';
+import styles from './ring-page.module.css';
 import { ShareTable } from './share-table.js';
 
 /** What a shard config makes of the keys, and what one node more would move. */
@@ -18,7 +19,7 @@ export function RingPage() {
       title="Ring"
       lead="Which node has how many of the keys. The config stays in this page; nothing is sent anywhere."
     >
-      <div class="ring-layout">
+      <div class={styles.layout}>
         <ConfigForm text={text} problem={problem} onText={setText} />
         {placement === undefined ? (
           <Empty title="No ring yet">
@@ -26,7 +27,7 @@ export function RingPage() {
           </Empty>
         ) : (
           <Panel title={`${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}`}>
-            <div class="ring-result">
+            <div class={styles.result}>
               <RingChart shares={placement.nodes} />
               <ShareTable nodes={nodes} shares={placement.nodes} />
             </div>

@@ -2,8 +2,9 @@ import type { ShardNode } from '../../../../idsmith/src/shard/config.js';
 import { digits, percent } from '../../lib/format.js';
 import type { NodeShare } from '../../lib/ring.js';
 import { KEYS } from '../../lib/ring.js';
-import { Meter } from '../../ui/panel.js';
-import { sliceOf } from './ring-chart.js';
+import { nodeColour } from './node-colour.js';
+import { ShareBar } from './share-bar.js';
+import styles from './share-table.module.css';
 
 interface Props {
   readonly nodes: readonly ShardNode[];
@@ -36,9 +37,9 @@ export function ShareTable({ nodes, shares }: Props) {
           <tbody>
             {shares.map(({ name, weight, points, share }, i) => (
               <tr key={name}>
-                <th scope="row" data-label="Node" class="node-name">
-                  <span class={`swatch ${sliceOf(i)}`} aria-hidden="true" /> <span class="mono">{name}</span>{' '}
-                  <span class="muted">{ids.get(name)}</span>
+                <th scope="row" data-label="Node" class={styles.node}>
+                  <span class={`swatch ${nodeColour(i)}`} aria-hidden="true" />{' '}
+                  <span class="mono">{name}</span> <span class="muted">{ids.get(name)}</span>
                 </th>
                 <td data-label="Weight" class="end mono">
                   {digits(weight)}
@@ -47,10 +48,7 @@ export function ShareTable({ nodes, shares }: Props) {
                   {digits(points)}
                 </td>
                 <td data-label="Keys">
-                  <div class="used">
-                    <Meter share={share} label={`${percent(share)} of the keys`} />
-                    <span class="mono share">{percent(share)}</span>
-                  </div>
+                  <ShareBar share={share} of="the keys" />
                 </td>
                 <td data-label="By weight" class="end mono muted">
                   {percent(weight / total)}

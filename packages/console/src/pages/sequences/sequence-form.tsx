@@ -7,6 +7,7 @@ import { Dialog } from '../../ui/dialog.js';
 import { TextField } from '../../ui/field.js';
 import { Notice } from '../../ui/notice.js';
 import { FormError, useSubmit } from '../../ui/use-submit.js';
+import styles from './sequence-form.module.css';
 import { EMPTY, type ShapeText, shapeOf, textOf } from './shape.js';
 
 interface Props {
@@ -52,7 +53,7 @@ export function SequenceForm({ sequence, onDone, onClose }: Props) {
   return (
     <Dialog title={isNew ? 'Define a sequence' : `Alter ${before.name}`} onClose={onClose}>
       <form class="stack" onSubmit={submit} noValidate>
-        <div class="form-grid">
+        <div class={styles.grid}>
           {isNew && field('name', 'Name', 'up to 255 characters')}
           {field(
             'blockSize',
@@ -66,7 +67,7 @@ export function SequenceForm({ sequence, onDone, onClose }: Props) {
           {field('min', 'Lowest id', isNew ? '−2^63 if empty' : 'a whole number')}
           {field('max', 'Highest id', isNew ? '2^63 − 1 if empty' : 'a whole number')}
         </div>
-        <label class="check">
+        <label class={styles.check}>
           <input
             type="checkbox"
             checked={text.cycle}

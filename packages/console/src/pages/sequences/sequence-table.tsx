@@ -4,8 +4,9 @@ import { forecastOf, rateOf, type Samples } from '../../lib/rate.js';
 import { isOpenEnded, usageOf } from '../../lib/sequence.js';
 import { hrefOf } from '../../router.js';
 import { Button } from '../../ui/button.js';
-import { Meter } from '../../ui/panel.js';
+import { Meter } from '../../ui/meter.js';
 import { ForecastText } from './forecast-text.js';
+import styles from './sequence-table.module.css';
 
 interface Props {
   readonly sequences: readonly SequenceJson[];
@@ -103,7 +104,7 @@ function Used({ sequence }: { sequence: SequenceJson }) {
   // Of those that end with the 64 bits nobody wants to read how many there are.
   const count = isOpenEnded(sequence) ? `${short(used)} ids` : `${short(used)} of ${short(total)}`;
   return (
-    <div class="used-tall" title={`${digits(used)} of ${digits(total)} ids`}>
+    <div class={styles.usage} title={`${digits(used)} of ${digits(total)} ids`}>
       <Meter share={share} label={`${percent(share)} used`} tone={tone} />
       <span class="mono">{percent(share)}</span>
       <span class="muted">{count}</span>

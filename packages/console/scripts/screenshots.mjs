@@ -9,8 +9,8 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { openStore } from 'idsmith/stores';
 import { chromium } from 'playwright-core';
-import { openStore } from '../../idsmith/dist/stores/index.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const target = resolve(process.argv[2] ?? join(root, 'docs/images'));

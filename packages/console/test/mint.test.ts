@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LocalityUuid, layouts } from 'idsmith';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeFolder, removeFolder } from '../../../test/services/guard.ts';
 import { describeWith, startRedis } from '../../../test/services/index.ts';
 import type { ServerProcess } from '../../../test/services/process.ts';
-import { layouts } from '../../idsmith/src/flake/layouts.ts';
-import { LocalityUuid } from '../../idsmith/src/locality/uuid.ts';
 import { launch, startConsole, Visit } from './support/console.ts';
 
 await describeWith(['chromium', 'redis'], 'the page Mint', () => {

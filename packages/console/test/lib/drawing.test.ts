@@ -1,7 +1,6 @@
+import { LocalityGenerator, layouts } from 'idsmith';
 import { describe, expect, it } from 'vitest';
-import { layouts } from '../../../idsmith/src/flake/layouts.ts';
 import { inspect } from '../../../idsmith/src/inspect/inspect.ts';
-import { LocalityGenerator } from '../../../idsmith/src/locality/generator.ts';
 import type { Reading } from '../../src/api/types.ts';
 import { type Drawing, drawingOf, fieldsOf } from '../../src/lib/drawing/drawing.ts';
 import { rowsOf } from '../../src/lib/drawing/rows.ts';

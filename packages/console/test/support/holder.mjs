@@ -2,8 +2,8 @@
 // Arguments: the URL of a store, a namespace, the number of node ids, the ttl, a label, and how far to run ahead, ms.
 
 import process from 'node:process';
-import { acquireLease, defineLayout, FlakeGenerator } from '../../../idsmith/dist/index.js';
-import { openStore } from '../../../idsmith/dist/stores/index.js';
+import { acquireLease, defineLayout, FlakeGenerator } from 'idsmith';
+import { openStore } from 'idsmith/stores';
 
 const [url, namespace, size, ttl, label, ahead] = process.argv.slice(2);
 const store = await openStore(url);

@@ -1,5 +1,4 @@
-import type { FlakeField } from '../../../../idsmith/src/flake/layout.js';
-import { layouts } from '../../../../idsmith/src/flake/layouts.js';
+import { type FlakeField, layouts } from 'idsmith';
 import type { Drawing, Kind, Segment } from './drawing.js';
 
 const KINDS: Readonly<Record<FlakeField, Kind>> = { time: 'time', node: 'machine', sequence: 'counter' };

@@ -1,5 +1,5 @@
+import type { ShardNode } from 'idsmith/shard/ring';
 import { useState } from 'preact/hooks';
-import type { ShardNode } from '../../../../idsmith/src/shard/config.js';
 import { WHOLE_FORM } from '../../lib/field-errors.js';
 import { type Placement, place } from '../../lib/ring.js';
 import { Button } from '../../ui/button.js';

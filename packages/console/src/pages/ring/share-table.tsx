@@ -1,4 +1,4 @@
-import type { ShardNode } from '../../../../idsmith/src/shard/config.js';
+import type { ShardNode } from 'idsmith/shard/ring';
 import { digits, percent } from '../../lib/format.js';
 import type { NodeShare } from '../../lib/ring.js';
 import { KEYS } from '../../lib/ring.js';

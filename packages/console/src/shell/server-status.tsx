@@ -1,8 +1,8 @@
 import { connection } from '../api/connection.js';
 import { ApiError, sentenceOf } from '../api/errors.js';
 import { api } from '../api/routes.js';
-import { useLive } from '../ui/use-live.js';
 import { useObservable } from '../ui/use-observable.js';
+import { useLive } from '../ui/use-polling.js';
 import styles from './server-status.module.css';
 
 const INTERVAL = 5000;

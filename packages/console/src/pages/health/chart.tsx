@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
-import type { Point } from '../../lib/health.js';
+import type { Point } from '../../lib/metrics-snapshot.js';
 import { Panel } from '../../ui/panel.js';
 import { onColours } from '../../ui/theme.js';
 import { useWidth } from '../../ui/use-width.js';

@@ -3,10 +3,10 @@ import { duration, perSecond } from '../../lib/format.js';
 import { parseMetrics } from '../../lib/prometheus.js';
 import { Loading, Trouble } from '../../ui/notice.js';
 import { Page } from '../../ui/page.js';
-import { useLive } from '../../ui/use-live.js';
+import { useLive } from '../../ui/use-polling.js';
 import { Chart } from './chart.js';
 import styles from './health-page.module.css';
-import { seen } from './history.js';
+import { seen } from './point-history.js';
 import { ServerStats } from './server-stats.js';
 
 const INTERVAL = 1000;

@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import type { Point } from '../../lib/health.js';
+import type { Point } from '../../lib/metrics-snapshot.js';
 import { colourOf } from '../../ui/theme.js';
 import type { Series } from './chart.js';
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { duration, megabytes, perSecond } from '../../lib/format.js';
-import { gauge, type Look, type Point } from '../../lib/health.js';
+import { gauge, type Look, type Point } from '../../lib/metrics-snapshot.js';
 import styles from './server-stats.module.css';
 
 /** The numbers of the moment. */

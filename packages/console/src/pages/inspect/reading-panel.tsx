@@ -1,9 +1,9 @@
 import type { Reading } from '../../api/types.js';
-import { drawingOf } from '../../lib/drawing/drawing.js';
+import { drawingOf } from '../../lib/diagram/diagram.js';
 import { relative } from '../../lib/format.js';
-import { CopyButton } from '../../ui/copy.js';
+import { CopyButton } from '../../ui/copy-button.js';
 import { Panel } from '../../ui/panel.js';
-import { BitMap } from './bit-map.js';
+import { BitMap } from './id-diagram.js';
 import styles from './reading-panel.module.css';
 
 const TITLES: Readonly<Record<string, string>> = {

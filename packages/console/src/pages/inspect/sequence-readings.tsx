@@ -1,6 +1,6 @@
 import type { SequenceJson } from '../../api/types.js';
 import { digits, percent } from '../../lib/format.js';
-import { type Place, placeOf, usageOf } from '../../lib/sequence.js';
+import { type Place, placeOf, usageOf } from '../../lib/sequence-usage.js';
 import { hrefOf } from '../../router.js';
 import { Panel } from '../../ui/panel.js';
 

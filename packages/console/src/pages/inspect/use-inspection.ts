@@ -3,7 +3,7 @@ import { revision } from '../../api/connection.js';
 import { ApiError, AwayError, sentenceOf } from '../../api/errors.js';
 import { api } from '../../api/routes.js';
 import type { Reading, SequenceJson } from '../../api/types.js';
-import { placeOf } from '../../lib/sequence.js';
+import { placeOf } from '../../lib/sequence-usage.js';
 import { useObservable } from '../../ui/use-observable.js';
 
 export interface Inspected {

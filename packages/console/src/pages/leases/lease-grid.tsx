@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import type { LeaseJson } from '../../api/types.js';
 import { digits } from '../../lib/format.js';
-import { viewsOf } from '../../lib/leases.js';
+import { viewsOf } from '../../lib/lease-state.js';
 import { Button } from '../../ui/button.js';
 import styles from './lease-grid.module.css';
 import { NodeCell } from './node-cell.js';

@@ -1,6 +1,6 @@
 import type { LeaseJson } from '../../api/types.js';
 import { digits, utc } from '../../lib/format.js';
-import { floorOf, viewOf } from '../../lib/leases.js';
+import { floorOf, viewOf } from '../../lib/lease-state.js';
 import { Empty } from '../../ui/notice.js';
 import { StateSwatch } from './state-swatch.js';
 

@@ -2,17 +2,17 @@ import { useState } from 'preact/hooks';
 import { ApiError } from '../../api/errors.js';
 import { api } from '../../api/routes.js';
 import { errorsOf } from '../../lib/field-errors.js';
-import { countStates, guessSize } from '../../lib/leases.js';
+import { countStates, guessSize } from '../../lib/lease-state.js';
 import { Loading, Notice, Trouble } from '../../ui/notice.js';
 import { Page } from '../../ui/page.js';
 import { Panel } from '../../ui/panel.js';
-import { useLive } from '../../ui/use-live.js';
-import { seen } from './history.js';
+import { useLive } from '../../ui/use-polling.js';
 import { LeaseGrid } from './lease-grid.js';
 import { LeaseTable } from './lease-table.js';
 import { NamespaceForm } from './namespace-form.js';
 import { StateLegend } from './state-legend.js';
 import { Timeline } from './timeline.js';
+import { seen } from './window-history.js';
 
 const INTERVAL = 1000;
 

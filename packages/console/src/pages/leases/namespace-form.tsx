@@ -1,5 +1,5 @@
 import { useId, useState } from 'preact/hooks';
-import { typedNumber } from '../../lib/numbers.js';
+import { typedNumber } from '../../lib/typed-number.js';
 import { hrefOf } from '../../router.js';
 import { Button } from '../../ui/button.js';
 import { TextField } from '../../ui/field.js';

@@ -1,5 +1,5 @@
 import { Component } from 'preact';
-import type { LeaseState } from '../../lib/leases.js';
+import type { LeaseState } from '../../lib/lease-state.js';
 import styles from './node-state.module.css';
 
 interface Props {

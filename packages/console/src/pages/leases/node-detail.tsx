@@ -1,5 +1,5 @@
 import { utc } from '../../lib/format.js';
-import type { NodeView } from '../../lib/leases.js';
+import type { NodeView } from '../../lib/lease-state.js';
 import styles from './node-detail.module.css';
 
 const SENTENCES = {

@@ -1,5 +1,5 @@
 import { digits } from '../../lib/format.js';
-import type { LeaseState } from '../../lib/leases.js';
+import type { LeaseState } from '../../lib/lease-state.js';
 import { StateSwatch } from './state-swatch.js';
 
 /** In the order people look for them. */

@@ -1,4 +1,4 @@
-import type { LeaseState } from '../../lib/leases.js';
+import type { LeaseState } from '../../lib/lease-state.js';
 import styles from './node-state.module.css';
 
 /** A small square in the colours of a state, beside the name of the state. */

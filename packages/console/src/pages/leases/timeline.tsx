@@ -1,4 +1,4 @@
-import { type History, rowsBetween, type SeenWindow } from '../../lib/windows.js';
+import { type History, rowsBetween, type SeenWindow } from '../../lib/lease-windows.js';
 import { useWidth } from '../../ui/use-width.js';
 import styles from './timeline.module.css';
 import { TimelineAxis } from './timeline-axis.js';

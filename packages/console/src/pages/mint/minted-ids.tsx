@@ -1,6 +1,6 @@
 import { digits, utc } from '../../lib/format.js';
 import { hrefOf } from '../../router.js';
-import { CopyButton } from '../../ui/copy.js';
+import { CopyButton } from '../../ui/copy-button.js';
 import { Panel } from '../../ui/panel.js';
 import { FAMILIES, type MintFamily } from './families.js';
 import styles from './minted-ids.module.css';

@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks';
 import { api } from '../../api/routes.js';
 import { TextField } from '../../ui/field.js';
-import { useLive } from '../../ui/use-live.js';
+import { useLive } from '../../ui/use-polling.js';
 
 interface Props {
   readonly value: string;

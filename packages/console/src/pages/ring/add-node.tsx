@@ -1,7 +1,7 @@
 import type { ShardNode } from 'idsmith/shard/ring';
 import { useState } from 'preact/hooks';
 import { WHOLE_FORM } from '../../lib/field-errors.js';
-import { type Placement, place } from '../../lib/ring.js';
+import { type Placement, place } from '../../lib/key-placement.js';
 import { Button } from '../../ui/button.js';
 import { TextField } from '../../ui/field.js';
 import { Notice } from '../../ui/notice.js';

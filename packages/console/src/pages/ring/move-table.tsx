@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { percent } from '../../lib/format.js';
-import { movesBetween, type Placement } from '../../lib/ring.js';
+import { movesBetween, type Placement } from '../../lib/key-placement.js';
 import styles from './move-table.module.css';
 import { ShareBar } from './share-bar.js';
 

@@ -1,5 +1,5 @@
 import { MAX_WEIGHT, type ShardNode } from 'idsmith/shard/ring';
-import { typedNumber } from '../../lib/numbers.js';
+import { typedNumber } from '../../lib/typed-number.js';
 import { FormError } from '../../ui/use-submit.js';
 
 interface NodeText {

@@ -1,5 +1,5 @@
 import { percent } from '../../lib/format.js';
-import type { NodeShare } from '../../lib/ring.js';
+import type { NodeShare } from '../../lib/key-placement.js';
 import { nodeColour } from './node-colour.js';
 import styles from './ring-chart.module.css';
 

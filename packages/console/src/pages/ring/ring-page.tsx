@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { sentenceOf } from '../../api/errors.js';
-import { place, readNodes } from '../../lib/ring.js';
+import { place, readNodes } from '../../lib/key-placement.js';
 import { Empty } from '../../ui/notice.js';
 import { Page } from '../../ui/page.js';
 import { Panel } from '../../ui/panel.js';

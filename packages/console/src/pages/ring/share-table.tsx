@@ -1,7 +1,7 @@
 import type { ShardNode } from 'idsmith/shard/ring';
 import { digits, percent } from '../../lib/format.js';
-import type { NodeShare } from '../../lib/ring.js';
-import { KEYS } from '../../lib/ring.js';
+import type { NodeShare } from '../../lib/key-placement.js';
+import { KEYS } from '../../lib/key-placement.js';
 import { nodeColour } from './node-colour.js';
 import { ShareBar } from './share-bar.js';
 import styles from './share-table.module.css';

@@ -1,5 +1,5 @@
 import { day, relative, short } from '../../lib/format.js';
-import type { Forecast } from '../../lib/rate.js';
+import type { Forecast } from '../../lib/sequence-rate.js';
 
 const TEXTS = {
   measuring: 'measuring …',

@@ -7,8 +7,8 @@ import { Dialog } from '../../ui/dialog.js';
 import { TextField } from '../../ui/field.js';
 import { Notice } from '../../ui/notice.js';
 import { FormError, useSubmit } from '../../ui/use-submit.js';
+import { EMPTY, type ShapeText, shapeOf, textOf } from './form-values.js';
 import styles from './sequence-form.module.css';
-import { EMPTY, type ShapeText, shapeOf, textOf } from './shape.js';
 
 interface Props {
   /** The one to be altered; none if one is to be defined. */

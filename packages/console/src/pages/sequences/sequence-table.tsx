@@ -1,7 +1,7 @@
 import type { SequenceJson } from '../../api/types.js';
 import { digits, percent, perSecond, short } from '../../lib/format.js';
-import { forecastOf, rateOf, type Samples } from '../../lib/rate.js';
-import { isOpenEnded, usageOf } from '../../lib/sequence.js';
+import { forecastOf, rateOf, type Samples } from '../../lib/sequence-rate.js';
+import { isOpenEnded, usageOf } from '../../lib/sequence-usage.js';
 import { hrefOf } from '../../router.js';
 import { Button } from '../../ui/button.js';
 import { Meter } from '../../ui/meter.js';

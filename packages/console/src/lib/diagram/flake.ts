@@ -1,5 +1,5 @@
 import { type FlakeField, layouts } from 'idsmith';
-import type { Drawing, Kind, Segment } from './drawing.js';
+import type { Drawing, Kind, Segment } from './diagram.js';
 
 const KINDS: Readonly<Record<FlakeField, Kind>> = { time: 'time', node: 'machine', sequence: 'counter' };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Metrics } from '../../../server/src/ops/metrics.ts';
-import { isAnew, pointBetween } from '../../src/lib/health.ts';
 import { bucketsOf, quantile, since } from '../../src/lib/histogram.ts';
+import { isAnew, pointBetween } from '../../src/lib/metrics-snapshot.ts';
 import { parseMetrics, sum } from '../../src/lib/prometheus.ts';
 
 describe('the parser of Prometheus text', () => {

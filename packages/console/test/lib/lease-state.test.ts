@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { claimed, released, renewed } from '../../../idsmith/src/lease/protocol.ts';
 import type { LeaseJson } from '../../src/api/types.ts';
-import { countStates, guessSize, viewOf, viewsOf } from '../../src/lib/leases.ts';
-import { rowsBetween, withWindows } from '../../src/lib/windows.ts';
+import { countStates, guessSize, viewOf, viewsOf } from '../../src/lib/lease-state.ts';
+import { rowsBetween, withWindows } from '../../src/lib/lease-windows.ts';
 
 const NOW = 1_800_000_000_000;
 const TTL = 30_000;

@@ -1,5 +1,5 @@
 import type { SequenceJson, SequenceShape } from '../../api/types.js';
-import { type Typed, typedDigits, typedNumber } from '../../lib/numbers.js';
+import { type Typed, typedDigits, typedNumber } from '../../lib/typed-number.js';
 import { FormError } from '../../ui/use-submit.js';
 
 /** The fields of the form, as they are typed. */

@@ -1,4 +1,4 @@
-import { isAnew, type Look, type Point, pointBetween } from '../../lib/health.js';
+import { isAnew, type Look, type Point, pointBetween } from '../../lib/metrics-snapshot.js';
 
 /** How many points are kept: a few minutes. */
 const KEPT = 300;

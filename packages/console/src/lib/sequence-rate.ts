@@ -1,5 +1,5 @@
 import type { SequenceJson } from '../api/types.js';
-import { usageOf } from './sequence.js';
+import { usageOf } from './sequence-usage.js';
 
 /** How far a sequence was at a time. */
 export interface Sample {

@@ -1,9 +1,9 @@
 import { layouts } from 'idsmith';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith } from '../../../test/services/index.ts';
-import type { ServerProcess } from '../../../test/services/process.ts';
-import { launch, startConsole, Visit } from './support/console.ts';
+import { describeWith } from '../../../../test/services/index.ts';
+import type { ServerProcess } from '../../../../test/services/process.ts';
+import { launch, startConsole, Visit } from '../support/console.ts';
 
 await describeWith(['chromium'], 'the page Inspect', () => {
   let server: ServerProcess;
@@ -39,7 +39,7 @@ await describeWith(['chromium'], 'the page Inspect', () => {
       ...Object.fromEntries(pairs),
       utc: await panel.locator('time').innerText(),
       drawn: (await panel.getByRole('img').getAttribute('aria-label')) ?? '',
-      cells: (await panel.locator('.bit-map__digit').allTextContents()).join(''),
+      cells: (await panel.locator('.id-diagram__digit').allTextContents()).join(''),
     };
   }
 

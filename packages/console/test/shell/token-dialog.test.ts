@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith } from '../../../test/services/index.ts';
-import type { ServerProcess } from '../../../test/services/process.ts';
-import { createToken, revokeToken } from '../../server/src/auth/tokens.ts';
-import { launch, startConsole, Visit } from './support/console.ts';
+import { describeWith } from '../../../../test/services/index.ts';
+import type { ServerProcess } from '../../../../test/services/process.ts';
+import { createToken, revokeToken } from '../../../server/src/auth/tokens.ts';
+import { launch, startConsole, Visit } from '../support/console.ts';
 
 await describeWith(['chromium'], 'a server that wants a token', () => {
   let server: ServerProcess;

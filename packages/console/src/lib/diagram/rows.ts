@@ -1,4 +1,4 @@
-import type { Drawing, Kind } from './drawing.js';
+import type { Drawing, Kind } from './diagram.js';
 
 /** Cells of one field that stand side by side in one row. */
 export interface Run {

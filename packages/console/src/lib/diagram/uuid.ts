@@ -1,5 +1,5 @@
 import type { Reading } from '../../api/types.js';
-import type { Drawing, Kind, Segment } from './drawing.js';
+import type { Drawing, Kind, Segment } from './diagram.js';
 
 const part = (field: string, kind: Kind, width: number): Segment => ({ field, kind, width });
 

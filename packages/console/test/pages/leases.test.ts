@@ -1,9 +1,9 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith } from '../../../test/services/index.ts';
-import type { ServerProcess } from '../../../test/services/process.ts';
-import { launch, startConsole, Visit } from './support/console.ts';
-import { Holder } from './support/holders.ts';
+import { describeWith } from '../../../../test/services/index.ts';
+import type { ServerProcess } from '../../../../test/services/process.ts';
+import { launch, startConsole, Visit } from '../support/console.ts';
+import { Holder } from '../support/lease-holder.ts';
 
 await describeWith(['chromium'], 'the page Leases', () => {
   let server: ServerProcess;

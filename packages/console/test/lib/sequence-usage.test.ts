@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SequenceJson } from '../../src/api/types.ts';
-import { forecastOf, rateOf, type Samples, withSamples } from '../../src/lib/rate.ts';
-import { isOpenEnded, placeOf, usageOf } from '../../src/lib/sequence.ts';
+import { forecastOf, rateOf, type Samples, withSamples } from '../../src/lib/sequence-rate.ts';
+import { isOpenEnded, placeOf, usageOf } from '../../src/lib/sequence-usage.ts';
 
 const MIN = String(-(2n ** 63n));
 const MAX = String(2n ** 63n - 1n);

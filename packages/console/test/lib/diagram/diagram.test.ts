@@ -1,9 +1,9 @@
 import { LocalityGenerator, layouts } from 'idsmith';
 import { describe, expect, it } from 'vitest';
-import { inspect } from '../../../idsmith/src/inspect/inspect.ts';
-import type { Reading } from '../../src/api/types.ts';
-import { type Drawing, drawingOf, fieldsOf } from '../../src/lib/drawing/drawing.ts';
-import { rowsOf } from '../../src/lib/drawing/rows.ts';
+import { inspect } from '../../../../idsmith/src/inspect/inspect.ts';
+import type { Reading } from '../../../src/api/types.ts';
+import { type Drawing, drawingOf, fieldsOf } from '../../../src/lib/diagram/diagram.ts';
+import { rowsOf } from '../../../src/lib/diagram/rows.ts';
 
 const NOW = Date.UTC(2027, 0, 1);
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const script = fileURLToPath(new URL('./holder.mjs', import.meta.url));
+const script = fileURLToPath(new URL('./lease-holder.mjs', import.meta.url));
 
 interface HolderOptions {
   readonly url: string;

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import { type Drawing, fieldsOf } from '../../lib/drawing/drawing.js';
-import { type Run, rowsOf } from '../../lib/drawing/rows.js';
+import { type Drawing, fieldsOf } from '../../lib/diagram/diagram.js';
+import { type Run, rowsOf } from '../../lib/diagram/rows.js';
 import { useWidth } from '../../ui/use-width.js';
-import styles from './bit-map.module.css';
+import styles from './id-diagram.module.css';
 
 /** Sizes in pixels. */
 const CELL_HEIGHT = 26;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/api/errors.ts';
 import { errorsOf, WHOLE_FORM } from '../../src/lib/field-errors.ts';
 import { duration, percent, perSecond, relative, short, span } from '../../src/lib/format.ts';
-import { typedDigits, typedNumber } from '../../src/lib/numbers.ts';
+import { typedDigits, typedNumber } from '../../src/lib/typed-number.ts';
 
 describe('numbers and times for people', () => {
   it('never round something to nothing, nor most to all', () => {

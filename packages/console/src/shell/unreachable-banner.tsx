@@ -6,7 +6,7 @@ import { Icon } from '../ui/icon.js';
 import { say } from '../ui/toast.js';
 import { useNow } from '../ui/use-now.js';
 import { useObservable } from '../ui/use-observable.js';
-import styles from './away-banner.module.css';
+import styles from './unreachable-banner.module.css';
 
 /** Says that the server is away, and that it is back. */
 export function AwayBanner() {

@@ -1,5 +1,5 @@
 import type { LeasesJson } from '../../api/types.js';
-import { type History, withWindows } from '../../lib/windows.js';
+import { type History, withWindows } from '../../lib/lease-windows.js';
 
 /** What was seen of each namespace. It outlives the page, so that coming back shows it all. */
 const histories = new Map<string, History>();

@@ -1,4 +1,4 @@
-import type { Drawing, Segment } from './drawing.js';
+import type { Drawing, Segment } from './diagram.js';
 
 /** The base-62 digits of a key, the last four of which are variant and type; then its suffix, if it has one. */
 export function drawKey(text: string): Drawing | undefined {

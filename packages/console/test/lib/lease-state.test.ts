@@ -1,17 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { claimed, released, renewed } from '../../../idsmith/src/lease/protocol.ts';
-import type { LeaseJson } from '../../src/api/types.ts';
+import { released } from '../../../idsmith/src/lease/protocol.ts';
 import { countStates, guessSize, viewOf, viewsOf } from '../../src/lib/lease-state.ts';
-import { rowsBetween, withWindows } from '../../src/lib/lease-windows.ts';
-
-const NOW = 1_800_000_000_000;
-const TTL = 30_000;
-
-/** A record as the protocol makes it. */
-function held(id: number, label = 'web 1', now = NOW, record?: LeaseJson): LeaseJson {
-  const candidate = { id, record, readyAt: record?.fence ?? 0 };
-  return claimed(candidate, now, { owner: 'x', label, ttl: TTL, maxSkew: 0 });
-}
+import { withWindows } from '../../src/lib/lease-windows.ts';
+import { held, NOW, TTL } from '../support/lease-records.ts';
 
 describe('the state of a node id', () => {
   it('is held until it expires, and then expired', () => {
@@ -64,47 +55,5 @@ describe('the size of a namespace', () => {
     ['safe53', undefined, [held(700)], 1024],
   ])('%s of layout %s', (namespace, layout, records, size) => {
     expect(guessSize(namespace, layout, records)).toBe(size);
-  });
-});
-
-describe('the windows that were seen', () => {
-  it('follow a holder as it renews, and the next one after it', () => {
-    const first = held(0, 'web 1');
-    const later = renewed(first, NOW + 10_000, TTL, 'web 1 again');
-    const gone = released(later, NOW, NOW + 15_000);
-    const second = held(0, 'web 2', NOW + 16_000, gone);
-    const history = [first, later, gone, second].reduce(
-      (last, record, i) => withWindows(last, [record], NOW + [0, 10_000, 15_500, 16_000][i]!),
-      withWindows(undefined, [], NOW - 1000),
-    );
-    const [row] = rowsBetween(history, NOW - 60_000, NOW + 60_000);
-    expect(row?.windows).toEqual([
-      {
-        ...{ id: 0, epoch: 1, label: 'web 1', from: NOW, isFromKnown: true },
-        until: NOW + 15_001,
-        isReleased: true,
-      },
-      {
-        ...{ id: 0, epoch: 2, label: 'web 2', from: NOW + 16_000, isFromKnown: true },
-        until: NOW + 46_000,
-        isReleased: false,
-      },
-    ]);
-  });
-
-  it('have no known beginning if they were there at the first look', () => {
-    const history = withWindows(undefined, [held(0)], NOW);
-    expect([...history.values()][0]?.isFromKnown).toBe(false);
-  });
-
-  it('are not those that had ended before', () => {
-    const old = { ...held(0), fence: NOW - 1, expiresAt: NOW - 1 };
-    expect(withWindows(undefined, [old], NOW).size).toBe(0);
-  });
-
-  it('are forgotten some minutes after their end', () => {
-    const history = withWindows(undefined, [held(0)], NOW);
-    expect(withWindows(history, [], NOW + TTL + 299_000).size).toBe(1);
-    expect(withWindows(history, [], NOW + TTL + 301_000).size).toBe(0);
   });
 });

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { inspect } from '../../../../idsmith/src/inspect/inspect.ts';
 import type { Reading } from '../../../src/api/types.ts';
 import { type Drawing, drawingOf, fieldsOf } from '../../../src/lib/diagram/diagram.ts';
-import { rowsOf } from '../../../src/lib/diagram/rows.ts';
 
 const NOW = Date.UTC(2027, 0, 1);
 
@@ -94,27 +93,6 @@ describe('the drawing of any UUID', () => {
     const id = `019a8c1e-7b2a-${version}d3c-9f4e-5a6b7c8d9e0f`;
     const drawing = draw(id, { family: 'uuid', fields: { version } });
     expect(fieldsOf(drawing).find((each) => each.field === field)?.width).toBe(bits);
-  });
-});
-
-describe('rows of a drawing', () => {
-  it('cut fields that do not end with a row, and lose no cell', () => {
-    const id = '20be0ffc-314a-bd53-7a50-013a65ca76d2';
-    const drawing = draw(id, { family: 'locality', fields: { version: 'b' } });
-    const rows = rowsOf(drawing, 32);
-    expect(rows).toHaveLength(4);
-    expect(
-      rows
-        .flat()
-        .map(({ cells }) => cells)
-        .join(''),
-    ).toBe(drawing.cells);
-    expect(rows.map((row) => row.map(({ field }) => field))).toEqual([
-      ['counter'],
-      ['process id', 'version', 'MAC fragment'],
-      ['MAC fragment', 'time'],
-      ['time'],
-    ]);
   });
 });
 

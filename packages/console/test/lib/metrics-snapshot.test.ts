@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { isAnew, pointBetween } from '../../src/lib/metrics-snapshot.ts';
+import { parseMetrics } from '../../src/lib/prometheus.ts';
+
+describe('what lies between two looks', () => {
+  const look = (at: number, text: string) => ({ at, samples: parseMetrics(text) });
+
+  it('is rates a second', () => {
+    const before = look(
+      0,
+      'idsmith_ids_minted_total{family="flake"} 100\nidsmith_requests_total{status="200"} 1',
+    );
+    const now = look(
+      2000,
+      'idsmith_ids_minted_total{family="flake"} 500\nidsmith_ids_minted_total{family="key"} 6\n' +
+        'idsmith_requests_total{status="200"} 5\nidsmith_requests_total{status="422"} 3\n' +
+        'idsmith_requests_total{status="503"} 1\nidsmith_store_errors_total{operation="allocate"} 1\n',
+    );
+    expect(pointBetween(before, now)).toEqual({
+      at: 2000,
+      minted: { flake: 200, locality: 0, sequence: 0, key: 3 },
+      latency: { p50: null, p99: null },
+      errors: { client: 1.5, server: 0.5, store: 0.5 },
+      requests: 4,
+    });
+  });
+
+  it('is nothing when the server was started anew', () => {
+    const before = look(0, 'idsmith_requests_total{status="200"} 10');
+    expect(isAnew(before, look(1000, 'idsmith_requests_total{status="200"} 11'))).toBe(false);
+    expect(isAnew(before, look(1000, 'idsmith_requests_total{status="200"} 1'))).toBe(true);
+  });
+});

@@ -7,11 +7,11 @@ import { MintPage } from './pages/mint/mint-page.js';
 import { RingPage } from './pages/ring/ring-page.js';
 import { SequencesPage } from './pages/sequences/sequences-page.js';
 import { hrefOf, route } from './router.js';
-import { Boundary } from './shell/error-boundary.js';
+import { ErrorBoundary } from './shell/error-boundary.js';
 import { Sidebar } from './shell/sidebar.js';
 import { TokenDialog } from './shell/token-dialog.js';
-import { AwayBanner } from './shell/unreachable-banner.js';
-import { Empty } from './ui/notice.js';
+import { UnreachableBanner } from './shell/unreachable-banner.js';
+import { EmptyState } from './ui/empty-state.js';
 import { Toast } from './ui/toast.js';
 import { useObservable } from './ui/use-observable.js';
 
@@ -39,17 +39,17 @@ export function App() {
       </button>
       <Sidebar page={page} />
       <main class={styles.main}>
-        <AwayBanner />
+        <UnreachableBanner />
         {Current === undefined ? (
-          <Empty title="There is no such page">
+          <EmptyState title="There is no such page">
             <p>
               <a href={hrefOf('inspect')}>Inspect an id</a> instead.
             </p>
-          </Empty>
+          </EmptyState>
         ) : (
-          <Boundary key={page}>
+          <ErrorBoundary key={page}>
             <Current rest={rest} />
-          </Boundary>
+          </ErrorBoundary>
         )}
       </main>
       <TokenDialog />

@@ -1,10 +1,10 @@
-import { lost } from './connection.js';
-import { ApiError, AwayError } from './errors.js';
-import { refused, token } from './session.js';
+import { connectionLost } from './connection.js';
+import { ApiError, UnreachableError } from './errors.js';
+import { token, tokenRefused } from './session.js';
 import type { Problem } from './types.js';
 
 /** How long an answer may take, ms. */
-const PATIENCE = 15_000;
+const REQUEST_TIMEOUT = 15_000;
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -19,7 +19,7 @@ export interface RequestOptions {
 /**
  * The answer of the server, as text.
  *
- * @throws ApiError with what the server says; AwayError when it says nothing
+ * @throws ApiError with what the server says; UnreachableError when it says nothing
  */
 export async function requestText(
   method: Method,
@@ -29,7 +29,7 @@ export async function requestText(
   const used = options.token ?? token.get();
   const { response, text } = await exchange(method, path, options, used);
   if (response.ok) return text;
-  if (response.status === 401 && options.token === undefined) refused(used);
+  if (response.status === 401 && options.token === undefined) tokenRefused(used);
   throw new ApiError(problemOf(response, text));
 }
 
@@ -41,7 +41,7 @@ export async function request<T>(method: Method, path: string, options?: Request
 
 async function exchange(method: Method, path: string, options: RequestOptions, used: string) {
   const { query, body, signal } = options;
-  const patience = AbortSignal.timeout(PATIENCE);
+  const timeout = AbortSignal.timeout(REQUEST_TIMEOUT);
   try {
     const response = await fetch(path + queryOf(query), {
       method,
@@ -51,13 +51,13 @@ async function exchange(method: Method, path: string, options: RequestOptions, u
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: signal === undefined ? patience : AbortSignal.any([signal, patience]),
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
     return { response, text: await response.text() };
   } catch (error) {
     if (signal?.aborted) throw error;
-    lost();
-    throw new AwayError(error);
+    connectionLost();
+    throw new UnreachableError(error);
   }
 }
 

@@ -13,7 +13,7 @@ export class ApiError extends Error {
 }
 
 /** There was no answer. */
-export class AwayError extends Error {
+export class UnreachableError extends Error {
   constructor(cause: unknown) {
     super('the server does not answer', { cause });
   }

@@ -1,5 +1,5 @@
 import { type RequestOptions, request, requestText } from './client.js';
-import type { Inspection, LeasesJson, SequenceJson, SequenceShape, ServerJson } from './types.js';
+import type { Inspection, LeasesJson, SequenceChanges, SequenceJson, ServerJson } from './types.js';
 
 type Signal = AbortSignal | undefined;
 
@@ -15,13 +15,14 @@ export const api = {
   flakes: (count: string) => mint('v1/flakes', { count }),
   locality: (count: string, mode: string) => mint('v1/locality', { count, mode }),
   keys: (count: string, type: string) => mint('v1/keys', { count, type }),
-  draw: (name: string, count: string) => mint(`${sequencePath(name)}/next`, { count }),
+  sequenceIds: (name: string, count: string) => mint(`${sequencePath(name)}/next`, { count }),
 
   async sequences(signal?: Signal): Promise<SequenceJson[]> {
     return (await request<{ sequences: SequenceJson[] }>('GET', 'v1/sequences', { signal })).sequences;
   },
-  define: (body: SequenceShape) => request<SequenceJson>('POST', 'v1/sequences', { body }),
-  alter: (name: string, body: SequenceShape) => request<SequenceJson>('PATCH', sequencePath(name), { body }),
+  define: (body: SequenceChanges) => request<SequenceJson>('POST', 'v1/sequences', { body }),
+  alter: (name: string, body: SequenceChanges) =>
+    request<SequenceJson>('PATCH', sequencePath(name), { body }),
   remove: (name: string) => request<void>('DELETE', sequencePath(name)),
 
   leases: (namespace: string, signal?: Signal) =>

@@ -11,42 +11,42 @@ token.subscribe((value) => {
 });
 
 /** Why a token is asked for; nothing while none is needed, or nobody wants to be asked. */
-export const wanted = observable<'' | 'missing' | 'refused'>('');
+export const tokenPrompt = observable<'' | 'missing' | 'refused'>('');
 
 /** Whether somebody has said "not now": then the page waits to be told. */
-let isPutOff = false;
+let isDismissed = false;
 
 /**
  * The server has refused a request.
  *
  * @param used the token that the request was sent with; it may be another one by now
  */
-export function refused(used: string): void {
-  if (isPutOff || used !== token.get()) return;
-  wanted.set(used === '' ? 'missing' : 'refused');
+export function tokenRefused(used: string): void {
+  if (isDismissed || used !== token.get()) return;
+  tokenPrompt.set(used === '' ? 'missing' : 'refused');
 }
 
 /** Goes on with a token that the server knows. */
-export function accept(value: string): void {
-  isPutOff = false;
+export function acceptToken(value: string): void {
+  isDismissed = false;
   token.set(value);
-  wanted.set('');
+  tokenPrompt.set('');
 }
 
 /** Goes on without one. */
-export function putOff(): void {
-  isPutOff = true;
-  wanted.set('');
+export function dismissPrompt(): void {
+  isDismissed = true;
+  tokenPrompt.set('');
 }
 
 /** Asks for one, because somebody wants to give it. */
-export function askAgain(): void {
-  isPutOff = false;
-  wanted.set('missing');
+export function promptForToken(): void {
+  isDismissed = false;
+  tokenPrompt.set('missing');
 }
 
 /** Goes on as in a new tab. */
-export function forget(): void {
-  isPutOff = false;
+export function forgetToken(): void {
+  isDismissed = false;
   token.set('');
 }

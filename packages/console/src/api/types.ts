@@ -33,7 +33,7 @@ export interface SequenceJson {
 }
 
 /** What a sequence is defined or altered with. */
-export type SequenceShape = Partial<{
+export type SequenceChanges = Partial<{
   name: string;
   start: string;
   next: string;

@@ -18,7 +18,7 @@ const OPERATORS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The error of a request beside the field that it is about, as far as its sentence tells. */
-export function errorsOf(error: unknown, fields: readonly string[]): FieldErrors {
+export function fieldErrorsOf(error: unknown, fields: readonly string[]): FieldErrors {
   const field = error instanceof ApiError ? (fieldOf(error, fields) ?? WHOLE_FORM) : WHOLE_FORM;
   return { [field]: sentenceOf(plain(error)) };
 }

@@ -15,7 +15,7 @@ export function bucketsOf(samples: readonly Sample[], name: string): Buckets {
 }
 
 /** What was observed between two looks. A counter that went back has begun anew. */
-export function since(before: Buckets, now: Buckets): Buckets {
+export function bucketsSince(before: Buckets, now: Buckets): Buckets {
   const old = new Map(before);
   const isAnew = now.some(([bound, count]) => count < (old.get(bound) ?? 0));
   return isAnew ? now : now.map(([bound, count]) => [bound, count - (old.get(bound) ?? 0)]);

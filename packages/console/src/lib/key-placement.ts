@@ -1,7 +1,7 @@
 import { HashRing, readConfig, type ShardConfig, type ShardNode, writeKey } from 'idsmith/shard/ring';
 
 /** How many keys are asked for: enough that a share is right to about a tenth of a per cent. */
-export const KEYS = 200_000;
+export const SAMPLE_KEYS = 200_000;
 
 /** A key like those that are minted, a second or so apart from the one before. */
 const keyOf = (i: number) => writeKey(300_000_000_000 + i * 1009, (i * 7) % 3844, 3843);
@@ -44,12 +44,15 @@ function parse(text: string): unknown {
 }
 
 /** @throws Error when a node's weight is wrong, or none of them gets a key */
-export function place(nodes: readonly Pick<ShardNode, 'name' | 'weight'>[]): Placement {
+export function placeKeys(nodes: readonly Pick<ShardNode, 'name' | 'weight'>[]): Placement {
   const ring = new HashRing(Object.fromEntries(nodes.map(({ name, weight }) => [name, weight])));
   const { points } = ring;
   const names = Object.keys(points);
   const indexes = new Map(names.map((name, i) => [name, i]));
-  const owners = Uint16Array.from({ length: KEYS }, (_, i) => indexes.get(ring.nodeOf(keyOf(i))) as number);
+  const owners = Uint16Array.from(
+    { length: SAMPLE_KEYS },
+    (_, i) => indexes.get(ring.nodeOf(keyOf(i))) as number,
+  );
   const counts = new Array<number>(names.length).fill(0);
   for (const owner of owners) counts[owner]! += 1;
   const weights = new Map(nodes.map(({ name, weight }) => [name, weight]));
@@ -60,7 +63,7 @@ export function place(nodes: readonly Pick<ShardNode, 'name' | 'weight'>[]): Pla
       name,
       weight: weights.get(name) as number,
       points: points[name] as number,
-      share: counts[i]! / KEYS,
+      share: counts[i]! / SAMPLE_KEYS,
     })),
   };
 }
@@ -75,7 +78,7 @@ export interface Move {
 /** What moves when the one ring gives way to the other, the largest share first. */
 export function movesBetween(before: Placement, after: Placement): Move[] {
   const counts = new Map<string, number>();
-  for (let i = 0; i < KEYS; i++) {
+  for (let i = 0; i < SAMPLE_KEYS; i++) {
     const from = before.names[before.owners[i] as number] as string;
     const to = after.names[after.owners[i] as number] as string;
     if (from !== to) counts.set(`${from}\n${to}`, (counts.get(`${from}\n${to}`) ?? 0) + 1);
@@ -83,7 +86,7 @@ export function movesBetween(before: Placement, after: Placement): Move[] {
   return [...counts]
     .map(([pair, count]) => {
       const [from, to] = pair.split('\n') as [string, string];
-      return { from, to, share: count / KEYS };
+      return { from, to, share: count / SAMPLE_KEYS };
     })
     .sort((a, b) => b.share - a.share);
 }

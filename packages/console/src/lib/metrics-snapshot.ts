@@ -1,8 +1,8 @@
-import { bucketsOf, quantile, since } from './histogram.js';
+import { bucketsOf, bucketsSince, quantile } from './histogram.js';
 import { type Sample, sum } from './prometheus.js';
 
 /** Two looks at the metrics: what lies between them is drawn. */
-export interface Look {
+export interface MetricsSnapshot {
   /** Unix ms. */
   readonly at: number;
   readonly samples: readonly Sample[];
@@ -23,18 +23,18 @@ export interface Point {
 const FAMILIES = ['flake', 'locality', 'sequence', 'key'] as const;
 
 /** Whether the server was started anew between two looks: then there is nothing to compare. */
-export function isAnew(before: Look, now: Look): boolean {
-  const total = ({ samples }: Look) => sum(samples, 'idsmith_requests_total');
+export function hasRestarted(before: MetricsSnapshot, now: MetricsSnapshot): boolean {
+  const total = ({ samples }: MetricsSnapshot) => sum(samples, 'idsmith_requests_total');
   return total(now) < total(before);
 }
 
-export function pointBetween(before: Look, now: Look): Point {
+export function pointBetween(before: MetricsSnapshot, now: MetricsSnapshot): Point {
   const seconds = Math.max((now.at - before.at) / 1000, 0.001);
   const rate = (name: string, matches?: (labels: Sample['labels']) => boolean) =>
     Math.max(0, sum(now.samples, name, matches) - sum(before.samples, name, matches)) / seconds;
   const status = (first: string) => (labels: Sample['labels']) => labels.status?.charAt(0) === first;
   const duration = 'idsmith_store_duration_seconds';
-  const buckets = since(bucketsOf(before.samples, duration), bucketsOf(now.samples, duration));
+  const buckets = bucketsSince(bucketsOf(before.samples, duration), bucketsOf(now.samples, duration));
   return {
     at: now.at,
     minted: Object.fromEntries(
@@ -55,7 +55,7 @@ export function pointBetween(before: Look, now: Look): Point {
 
 /** The value of a gauge, if it is there. */
 export function gauge(
-  { samples }: Look,
+  { samples }: MetricsSnapshot,
   name: string,
   labels: Readonly<Record<string, string>> = {},
 ): number | undefined {

@@ -2,7 +2,7 @@ import type { SequenceJson } from '../api/types.js';
 import { usageOf } from './sequence-usage.js';
 
 /** How far a sequence was at a time. */
-export interface Sample {
+export interface UsageSample {
   /** Unix ms. */
   readonly at: number;
   readonly used: bigint;
@@ -14,10 +14,14 @@ export interface Sample {
 const WINDOW = 60_000;
 
 /** The samples of each sequence, by its name. */
-export type Samples = ReadonlyMap<string, readonly Sample[]>;
+export type UsageSamples = ReadonlyMap<string, readonly UsageSample[]>;
 
 /** The samples with those of another look at the sequences. */
-export function withSamples(samples: Samples, sequences: readonly SequenceJson[], at: number): Samples {
+export function withSamples(
+  samples: UsageSamples,
+  sequences: readonly SequenceJson[],
+  at: number,
+): UsageSamples {
   return new Map(
     sequences.map((sequence) => {
       const before = samples.get(sequence.name) ?? [];
@@ -26,7 +30,7 @@ export function withSamples(samples: Samples, sequences: readonly SequenceJson[]
   );
 }
 
-function extended(before: readonly Sample[], sequence: SequenceJson, at: number): Sample[] {
+function extended(before: readonly UsageSample[], sequence: SequenceJson, at: number): UsageSample[] {
   const { used, total } = usageOf(sequence);
   const last = before.at(-1);
   const isBack = last !== undefined && used < last.used;
@@ -37,7 +41,7 @@ function extended(before: readonly Sample[], sequence: SequenceJson, at: number)
 }
 
 /** Ids a second; `undefined` until there are two samples a second apart. */
-export function rateOf(samples: readonly Sample[] = []): number | undefined {
+export function rateOf(samples: readonly UsageSample[] = []): number | undefined {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || last.at - first.at < 900) return undefined;
   return (Number(last.drawn - first.drawn) * 1000) / (last.at - first.at);

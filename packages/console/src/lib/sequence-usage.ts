@@ -46,13 +46,13 @@ function ratio(a: bigint, b: bigint): number {
 }
 
 /** What may be wrong about an id as a sequence's: it is out of range, or between two steps. */
-export type Place =
+export type Position =
   | { readonly kind: 'given'; readonly index: bigint }
   | { readonly kind: 'ahead'; readonly index: bigint }
   | { readonly kind: 'none' };
 
 /** Where in a sequence an id stands: the how-manieth it is, counted from 0, and whether it has been given out. */
-export function placeOf(sequence: SequenceJson, id: bigint): Place {
+export function positionOf(sequence: SequenceJson, id: bigint): Position {
   const { step, exhausted, next } = sequence;
   const { first, last } = endsOf(sequence);
   const size = BigInt(Math.abs(step));

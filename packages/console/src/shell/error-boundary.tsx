@@ -4,7 +4,7 @@ import { Button } from '../ui/button.js';
 import { Notice } from '../ui/notice.js';
 
 /** Shows that a page has failed, in its place; the other pages can still be used. */
-export class Boundary extends Component<{ children: ComponentChildren }, { error: unknown }> {
+export class ErrorBoundary extends Component<{ children: ComponentChildren }, { error: unknown }> {
   override state = { error: undefined };
 
   static override getDerivedStateFromError(error: unknown) {

@@ -2,16 +2,16 @@ import { connection } from '../api/connection.js';
 import { ApiError, sentenceOf } from '../api/errors.js';
 import { api } from '../api/routes.js';
 import { useObservable } from '../ui/use-observable.js';
-import { useLive } from '../ui/use-polling.js';
+import { usePolling } from '../ui/use-polling.js';
 import styles from './server-status.module.css';
 
 const INTERVAL = 5000;
 
 /** A light: whether the server is there and can mint. */
 export function ServerStatus() {
-  const { isAway } = useObservable(connection);
-  const { data, error } = useLive('ready', api.ready, INTERVAL);
-  const [tone, text] = isAway
+  const { isUnreachable } = useObservable(connection);
+  const { data, error } = usePolling('ready', api.ready, INTERVAL);
+  const [tone, text] = isUnreachable
     ? [styles.bad, 'Away']
     : error instanceof ApiError
       ? [styles.warn, 'Not ready']

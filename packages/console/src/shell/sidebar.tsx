@@ -1,9 +1,9 @@
 import { refreshAll } from '../api/connection.js';
-import { forget, token } from '../api/session.js';
+import { forgetToken, token } from '../api/session.js';
 import { hrefOf } from '../router.js';
 import { Button } from '../ui/button.js';
 import { Icon, type IconName } from '../ui/icon.js';
-import { say } from '../ui/toast.js';
+import { showToast } from '../ui/toast.js';
 import { useObservable } from '../ui/use-observable.js';
 import { ServerStatus } from './server-status.js';
 import styles from './sidebar.module.css';
@@ -46,9 +46,9 @@ export function Sidebar({ page }: { page: string }) {
               look="quiet"
               label="Forget the token of this tab"
               onClick={() => {
-                forget();
+                forgetToken();
                 refreshAll();
-                say('The token is forgotten.');
+                showToast('The token is forgotten.');
               }}
             >
               Forget token

@@ -2,18 +2,18 @@ import { useState } from 'preact/hooks';
 import { refreshAll } from '../api/connection.js';
 import { ApiError } from '../api/errors.js';
 import { api } from '../api/routes.js';
-import { accept, putOff, wanted } from '../api/session.js';
+import { acceptToken, dismissPrompt, tokenPrompt } from '../api/session.js';
 import { WHOLE_FORM } from '../lib/field-errors.js';
 import { Button } from '../ui/button.js';
 import { Dialog } from '../ui/dialog.js';
 import { Field } from '../ui/field.js';
-import { say } from '../ui/toast.js';
+import { showToast } from '../ui/toast.js';
 import { useObservable } from '../ui/use-observable.js';
 import { FormError, useSubmit } from '../ui/use-submit.js';
 
 /** Asks for a token when the server wants one. */
 export function TokenDialog() {
-  const reason = useObservable(wanted);
+  const reason = useObservable(tokenPrompt);
   return reason === '' ? null : <Ask isRefused={reason === 'refused'} />;
 }
 
@@ -28,14 +28,14 @@ function Ask({ isRefused }: { isRefused: boolean }) {
     if (!/^[\x21-\x7e]+$/.test(token))
       throw new FormError({ token: 'This is not a token: it has spaces or odd characters.' });
     await api.tryToken(token).catch(explain);
-    accept(token);
+    acceptToken(token);
     refreshAll();
-    say('The token is accepted.');
+    showToast('The token is accepted.');
   });
   const error = errors.token ?? errors[WHOLE_FORM] ?? (isRefused ? REVOKED : undefined);
 
   return (
-    <Dialog title="This server wants a token" onClose={putOff}>
+    <Dialog title="This server wants a token" onClose={dismissPrompt}>
       <form class="stack" onSubmit={submit} noValidate>
         <p>
           Make one with <code>idsmith token create --scope mint,lease,admin --name console</code>. It is kept
@@ -53,7 +53,7 @@ function Ask({ isRefused }: { isRefused: boolean }) {
           )}
         </Field>
         <div class="dialog-foot">
-          <Button onClick={putOff}>Not now</Button>
+          <Button onClick={dismissPrompt}>Not now</Button>
           <Button look="primary" submit isBusy={isBusy}>
             Use token
           </Button>

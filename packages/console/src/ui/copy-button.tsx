@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Button } from './button.js';
-import { say } from './toast.js';
+import { showToast } from './toast.js';
 
 /** Puts a text on the clipboard; pages that came over plain HTTP from another machine have the old way only. */
 async function copy(text: string): Promise<boolean> {
@@ -30,7 +30,9 @@ export function CopyButton({ text, what, children }: Props) {
   const [isDone, setDone] = useState(false);
   const run = async () => {
     const done = await copy(text);
-    say(done ? `Copied ${what}.` : `This browser does not let the page copy: select ${what} and copy it.`);
+    showToast(
+      done ? `Copied ${what}.` : `This browser does not let the page copy: select ${what} and copy it.`,
+    );
     setDone(done);
     if (done) setTimeout(() => setDone(false), 1500);
   };

@@ -8,7 +8,7 @@ const message = observable('');
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Says something in the corner, and to screen readers. */
-export function say(text: string): void {
+export function showToast(text: string): void {
   clearTimeout(timer);
   message.set(text);
   timer = setTimeout(() => message.set(''), STAY);

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
-import { connection, revision } from '../api/connection.js';
+import { connection, refreshCount } from '../api/connection.js';
 import { useObservable } from './use-observable.js';
 
 /** Something that the server is asked for again and again. */
-export interface Live<T> {
+export interface Polled<T> {
   /** The last answer, which stays while there is trouble. */
   readonly data: T | undefined;
   /** What is wrong at present. */
@@ -18,18 +18,18 @@ const LONGEST_PAUSE = 15_000;
  *
  * @param key what is asked for: when it changes, the old answer goes
  */
-export function useLive<T>(
+export function usePolling<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
   interval: number,
-): Live<T> {
-  const [state, setState] = useState<Live<T> & { key: string }>({ key, data: undefined, error: undefined });
-  const { isAway } = useObservable(connection);
-  const turn = useObservable(revision);
+): Polled<T> {
+  const [state, setState] = useState<Polled<T> & { key: string }>({ key, data: undefined, error: undefined });
+  const { isUnreachable } = useObservable(connection);
+  const refreshes = useObservable(refreshCount);
 
-  // `load` is what `key` stands for; a new turn asks anew.
+  // `load` is what `key` stands for; a new refreshes asks anew.
   useEffect(() => {
-    if (isAway) return;
+    if (isUnreachable) return;
     const control = new AbortController();
     let pause = interval;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -58,7 +58,7 @@ export function useLive<T>(
       clearTimeout(timer);
       document.removeEventListener('visibilitychange', look);
     };
-  }, [key, interval, isAway, turn]);
+  }, [key, interval, isUnreachable, refreshes]);
 
   return state.key === key ? state : { data: undefined, error: undefined };
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { errorsOf, type FieldErrors } from '../lib/field-errors.js';
+import { type FieldErrors, fieldErrorsOf } from '../lib/field-errors.js';
 
 /** What is wrong with fields, found before anything was sent. */
 export class FormError extends Error {
@@ -24,7 +24,7 @@ export function useSubmit(fields: readonly string[], work: () => Promise<void>) 
       await work();
       setErrors({});
     } catch (error) {
-      setErrors(error instanceof FormError ? error.errors : errorsOf(error, fields));
+      setErrors(error instanceof FormError ? error.errors : fieldErrorsOf(error, fields));
       // Once the errors are there: to the first of them.
       setTimeout(() => form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
     } finally {

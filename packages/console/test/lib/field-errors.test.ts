@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/api/errors.ts';
-import { errorsOf, WHOLE_FORM } from '../../src/lib/field-errors.ts';
+import { fieldErrorsOf, WHOLE_FORM } from '../../src/lib/field-errors.ts';
 
 describe('the error of a request', () => {
   const fields = ['name', 'start', 'blockSize', 'min', 'count'];
   const errors = (detail: string, code = 'INVALID_OPTION') =>
-    errorsOf(new ApiError({ status: 422, code, detail }), fields);
+    fieldErrorsOf(new ApiError({ status: 422, code, detail }), fields);
 
   it.each([
     ['blockSize must be a whole number from 1 to 2147483647, not 0', 'blockSize'],
@@ -27,6 +27,6 @@ describe('the error of a request', () => {
 
   it('is about the whole form otherwise', () => {
     expect(errors('the store is away', 'STORE')).toEqual({ [WHOLE_FORM]: 'The store is away.' });
-    expect(errorsOf(new Error('what?'), fields)).toEqual({ [WHOLE_FORM]: 'What?' });
+    expect(fieldErrorsOf(new Error('what?'), fields)).toEqual({ [WHOLE_FORM]: 'What?' });
   });
 });

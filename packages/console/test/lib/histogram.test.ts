@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bucketsOf, quantile, since } from '../../src/lib/histogram.ts';
+import { bucketsOf, bucketsSince, quantile } from '../../src/lib/histogram.ts';
 import { parseMetrics } from '../../src/lib/prometheus.ts';
 
 describe('a histogram', () => {
@@ -22,12 +22,12 @@ describe('a histogram', () => {
 
   it('has no quantile when nothing was observed', () => {
     expect(quantile([], 0.5)).toBeUndefined();
-    expect(quantile(since(buckets, buckets), 0.5)).toBeUndefined();
+    expect(quantile(bucketsSince(buckets, buckets), 0.5)).toBeUndefined();
   });
 
   it('is what came since, or all of it if the server was started anew', () => {
-    expect(since([[1, 5]], [[1, 8]])).toEqual([[1, 3]]);
-    expect(since([[1, 5]], [[1, 2]])).toEqual([[1, 2]]);
+    expect(bucketsSince([[1, 5]], [[1, 8]])).toEqual([[1, 3]]);
+    expect(bucketsSince([[1, 5]], [[1, 2]])).toEqual([[1, 2]]);
   });
 
   it('takes the operations together', () => {

@@ -1,6 +1,6 @@
 import { HashRing } from 'idsmith/shard/ring';
 import { describe, expect, it } from 'vitest';
-import { movesBetween, place, readNodes } from '../../src/lib/key-placement.ts';
+import { movesBetween, placeKeys, readNodes } from '../../src/lib/key-placement.ts';
 
 const CONFIG = JSON.stringify({
   shards: { a: [6379, '10.0.0.1', 1], b: ['6379', '10.0.0.2', '1'], c: [6379, '10.0.0.3', 2] },
@@ -30,7 +30,7 @@ describe('a shard config', () => {
 
 describe('shares of the keys', () => {
   it('add up to all of them, and are those of the ring', () => {
-    const { nodes, owners, names } = place(readNodes(CONFIG));
+    const { nodes, owners, names } = placeKeys(readNodes(CONFIG));
     expect(nodes.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 9);
     expect(nodes.map(({ points }) => points)).toEqual([120, 120, 240]);
     expect(new Set(owners)).toEqual(new Set(names.keys()));
@@ -42,7 +42,7 @@ describe('shares of the keys', () => {
   });
 
   it('are 1 for a single node', () => {
-    expect(place([{ name: 'h:1', weight: 7 }]).nodes).toEqual([
+    expect(placeKeys([{ name: 'h:1', weight: 7 }]).nodes).toEqual([
       { name: 'h:1', weight: 7, points: 160, share: 1 },
     ]);
   });
@@ -50,8 +50,8 @@ describe('shares of the keys', () => {
 
 describe('what adding a node moves', () => {
   const nodes = readNodes(CONFIG);
-  const before = place(nodes);
-  const after = place([...nodes, { name: '10.0.0.4:6379', weight: 1 }]);
+  const before = placeKeys(nodes);
+  const after = placeKeys([...nodes, { name: '10.0.0.4:6379', weight: 1 }]);
 
   it('is as much as the new node gets, and what the others exchange', () => {
     const moves = movesBetween(before, after);
@@ -66,6 +66,6 @@ describe('what adding a node moves', () => {
   });
 
   it('is nothing when nothing changes', () => {
-    expect(movesBetween(before, place(nodes))).toEqual([]);
+    expect(movesBetween(before, placeKeys(nodes))).toEqual([]);
   });
 });

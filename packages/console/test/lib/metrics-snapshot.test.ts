@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { isAnew, pointBetween } from '../../src/lib/metrics-snapshot.ts';
+import { hasRestarted, pointBetween } from '../../src/lib/metrics-snapshot.ts';
 import { parseMetrics } from '../../src/lib/prometheus.ts';
 
 describe('what lies between two looks', () => {
-  const look = (at: number, text: string) => ({ at, samples: parseMetrics(text) });
+  const snapshot = (at: number, text: string) => ({ at, samples: parseMetrics(text) });
 
   it('is rates a second', () => {
-    const before = look(
+    const before = snapshot(
       0,
       'idsmith_ids_minted_total{family="flake"} 100\nidsmith_requests_total{status="200"} 1',
     );
-    const now = look(
+    const now = snapshot(
       2000,
       'idsmith_ids_minted_total{family="flake"} 500\nidsmith_ids_minted_total{family="key"} 6\n' +
         'idsmith_requests_total{status="200"} 5\nidsmith_requests_total{status="422"} 3\n' +
@@ -26,8 +26,8 @@ describe('what lies between two looks', () => {
   });
 
   it('is nothing when the server was started anew', () => {
-    const before = look(0, 'idsmith_requests_total{status="200"} 10');
-    expect(isAnew(before, look(1000, 'idsmith_requests_total{status="200"} 11'))).toBe(false);
-    expect(isAnew(before, look(1000, 'idsmith_requests_total{status="200"} 1'))).toBe(true);
+    const before = snapshot(0, 'idsmith_requests_total{status="200"} 10');
+    expect(hasRestarted(before, snapshot(1000, 'idsmith_requests_total{status="200"} 11'))).toBe(false);
+    expect(hasRestarted(before, snapshot(1000, 'idsmith_requests_total{status="200"} 1'))).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SequenceJson } from '../../src/api/types.ts';
-import { forecastOf, rateOf, type Samples, withSamples } from '../../src/lib/sequence-rate.ts';
+import { forecastOf, rateOf, type UsageSamples, withSamples } from '../../src/lib/sequence-rate.ts';
 
 const MIN = String(-(2n ** 63n));
 const MAX = String(2n ** 63n - 1n);
@@ -12,11 +12,11 @@ function sequence(changes: Partial<SequenceJson> = {}): SequenceJson {
 
 describe('the rate of a sequence', () => {
   const at = (looks: readonly (readonly [seconds: number, changes: Partial<SequenceJson>])[]) =>
-    looks.reduce<Samples>(
+    looks.reduce<UsageSamples>(
       (samples, [seconds, changes]) => withSamples(samples, [sequence(changes)], seconds * 1000),
       new Map(),
     );
-  const rate = (samples: Samples) => rateOf(samples.get('orders'));
+  const rate = (samples: UsageSamples) => rateOf(samples.get('orders'));
 
   it('needs two looks', () => {
     expect(rate(at([[0, {}]]))).toBeUndefined();

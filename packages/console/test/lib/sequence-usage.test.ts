@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SequenceJson } from '../../src/api/types.ts';
-import { isOpenEnded, placeOf, usageOf } from '../../src/lib/sequence-usage.ts';
+import { isOpenEnded, positionOf, usageOf } from '../../src/lib/sequence-usage.ts';
 
 const MIN = String(-(2n ** 63n));
 const MAX = String(2n ** 63n - 1n);
@@ -52,11 +52,11 @@ describe('the place of an id', () => {
     ['110', { kind: 'none' }],
     ['45', { kind: 'none' }],
   ])('%s', (id, place) => {
-    expect(placeOf(tens, BigInt(id))).toEqual(place);
+    expect(positionOf(tens, BigInt(id))).toEqual(place);
   });
 
   it('is behind all ids that were given out, once it is exhausted', () => {
-    expect(placeOf({ ...tens, exhausted: true }, 100n).kind).toBe('given');
+    expect(positionOf({ ...tens, exhausted: true }, 100n).kind).toBe('given');
   });
 });
 

@@ -1,22 +1,22 @@
 import type { Reading } from '../../api/types.js';
-import { drawFlake } from './flake.js';
-import { drawKey } from './key.js';
-import { drawUuid } from './uuid.js';
+import { flakeDiagram } from './flake.js';
+import { keyDiagram } from './key.js';
+import { uuidDiagram } from './uuid.js';
 
 /** What a part of an id is about; each has a colour of its own. */
-export type Kind = 'time' | 'counter' | 'process' | 'machine' | 'type' | 'random' | 'version' | 'unused';
+export type FieldKind = 'time' | 'counter' | 'process' | 'machine' | 'type' | 'random' | 'version' | 'unused';
 
 /** Neighbouring cells that belong to one field. */
 export interface Segment {
   /** What people call the field. A field may have several segments. */
   readonly field: string;
-  readonly kind: Kind;
+  readonly kind: FieldKind;
   /** How many cells it has. */
   readonly width: number;
 }
 
 /** An id as a row of cells, the highest first. */
-export interface Drawing {
+export interface Diagram {
   readonly unit: 'bit' | 'base-62 digit';
   /** What stands in each cell: `0` and `1`, or digits. */
   readonly cells: string;
@@ -25,23 +25,23 @@ export interface Drawing {
 }
 
 /** How an id is laid out if it is to be read that way; nothing if there is nothing to be drawn. */
-export function drawingOf(id: string, reading: Reading): Drawing | undefined {
+export function diagramOf(id: string, reading: Reading): Diagram | undefined {
   const text = id.trim();
   switch (reading.family) {
     case 'locality':
     case 'uuid':
-      return drawUuid(text, reading);
+      return uuidDiagram(text, reading);
     case 'flake':
-      return drawFlake(text, String(reading.fields.layout));
+      return flakeDiagram(text, String(reading.fields.layout));
     case 'key':
-      return drawKey(text);
+      return keyDiagram(text);
     default:
       return undefined;
   }
 }
 
 /** Fields in the order they come in, with all their cells together. */
-export function fieldsOf({ segments, cells }: Drawing): (Segment & { readonly text: string })[] {
+export function fieldsOf({ segments, cells }: Diagram): (Segment & { readonly text: string })[] {
   const fields = new Map<string, Segment & { text: string }>();
   let at = 0;
   for (const segment of segments) {

@@ -1,10 +1,10 @@
 import { type FlakeField, layouts } from 'idsmith';
-import type { Drawing, Kind, Segment } from './diagram.js';
+import type { Diagram, FieldKind, Segment } from './diagram.js';
 
-const KINDS: Readonly<Record<FlakeField, Kind>> = { time: 'time', node: 'machine', sequence: 'counter' };
+const KINDS: Readonly<Record<FlakeField, FieldKind>> = { time: 'time', node: 'machine', sequence: 'counter' };
 
 /** The 64 bits of a flake; those above the layout's own are shown as unused. */
-export function drawFlake(text: string, layoutName: string): Drawing | undefined {
+export function flakeDiagram(text: string, layoutName: string): Diagram | undefined {
   const layout = Object.hasOwn(layouts, layoutName) ? layouts[layoutName as keyof typeof layouts] : undefined;
   if (layout === undefined || !/^-?\d{1,20}$/.test(text)) return undefined;
   const { order, fields, bits } = layout;

@@ -1,7 +1,7 @@
-import type { Drawing, Segment } from './diagram.js';
+import type { Diagram, Segment } from './diagram.js';
 
 /** The base-62 digits of a key, the last four of which are variant and type; then its suffix, if it has one. */
-export function drawKey(text: string): Drawing | undefined {
+export function keyDiagram(text: string): Diagram | undefined {
   const [stem = '', ...rest] = text.split('-');
   if (!/^[0-9A-Za-z]{5,}$/.test(stem)) return undefined;
   const suffix = rest.join('-');

@@ -1,9 +1,9 @@
-import type { Drawing, Kind } from './diagram.js';
+import type { Diagram, FieldKind } from './diagram.js';
 
 /** Cells of one field that stand side by side in one row. */
 export interface Run {
   readonly field: string;
-  readonly kind: Kind;
+  readonly kind: FieldKind;
   /** The first cell's place in its row. */
   readonly column: number;
   readonly cells: string;
@@ -11,8 +11,8 @@ export interface Run {
   readonly isWhole: boolean;
 }
 
-/** A drawing cut into rows of so many cells. */
-export function rowsOf({ cells, segments }: Drawing, columns: number): Run[][] {
+/** A diagram cut into rows of so many cells. */
+export function rowsOf({ cells, segments }: Diagram, columns: number): Run[][] {
   const rows: Run[][] = Array.from({ length: Math.ceil(cells.length / columns) }, () => []);
   let at = 0;
   for (const { field, kind, width } of segments) {

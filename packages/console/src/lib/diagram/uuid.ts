@@ -1,7 +1,7 @@
 import type { Reading } from '../../api/types.js';
-import type { Drawing, Kind, Segment } from './diagram.js';
+import type { Diagram, FieldKind, Segment } from './diagram.js';
 
-const part = (field: string, kind: Kind, width: number): Segment => ({ field, kind, width });
+const part = (field: string, kind: FieldKind, width: number): Segment => ({ field, kind, width });
 
 const version = part('version', 'version', 4);
 const variant = part('variant', 'version', 2);
@@ -55,7 +55,7 @@ const OTHER = [
 ];
 
 /** The 128 bits of a UUID. */
-export function drawUuid(text: string, { family, fields }: Reading): Drawing | undefined {
+export function uuidDiagram(text: string, { family, fields }: Reading): Diagram | undefined {
   const hex = text.replaceAll('-', '');
   if (!/^[0-9a-f]{32}$/i.test(hex)) return undefined;
   const cells = BigInt(`0x${hex}`).toString(2).padStart(128, '0');

@@ -1,36 +1,37 @@
 import { api } from '../../api/routes.js';
 import { duration, perSecond } from '../../lib/format.js';
 import { parseMetrics } from '../../lib/prometheus.js';
-import { Loading, Trouble } from '../../ui/notice.js';
+import { Loading } from '../../ui/loading.js';
 import { Page } from '../../ui/page.js';
-import { useLive } from '../../ui/use-polling.js';
+import { RequestError } from '../../ui/request-error.js';
+import { usePolling } from '../../ui/use-polling.js';
 import { Chart } from './chart.js';
 import styles from './health-page.module.css';
-import { seen } from './point-history.js';
+import { recordSnapshot } from './point-history.js';
 import { ServerStats } from './server-stats.js';
 
 const INTERVAL = 1000;
 
 /** What the server does, as it does it. */
 export function HealthPage() {
-  const { data, error } = useLive(
+  const { data, error } = usePolling(
     'metrics',
     async (signal) => {
       const samples = parseMetrics(await api.metrics(signal));
-      const look = { at: Date.now(), samples };
-      return { look, points: seen(look) };
+      const snapshot = { at: Date.now(), samples };
+      return { snapshot, points: recordSnapshot(snapshot) };
     },
     INTERVAL,
   );
 
   return (
     <Page title="Health" lead="What the server does at this moment, read from its metrics every second.">
-      <Trouble error={error} />
+      <RequestError error={error} />
       {data === undefined ? (
         error === undefined && <Loading what="the metrics" lines={6} />
       ) : (
         <>
-          <ServerStats look={data.look} point={data.points.at(-1)} />
+          <ServerStats snapshot={data.snapshot} point={data.points.at(-1)} />
           <div class={styles.charts}>
             <Chart
               title="Ids per second"

@@ -1,4 +1,4 @@
-import { isAnew, type Look, type Point, pointBetween } from '../../lib/metrics-snapshot.js';
+import { hasRestarted, type MetricsSnapshot, type Point, pointBetween } from '../../lib/metrics-snapshot.js';
 
 /** How many points are kept: a few minutes. */
 const KEPT = 300;
@@ -6,14 +6,14 @@ const KEPT = 300;
 /** Looks further apart than this have nothing to do with each other, ms. */
 const GAP = 6000;
 
-/** What was seen. It outlives the page, so that coming back shows it all. */
-let last: Look | undefined;
+/** What was recordSnapshot. It outlives the page, so that coming back shows it all. */
+let last: MetricsSnapshot | undefined;
 let points: readonly Point[] = [];
 
-/** The points to be drawn, with what a look at the metrics adds. */
-export function seen(look: Look): readonly Point[] {
-  if (last !== undefined && look.at - last.at < GAP && !isAnew(last, look))
-    points = [...points, pointBetween(last, look)].slice(-KEPT);
-  last = look;
+/** The points to be drawn, with what a snapshot at the metrics adds. */
+export function recordSnapshot(snapshot: MetricsSnapshot): readonly Point[] {
+  if (last !== undefined && snapshot.at - last.at < GAP && !hasRestarted(last, snapshot))
+    points = [...points, pointBetween(last, snapshot)].slice(-KEPT);
+  last = snapshot;
   return points;
 }

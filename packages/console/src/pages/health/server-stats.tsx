@@ -1,26 +1,26 @@
 import type { ComponentChildren } from 'preact';
 import { duration, megabytes, perSecond } from '../../lib/format.js';
-import { gauge, type Look, type Point } from '../../lib/metrics-snapshot.js';
+import { gauge, type MetricsSnapshot, type Point } from '../../lib/metrics-snapshot.js';
 import styles from './server-stats.module.css';
 
 /** The numbers of the moment. */
-export function ServerStats({ look, point }: { look: Look; point: Point | undefined }) {
+export function ServerStats({ snapshot, point }: { snapshot: MetricsSnapshot; point: Point | undefined }) {
   const minted = point && Object.values(point.minted).reduce((sum, rate) => sum + rate, 0);
-  const memory = gauge(look, 'process_resident_memory_bytes');
-  const delay = gauge(look, 'idsmith_event_loop_delay_seconds', { quantile: '0.99' });
-  const leases = look.samples.filter(({ name }) => name === 'idsmith_lease_active');
+  const memory = gauge(snapshot, 'process_resident_memory_bytes');
+  const delay = gauge(snapshot, 'idsmith_event_loop_delay_seconds', { quantile: '0.99' });
+  const leases = snapshot.samples.filter(({ name }) => name === 'idsmith_lease_active');
   return (
     <dl class={styles.stats}>
       <Stat label="Ids per second">{minted === undefined ? '…' : perSecond(minted)}</Stat>
       <Stat label="Waiting for the store" note="requests">
-        {gauge(look, 'idsmith_requests_in_flight') ?? '—'}
+        {gauge(snapshot, 'idsmith_requests_in_flight') ?? '—'}
       </Stat>
       <Stat label="Event loop" note="late, 99th percentile">
         {delay === undefined ? '—' : duration(delay)}
       </Stat>
       <Stat label="Memory">{memory === undefined ? '—' : megabytes(memory)}</Stat>
       {leases.map(({ labels, value }) => {
-        const left = gauge(look, 'idsmith_lease_fence_seconds', labels) ?? 0;
+        const left = gauge(snapshot, 'idsmith_lease_fence_seconds', labels) ?? 0;
         const [family = '', namespace = ''] = [labels.family, labels.namespace];
         return (
           <Stat

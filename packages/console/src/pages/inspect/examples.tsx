@@ -1,5 +1,5 @@
 import { hrefOf } from '../../router.js';
-import { Empty } from '../../ui/notice.js';
+import { EmptyState } from '../../ui/empty-state.js';
 import styles from './examples.module.css';
 
 const EXAMPLES = [
@@ -12,7 +12,7 @@ const EXAMPLES = [
 /** What stands there before anything was asked. */
 export function Examples() {
   return (
-    <Empty title="Nothing to read yet">
+    <EmptyState title="Nothing to read yet">
       <p>
         The family is found by itself; where an id can be read in several ways, all of them are shown. Try
         one:
@@ -27,6 +27,6 @@ export function Examples() {
           </li>
         ))}
       </ul>
-    </Empty>
+    </EmptyState>
   );
 }

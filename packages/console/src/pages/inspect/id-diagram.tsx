@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Drawing, fieldsOf } from '../../lib/diagram/diagram.js';
+import { type Diagram, fieldsOf } from '../../lib/diagram/diagram.js';
 import { type Run, rowsOf } from '../../lib/diagram/rows.js';
 import { useWidth } from '../../ui/use-width.js';
 import styles from './id-diagram.module.css';
@@ -13,18 +13,18 @@ const NARROWEST_DIGIT = 9;
 const LETTER = 6.6;
 
 /** The bits or digits of an id, to scale, each in the colour of its field, with a legend. */
-export function BitMap({ drawing, title }: { drawing: Drawing; title: string }) {
+export function IdDiagram({ diagram, title }: { diagram: Diagram; title: string }) {
   const [ref, width] = useWidth<HTMLDivElement>();
   const [field, setField] = useState('');
-  const { unit, cells } = drawing;
-  const fields = fieldsOf(drawing);
+  const { unit, cells } = diagram;
+  const fields = fieldsOf(diagram);
   const columns = unit === 'bit' ? (width < 700 ? 32 : 64) : cells.length;
-  const rows = rowsOf(drawing, columns);
+  const rows = rowsOf(diagram, columns);
   // Digits are few, and must not become a wall.
   const cell = Math.min(width / columns, unit === 'bit' ? 22 : 34);
   const summary = fields.map((each) => `${each.field} ${plural(each.width, unit)}`).join(', ');
   return (
-    <figure class={styles.bitMap} ref={ref}>
+    <figure class={styles.diagram} ref={ref}>
       <svg
         width={cell * columns}
         height={rows.length * ROW_HEIGHT}

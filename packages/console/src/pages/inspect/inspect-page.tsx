@@ -2,8 +2,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { replaceRest } from '../../router.js';
 import { Button } from '../../ui/button.js';
 import { TextField } from '../../ui/field.js';
-import { Loading, Trouble } from '../../ui/notice.js';
+import { Loading } from '../../ui/loading.js';
 import { Page } from '../../ui/page.js';
+import { RequestError } from '../../ui/request-error.js';
 import { Examples } from './examples.js';
 import styles from './inspect-page.module.css';
 import { ReadingPanel } from './reading-panel.js';
@@ -48,7 +49,7 @@ export function InspectPage({ rest }: { rest: string }) {
           Inspect
         </Button>
       </form>
-      <Trouble error={error} />
+      <RequestError error={error} />
       {rest === '' && <Examples />}
       {isLoading && <Loading what="the readings" lines={4} />}
       <p class="visually-hidden" role="status">

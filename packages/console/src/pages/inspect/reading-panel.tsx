@@ -1,9 +1,9 @@
 import type { Reading } from '../../api/types.js';
-import { drawingOf } from '../../lib/diagram/diagram.js';
+import { diagramOf } from '../../lib/diagram/diagram.js';
 import { relative } from '../../lib/format.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Panel } from '../../ui/panel.js';
-import { BitMap } from './id-diagram.js';
+import { IdDiagram } from './id-diagram.js';
 import styles from './reading-panel.module.css';
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -28,13 +28,13 @@ const TIMES = ['utc', 'iso'];
 
 export function ReadingPanel({ id, reading, isBest }: { id: string; reading: Reading; isBest: boolean }) {
   const { family, fields } = reading;
-  const drawing = drawingOf(id, reading);
+  const diagram = diagramOf(id, reading);
   const flavour = fields.layout ?? fields.flavour;
   const title = `${TITLES[family] ?? family}${flavour === undefined ? '' : `, ${flavour}`}`;
   return (
     <Panel title={title} actions={isBest && <span class="badge">best reading</span>}>
       <Time fields={fields} />
-      {drawing && <BitMap drawing={drawing} title={title} />}
+      {diagram && <IdDiagram diagram={diagram} title={title} />}
       <dl class="fields">
         {Object.entries(fields)
           .filter(([name]) => !TIMES.includes(name) && name !== 'layout')

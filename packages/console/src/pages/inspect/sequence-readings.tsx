@@ -1,6 +1,6 @@
 import type { SequenceJson } from '../../api/types.js';
 import { digits, percent } from '../../lib/format.js';
-import { type Place, placeOf, usageOf } from '../../lib/sequence-usage.js';
+import { type Position, positionOf, usageOf } from '../../lib/sequence-usage.js';
 import { hrefOf } from '../../router.js';
 import { Panel } from '../../ui/panel.js';
 
@@ -15,7 +15,7 @@ export function SequenceReadings({ id, sequences }: { id: string; sequences: rea
               <th scope="col">Sequence</th>
               <th scope="col">Given out</th>
               <th scope="col" class="end">
-                Place
+                Position
               </th>
               <th scope="col" class="end">
                 Next block begins at
@@ -31,7 +31,7 @@ export function SequenceReadings({ id, sequences }: { id: string; sequences: rea
                 <th scope="row" data-label="Sequence">
                   <a href={hrefOf('sequences')}>{sequence.name}</a>
                 </th>
-                <Cells place={placeOf(sequence, BigInt(id))} />
+                <Cells position={positionOf(sequence, BigInt(id))} />
                 <td data-label="Next block begins at" class="end mono">
                   {sequence.next}
                 </td>
@@ -47,13 +47,13 @@ export function SequenceReadings({ id, sequences }: { id: string; sequences: rea
   );
 }
 
-function Cells({ place }: { place: Place }) {
-  if (place.kind === 'none') return null;
+function Cells({ position }: { position: Position }) {
+  if (position.kind === 'none') return null;
   return (
     <>
-      <td data-label="Given out">{place.kind === 'given' ? 'yes, in a block' : 'not yet'}</td>
+      <td data-label="Given out">{position.kind === 'given' ? 'yes, in a block' : 'not yet'}</td>
       <td data-label="Place" class="end mono">
-        {digits(place.index + 1n)}
+        {digits(position.index + 1n)}
       </td>
     </>
   );

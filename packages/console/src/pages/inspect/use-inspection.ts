@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
-import { revision } from '../../api/connection.js';
-import { ApiError, AwayError, sentenceOf } from '../../api/errors.js';
+import { refreshCount } from '../../api/connection.js';
+import { ApiError, sentenceOf, UnreachableError } from '../../api/errors.js';
 import { api } from '../../api/routes.js';
 import type { Reading, SequenceJson } from '../../api/types.js';
-import { placeOf } from '../../lib/sequence-usage.js';
+import { positionOf } from '../../lib/sequence-usage.js';
 import { useObservable } from '../../ui/use-observable.js';
 
 export interface Inspected {
@@ -31,7 +31,7 @@ const NOTHING: Inspected = {
 /** What the server says of an id. */
 export function useInspection(id: string): Inspected {
   const [state, setState] = useState(NOTHING);
-  const turn = useObservable(revision);
+  const refreshes = useObservable(refreshCount);
 
   useEffect(() => {
     if (id === '') return setState(NOTHING);
@@ -44,12 +44,12 @@ export function useInspection(id: string): Inspected {
         if (control.signal.aborted) return;
         // What was there stays while nobody answers; the banner says why.
         setState((last) =>
-          error instanceof AwayError ? { ...last, isLoading: false } : { ...NOTHING, id, error },
+          error instanceof UnreachableError ? { ...last, isLoading: false } : { ...NOTHING, id, error },
         );
       },
     );
     return () => control.abort();
-  }, [id, turn]);
+  }, [id, refreshes]);
 
   return state;
 }
@@ -74,12 +74,12 @@ async function inspect(id: string, signal: AbortSignal): Promise<Inspected> {
 
 /** A number that says something else is a sequence's only if it was given out: one without an end has them all. */
 function isGiven(sequence: SequenceJson, id: string): boolean {
-  return placeOf(sequence, BigInt(id)).kind === 'given';
+  return positionOf(sequence, BigInt(id)).kind === 'given';
 }
 
 /** A plain number may be an id of a sequence: which of them has it, only the store knows. */
 async function sequencesWith(id: string, signal: AbortSignal): Promise<SequenceJson[]> {
   if (!/^-?\d{1,19}$/.test(id)) return [];
   const all = await api.sequences(signal);
-  return all.filter((sequence) => placeOf(sequence, BigInt(id)).kind !== 'none');
+  return all.filter((sequence) => positionOf(sequence, BigInt(id)).kind !== 'none');
 }

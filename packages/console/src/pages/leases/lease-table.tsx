@@ -1,7 +1,7 @@
 import type { LeaseJson } from '../../api/types.js';
 import { digits, utc } from '../../lib/format.js';
 import { floorOf, viewOf } from '../../lib/lease-state.js';
-import { Empty } from '../../ui/notice.js';
+import { EmptyState } from '../../ui/empty-state.js';
 import { StateSwatch } from './state-swatch.js';
 
 /** More rows than this nobody reads. */
@@ -16,9 +16,9 @@ export function LeaseTable({ records, now }: { records: readonly LeaseJson[]; no
     .sort((a, b) => Number(b.state === 'held') - Number(a.state === 'held') || a.id - b.id);
   if (views.length === 0)
     return (
-      <Empty title="No node id of this namespace was ever used">
+      <EmptyState title="No node id of this namespace was ever used">
         <p>A generator takes one when it is made with a lease of this namespace.</p>
-      </Empty>
+      </EmptyState>
     );
   return (
     <>

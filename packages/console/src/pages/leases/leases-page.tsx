@@ -1,33 +1,35 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../../api/errors.js';
 import { api } from '../../api/routes.js';
-import { errorsOf } from '../../lib/field-errors.js';
+import { fieldErrorsOf } from '../../lib/field-errors.js';
 import { countStates, guessSize } from '../../lib/lease-state.js';
-import { Loading, Notice, Trouble } from '../../ui/notice.js';
+import { Loading } from '../../ui/loading.js';
+import { Notice } from '../../ui/notice.js';
 import { Page } from '../../ui/page.js';
 import { Panel } from '../../ui/panel.js';
-import { useLive } from '../../ui/use-polling.js';
+import { RequestError } from '../../ui/request-error.js';
+import { usePolling } from '../../ui/use-polling.js';
 import { LeaseGrid } from './lease-grid.js';
 import { LeaseTable } from './lease-table.js';
 import { NamespaceForm } from './namespace-form.js';
 import { StateLegend } from './state-legend.js';
 import { Timeline } from './timeline.js';
-import { seen } from './window-history.js';
+import { recordWindows } from './window-history.js';
 
 const INTERVAL = 1000;
 
 /** Who holds the node ids of a namespace, and until when. */
 export function LeasesPage({ rest }: { rest: string }) {
-  const server = useLive('server', api.server, 10_000);
+  const server = usePolling('server', api.server, 10_000);
   const [wanted, setWanted] = useState<{ namespace: string; size: number | undefined }>();
   const known = [...new Set(server.data?.leases.map(({ namespace }) => namespace))];
   const namespace = rest || known[0] || '';
-  const { data, error } = useLive(
+  const { data, error } = usePolling(
     namespace,
     async (signal) => {
       if (namespace === '') return undefined;
       const answer = await api.leases(namespace, signal);
-      return { ...answer, history: seen(answer) };
+      return { ...answer, history: recordWindows(answer) };
     },
     INTERVAL,
   );
@@ -47,10 +49,10 @@ export function LeasesPage({ rest }: { rest: string }) {
         namespace={namespace}
         known={known}
         size={size}
-        error={isOddName ? errorsOf(error, [])[''] : undefined}
+        error={isOddName ? fieldErrorsOf(error, [])[''] : undefined}
         onShow={(name, count) => setWanted({ namespace: name, size: count })}
       />
-      {!isOddName && <Trouble error={error ?? (namespace === '' ? server.error : undefined)} />}
+      {!isOddName && <RequestError error={error ?? (namespace === '' ? server.error : undefined)} />}
       {data === undefined && error === undefined && server.error === undefined && (
         <Loading what="the leases" lines={5} />
       )}

@@ -31,7 +31,7 @@ export const FAMILIES: Readonly<Record<MintFamily, FamilyEntry>> = {
   sequence: {
     label: 'Sequence',
     about: 'Ascending numbers, handed out in blocks from the store.',
-    mint: ({ count, name }) => api.draw(name.trim(), count),
+    mint: ({ count, name }) => api.sequenceIds(name.trim(), count),
   },
   key: {
     label: 'Sharded key',

@@ -2,8 +2,9 @@ import { useState } from 'preact/hooks';
 import { WHOLE_FORM } from '../../lib/field-errors.js';
 import { Button } from '../../ui/button.js';
 import { Choice } from '../../ui/choice.js';
+import { EmptyState } from '../../ui/empty-state.js';
 import { TextField } from '../../ui/field.js';
-import { Empty, Notice } from '../../ui/notice.js';
+import { Notice } from '../../ui/notice.js';
 import { Page } from '../../ui/page.js';
 import { FormError, useSubmit } from '../../ui/use-submit.js';
 import { FAMILIES, type MintFamily, type MintOptions } from './families.js';
@@ -85,9 +86,9 @@ export function MintPage({ rest }: { rest: string }) {
         {errors[WHOLE_FORM] && <Notice>{errors[WHOLE_FORM]}</Notice>}
       </form>
       {minted === undefined ? (
-        <Empty title="No ids yet">
+        <EmptyState title="No ids yet">
           <p>Choose a family and how many, then mint. Nothing is kept here: what you leave behind is lost.</p>
-        </Empty>
+        </EmptyState>
       ) : (
         <MintedIds minted={minted} />
       )}

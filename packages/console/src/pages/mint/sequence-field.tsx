@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks';
 import { api } from '../../api/routes.js';
 import { TextField } from '../../ui/field.js';
-import { useLive } from '../../ui/use-polling.js';
+import { usePolling } from '../../ui/use-polling.js';
 
 interface Props {
   readonly value: string;
@@ -11,7 +11,7 @@ interface Props {
 
 /** The name of a sequence, with those that there are to choose from. */
 export function SequenceField({ value, error, onInput }: Props) {
-  const { data = [] } = useLive('sequences', api.sequences, 10_000);
+  const { data = [] } = usePolling('sequences', api.sequences, 10_000);
   const list = useId();
   const names = data.map(({ name }) => name);
   return (

@@ -1,7 +1,7 @@
 import type { ShardNode } from 'idsmith/shard/ring';
 import { useState } from 'preact/hooks';
 import { WHOLE_FORM } from '../../lib/field-errors.js';
-import { type Placement, place } from '../../lib/key-placement.js';
+import { type Placement, placeKeys } from '../../lib/key-placement.js';
 import { Button } from '../../ui/button.js';
 import { TextField } from '../../ui/field.js';
 import { Notice } from '../../ui/notice.js';
@@ -24,7 +24,7 @@ export function AddNode({ nodes, before }: Props) {
 
   const { errors, isBusy, submit } = useSubmit([], async () => {
     const node = newNode({ host, port, weight }, nodes);
-    setResult({ name: node.name, before, after: place([...nodes, node]) });
+    setResult({ name: node.name, before, after: placeKeys([...nodes, node]) });
   });
 
   return (

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { sentenceOf } from '../../api/errors.js';
-import { place, readNodes } from '../../lib/key-placement.js';
-import { Empty } from '../../ui/notice.js';
+import { placeKeys, readNodes } from '../../lib/key-placement.js';
+import { EmptyState } from '../../ui/empty-state.js';
 import { Page } from '../../ui/page.js';
 import { Panel } from '../../ui/panel.js';
 import { AddNode } from './add-node.js';
@@ -22,9 +22,9 @@ export function RingPage() {
       <div class={styles.layout}>
         <ConfigForm text={text} problem={problem} onText={setText} />
         {placement === undefined ? (
-          <Empty title="No ring yet">
+          <EmptyState title="No ring yet">
             <p>Paste a shard config, load it from a file, or begin with the example.</p>
-          </Empty>
+          </EmptyState>
         ) : (
           <Panel title={`${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}`}>
             <div class={styles.result}>
@@ -43,7 +43,7 @@ function read(text: string) {
   if (text.trim() === '') return { nodes: [], placement: undefined, problem: undefined };
   try {
     const nodes = readNodes(text);
-    return { nodes, placement: place(nodes), problem: undefined };
+    return { nodes, placement: placeKeys(nodes), problem: undefined };
   } catch (error) {
     return { nodes: [], placement: undefined, problem: sentenceOf(error) };
   }

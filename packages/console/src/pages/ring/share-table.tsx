@@ -1,7 +1,7 @@
 import type { ShardNode } from 'idsmith/shard/ring';
 import { digits, percent } from '../../lib/format.js';
 import type { NodeShare } from '../../lib/key-placement.js';
-import { KEYS } from '../../lib/key-placement.js';
+import { SAMPLE_KEYS } from '../../lib/key-placement.js';
 import { nodeColour } from './node-colour.js';
 import { ShareBar } from './share-bar.js';
 import styles from './share-table.module.css';
@@ -58,7 +58,7 @@ export function ShareTable({ nodes, shares }: Props) {
           </tbody>
         </table>
       </div>
-      <p class="note">Counted over {digits(KEYS)} keys, so right to about 0.1 percentage points.</p>
+      <p class="note">Counted over {digits(SAMPLE_KEYS)} keys, so right to about 0.1 percentage points.</p>
     </div>
   );
 }

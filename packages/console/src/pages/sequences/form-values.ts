@@ -1,9 +1,9 @@
-import type { SequenceJson, SequenceShape } from '../../api/types.js';
+import type { SequenceChanges, SequenceJson } from '../../api/types.js';
 import { type Typed, typedDigits, typedNumber } from '../../lib/typed-number.js';
 import { FormError } from '../../ui/use-submit.js';
 
 /** The fields of the form, as they are typed. */
-export interface ShapeText {
+export interface FormValues {
   readonly name: string;
   readonly start: string;
   readonly next: string;
@@ -14,7 +14,7 @@ export interface ShapeText {
   readonly cycle: boolean;
 }
 
-export const EMPTY: ShapeText = {
+export const EMPTY_FORM: FormValues = {
   name: '',
   start: '',
   next: '',
@@ -26,9 +26,18 @@ export const EMPTY: ShapeText = {
 };
 
 /** A sequence as it stands, to be altered. */
-export function textOf({ name, next, blockSize, step, min, max, cycle, exhausted }: SequenceJson): ShapeText {
+export function valuesOf({
+  name,
+  next,
+  blockSize,
+  step,
+  min,
+  max,
+  cycle,
+  exhausted,
+}: SequenceJson): FormValues {
   const shown = { blockSize: String(blockSize), step: String(step), min, max, cycle };
-  return { ...EMPTY, ...shown, name, next: exhausted ? '' : next };
+  return { ...EMPTY_FORM, ...shown, name, next: exhausted ? '' : next };
 }
 
 /** What people call the fields, and how each is read. */
@@ -46,19 +55,19 @@ const READERS = {
  *
  * @throws FormError with every field that is not even a number
  */
-export function shapeOf(text: ShapeText, before: ShapeText = EMPTY): SequenceShape {
-  const shape: Record<string, unknown> = {};
+export function changesIn(values: FormValues, before: FormValues = EMPTY_FORM): SequenceChanges {
+  const changes: Record<string, unknown> = {};
   const errors: Record<string, string> = {};
   for (const [field, [label, read]] of Object.entries(READERS)) {
-    const typed = text[field as keyof typeof READERS];
+    const typed = values[field as keyof typeof READERS];
     if (typed.trim() === before[field as keyof typeof READERS]) continue;
     const result: Typed<string | number> = read(label, typed);
     if ('error' in result) errors[field] = result.error;
     else if (field === 'step' && result.value === 0) errors[field] = 'Step must be a whole number, not 0.';
-    else if (result.value !== undefined) shape[field] = result.value;
-    else if (before !== EMPTY) errors[field] = `${label} cannot be left empty.`;
+    else if (result.value !== undefined) changes[field] = result.value;
+    else if (before !== EMPTY_FORM) errors[field] = `${label} cannot be left empty.`;
   }
   if (Object.keys(errors).length > 0) throw new FormError(errors);
-  if (text.cycle !== before.cycle) shape.cycle = text.cycle;
-  return shape as SequenceShape;
+  if (values.cycle !== before.cycle) changes.cycle = values.cycle;
+  return changes as SequenceChanges;
 }

@@ -7,7 +7,7 @@ import { Dialog } from '../../ui/dialog.js';
 import { TextField } from '../../ui/field.js';
 import { Notice } from '../../ui/notice.js';
 import { FormError, useSubmit } from '../../ui/use-submit.js';
-import { EMPTY, type ShapeText, shapeOf, textOf } from './form-values.js';
+import { changesIn, EMPTY_FORM, type FormValues, valuesOf } from './form-values.js';
 import styles from './sequence-form.module.css';
 
 interface Props {
@@ -22,28 +22,28 @@ const FIELDS = ['name', 'start', 'next', 'blockSize', 'step', 'min', 'max', 'cyc
 /** Defines a sequence, or alters one. */
 export function SequenceForm({ sequence, onDone, onClose }: Props) {
   // As it was when the form was opened: what the store has meanwhile is not what was looked at.
-  const [before] = useState(sequence === undefined ? EMPTY : textOf(sequence));
-  const [text, setText] = useState<ShapeText>(before);
+  const [before] = useState(sequence === undefined ? EMPTY_FORM : valuesOf(sequence));
+  const [values, setValues] = useState<FormValues>(before);
   const isNew = sequence === undefined;
 
   const { errors, isBusy, submit } = useSubmit(FIELDS, async () => {
-    const shape = shapeOf(text, before);
+    const changes = changesIn(values, before);
     if (isNew) {
-      if (text.name === '') throw new FormError({ name: 'A name is needed.' });
-      await api.define({ name: text.name, ...shape });
-      return onDone(`Sequence ${text.name} is defined.`);
+      if (values.name === '') throw new FormError({ name: 'A name is needed.' });
+      await api.define({ name: values.name, ...changes });
+      return onDone(`Sequence ${values.name} is defined.`);
     }
-    if (Object.keys(shape).length === 0)
+    if (Object.keys(changes).length === 0)
       throw new FormError({ [WHOLE_FORM]: 'Nothing has been changed yet.' });
-    await api.alter(before.name, shape);
+    await api.alter(before.name, changes);
     onDone(`Sequence ${before.name} is altered.`);
   });
 
-  const field = (name: Exclude<keyof ShapeText, 'cycle'>, label: string, hint: string) => (
+  const field = (name: Exclude<keyof FormValues, 'cycle'>, label: string, hint: string) => (
     <TextField
       label={label}
-      value={text[name]}
-      onInput={(value) => setText((last) => ({ ...last, [name]: value }))}
+      value={values[name]}
+      onInput={(value) => setValues((last) => ({ ...last, [name]: value }))}
       hint={hint}
       error={errors[name]}
       isNumber={name !== 'name'}
@@ -70,10 +70,10 @@ export function SequenceForm({ sequence, onDone, onClose }: Props) {
         <label class={styles.check}>
           <input
             type="checkbox"
-            checked={text.cycle}
+            checked={values.cycle}
             onChange={(event) => {
               const cycle = event.currentTarget.checked;
-              setText((last) => ({ ...last, cycle }));
+              setValues((last) => ({ ...last, cycle }));
             }}
           />
           <span>

@@ -1,6 +1,6 @@
 import type { SequenceJson } from '../../api/types.js';
 import { digits, percent, perSecond, short } from '../../lib/format.js';
-import { forecastOf, rateOf, type Samples } from '../../lib/sequence-rate.js';
+import { forecastOf, rateOf, type UsageSamples } from '../../lib/sequence-rate.js';
 import { isOpenEnded, usageOf } from '../../lib/sequence-usage.js';
 import { hrefOf } from '../../router.js';
 import { Button } from '../../ui/button.js';
@@ -10,7 +10,7 @@ import styles from './sequence-table.module.css';
 
 interface Props {
   readonly sequences: readonly SequenceJson[];
-  readonly samples: Samples;
+  readonly samples: UsageSamples;
   readonly onAlter: (sequence: SequenceJson) => void;
   readonly onRemove: (sequence: SequenceJson) => void;
 }

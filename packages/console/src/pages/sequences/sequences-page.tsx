@@ -2,12 +2,14 @@ import { useRef, useState } from 'preact/hooks';
 import { refreshAll } from '../../api/connection.js';
 import { api } from '../../api/routes.js';
 import type { SequenceJson } from '../../api/types.js';
-import { type Samples, withSamples } from '../../lib/sequence-rate.js';
+import { type UsageSamples, withSamples } from '../../lib/sequence-rate.js';
 import { Button } from '../../ui/button.js';
-import { Empty, Loading, Trouble } from '../../ui/notice.js';
+import { EmptyState } from '../../ui/empty-state.js';
+import { Loading } from '../../ui/loading.js';
 import { Page } from '../../ui/page.js';
-import { say } from '../../ui/toast.js';
-import { useLive } from '../../ui/use-polling.js';
+import { RequestError } from '../../ui/request-error.js';
+import { showToast } from '../../ui/toast.js';
+import { usePolling } from '../../ui/use-polling.js';
 import { RemoveDialog } from './remove-dialog.js';
 import { SequenceForm } from './sequence-form.js';
 import { SequenceTable } from './sequence-table.js';
@@ -21,9 +23,9 @@ type Open =
 
 /** Sequences: how far they are, how fast, and until when; to be defined, altered and removed. */
 export function SequencesPage() {
-  const samples = useRef<Samples>(new Map());
+  const samples = useRef<UsageSamples>(new Map());
   const [open, setOpen] = useState<Open>();
-  const { data, error } = useLive(
+  const { data, error } = usePolling(
     'sequences',
     async (signal) => {
       const sequences = await api.sequences(signal);
@@ -36,7 +38,7 @@ export function SequencesPage() {
   const close = () => setOpen(undefined);
   const done = (sentence: string) => {
     close();
-    say(sentence);
+    showToast(sentence);
     refreshAll();
   };
 
@@ -50,16 +52,16 @@ export function SequencesPage() {
         </Button>
       }
     >
-      <Trouble error={error} />
+      <RequestError error={error} />
       {data === undefined && error === undefined && <Loading what="the sequences" lines={4} />}
       {data?.sequences.length === 0 && (
-        <Empty title="No sequence is defined">
+        <EmptyState title="No sequence is defined">
           <p>
             A sequence gives ascending numbers, such as 10001, 10002, from a block that the server has
             fetched.
           </p>
           <Button onClick={() => setOpen({ kind: 'define' })}>Define the first one</Button>
-        </Empty>
+        </EmptyState>
       )}
       {data !== undefined && data.sequences.length > 0 && (
         <SequenceTable

@@ -1,0 +1,11 @@
+/** Grey lines in the place of what is being loaded. */
+export function Loading({ what, lines = 3 }: { what: string; lines?: number }) {
+  return (
+    <div class="loading" role="status">
+      <span class="visually-hidden">Loading {what}</span>
+      {Array.from({ length: lines }, (_, i) => (
+        <div key={i} class="loading-line" />
+      ))}
+    </div>
+  );
+}

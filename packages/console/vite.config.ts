@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
 import { defineConfig } from 'vite';
 
-/** Where `vite` finds a server while the page is worked on; the built page asks the one that served it. */
+/** The server that the development page uses. The built page uses the server that it comes from. */
 const SERVER = 'http://127.0.0.1:7600';
 
 export default defineConfig({
-  // Relative, so that the page can also live below a path of a proxy.
+  // Relative, so that the page also works under a path of a proxy.
   base: './',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   css: {
@@ -16,16 +16,16 @@ export default defineConfig({
   },
   build: {
     target: 'es2022',
-    // What knows `light-dark()`.
+    // The first versions that support `light-dark()`.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
-    // The server's content policy allows no inline script, style or data.
+    // The content security policy of the server forbids inline scripts, styles and data.
     assetsInlineLimit: 0,
-    // Of what is bundled.
+    // The licences of the bundled packages.
     license: { fileName: 'licenses.md' },
     modulePreload: { polyfill: false },
     rolldownOptions: {
       output: {
-        // Hex digits, so that every hash is seen to be one.
+        // Hex digits make every hash easy to recognise.
         hashCharacters: 'hex',
         entryFileNames: 'assets/[name]-[hash:12].js',
         chunkFileNames: 'assets/[name]-[hash:12].js',

@@ -1,4 +1,4 @@
-// Takes the two pictures of the README: starts the server with the built page, lets it work for a while, and looks at it.
+// Takes the two screenshots of the README: starts the server with the built console, and mints ids for a while.
 // Usage: node packages/console/scripts/screenshots.mjs [folder], by default docs/images.
 
 import { spawn } from 'node:child_process';
@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const target = resolve(process.argv[2] ?? join(root, 'docs/images'));
 const folder = mkdtempSync(join(tmpdir(), 'idsmith-screenshots-'));
 
-/** How long the server works before the picture of its charts is taken, ms. */
+/** The time for which the server mints ids before the screenshot of its charts, ms. */
 const WORK = 60_000;
 
 const server = spawn(
@@ -57,7 +57,7 @@ async function post(path) {
   await (await fetch(`${url}/v1/${path}`, { method: 'POST' })).text();
 }
 
-/** Mints now more and now less. */
+/** Mints ids at a rate that rises and falls. */
 async function keepBusy(signal) {
   while (!signal.aborted) {
     const wave = (period) => 1.2 + Math.sin(Date.now() / period);

@@ -29,19 +29,19 @@ export function App() {
   const Current = Object.hasOwn(PAGES, page) ? PAGES[page] : undefined;
   return (
     <>
-      {/* Not a link: its address would be a page to the router. */}
+      {/* A button, because the router would read the address of a link as a page. */}
       <button
         type="button"
         class={styles.skip}
         onClick={() => document.querySelector<HTMLElement>('h1')?.focus()}
       >
-        Skip to the page
+        Skip to content
       </button>
       <Sidebar page={page} />
       <main class={styles.main}>
         <UnreachableBanner />
         {Current === undefined ? (
-          <EmptyState title="There is no such page">
+          <EmptyState title="Page not found">
             <p>
               <a href={hrefOf('inspect')}>Inspect an id</a> instead.
             </p>

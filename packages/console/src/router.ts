@@ -1,9 +1,9 @@
 import { observable } from './lib/observable.js';
 
-/** Where the page is: `#/inspect/1703865194431643648`. */
+/** The page in the address: `#/inspect/1703865194431643648`. */
 export interface Route {
   readonly page: string;
-  /** What comes after the page, decoded. */
+  /** The text after the name of the page, decoded. */
   readonly rest: string;
 }
 
@@ -16,7 +16,7 @@ function parse(hash: string): Route {
   return { page: page || 'inspect', rest: decode(rest.join('/')) };
 }
 
-/** What somebody typed into the address bar may be no proper escape. */
+/** Decodes a part of the address, or returns it unchanged if its escapes are wrong. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -29,7 +29,7 @@ export function hrefOf(page: string, rest = ''): string {
   return `#/${page}${rest === '' ? '' : `/${encodeURIComponent(rest)}`}`;
 }
 
-/** Puts `rest` into the address without a new entry in the history. */
+/** Replaces the text after the page in the address, without a new entry in the browser history. */
 export function replaceRest(page: string, rest: string): void {
   history.replaceState(null, '', hrefOf(page, rest));
   route.set({ page, rest });

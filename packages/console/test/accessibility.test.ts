@@ -11,7 +11,7 @@ import { PAGES } from './support/pages.ts';
 
 const OUTPUT = fileURLToPath(new URL('./output/', import.meta.url));
 
-/** What axe finds that keeps somebody from using the page. */
+/** The findings of axe that keep a user from using the page. */
 async function findings(visit: Visit): Promise<string[]> {
   const results = await visit.page.evaluate<axe.AxeResults>(
     `${axe.source}; axe.run({ resultTypes: ['violations'], preload: false })`,
@@ -21,7 +21,7 @@ async function findings(visit: Visit): Promise<string[]> {
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
 }
 
-/** What is beyond an edge of the window; runs in the page. */
+/** The elements beyond an edge of the window. Runs in the page. */
 function outOfSight(): string[] {
   const isOut = (element: Element) => {
     const { left, right, width } = element.getBoundingClientRect();
@@ -56,7 +56,7 @@ await describeWith(['chromium'], 'the console', () => {
     });
     afterAll(() => visit?.close());
 
-    it.each(PAGES.all)('has $name all in sight, with no serious finding', async ({ name, open }) => {
+    it.each(PAGES.all)('shows all of $name, with no serious finding', async ({ name, open }) => {
       await open(visit);
       expect(await visit.page.evaluate(outOfSight)).toEqual([]);
       expect(await findings(visit)).toEqual([]);
@@ -64,7 +64,7 @@ await describeWith(['chromium'], 'the console', () => {
     });
   });
 
-  it('has all in sight in a window of middle size', async () => {
+  it('shows everything in a window of medium size', async () => {
     const visit = await Visit.open(browser, server, '', { viewport: { width: 1024, height: 800 } });
     for (const { open } of PAGES.main) {
       await open(visit);
@@ -73,18 +73,18 @@ await describeWith(['chromium'], 'the console', () => {
     await visit.close();
   });
 
-  it('changes its colours when it is told to, and remembers it', async () => {
+  it('switches its theme, and remembers the choice', async () => {
     const visit = await Visit.open(browser, server, 'health', { colorScheme: 'light' });
     const ground = () =>
       visit.page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
     const light = await ground();
-    await visit.button('Colours: as the system. Change to light').click();
+    await visit.button('Theme: system. Switch to light').click();
     expect(await ground()).toBe(light);
-    await visit.button('Colours: light. Change to dark').click();
+    await visit.button('Theme: light. Switch to dark').click();
     const dark = await ground();
     expect(dark).not.toBe(light);
     await visit.page.reload();
-    await visit.button('Colours: dark. Change to as the system').waitFor();
+    await visit.button('Theme: dark. Switch to system').waitFor();
     expect(await ground()).toBe(dark);
     await visit.close();
   });
@@ -103,7 +103,7 @@ await describeWith(['chromium'], 'the console', () => {
           element.getAttribute('aria-label') ?? (element as HTMLInputElement).labels?.[0]?.textContent;
         return label ?? element.textContent ?? '';
       });
-    /** Goes from one to the next until the one that is wanted has the focus, which must then be seen. */
+    /** Presses Tab until the wanted element has the focus, which must be visible. */
     const tabTo = async (label: string) => {
       for (let i = 0; i < 60; i++) {
         await press('Tab');
@@ -116,19 +116,19 @@ await describeWith(['chromium'], 'the console', () => {
         expect(outline).toBe('solid');
         return;
       }
-      throw new Error(`no way to ${label} with the Tab key`);
+      throw new Error(`the Tab key does not reach ${label}`);
     };
 
     // Past the navigation, to the id, and its readings.
     await press('Tab');
-    expect(await focused()).toBe('Skip to the page');
+    expect(await focused()).toBe('Skip to content');
     await press('Enter');
     await tabTo('Id');
     await keyboard.type('1jyVFw3401');
     await press('Enter');
     await visit.heading('Sharded key').waitFor();
 
-    // To Sequences; its heading has the focus then.
+    // To Sequences, whose heading then has the focus.
     await visit.page.reload();
     await tabTo('Sequences');
     await press('Enter');
@@ -148,7 +148,7 @@ await describeWith(['chromium'], 'the console', () => {
     await press('Enter');
     await visit.page.getByText('Sequence by-hand is removed.').waitFor();
 
-    // Families with the arrow keys, and ids.
+    // The arrow keys choose a family.
     await visit.go('mint');
     await tabTo('Flake');
     await press('ArrowRight');
@@ -157,7 +157,7 @@ await describeWith(['chromium'], 'the console', () => {
     await press('Enter');
     await visit.heading('5 ids: Locality UUID').waitFor();
 
-    // The grid is one stop; the arrows lead through it.
+    // The grid is one stop of the Tab key. The arrow keys move inside it.
     await visit.go('leases');
     await visit.button(/^Node 0: held/).waitFor();
     await tabTo('Show');

@@ -32,7 +32,7 @@ it('has no inline script or style, which the content policy would refuse', () =>
 
 it('names no other host', () => {
   const hosts = files.flatMap(({ bytes }) => bytes.toString().match(/https?:\/\/[\w.-]+/g) ?? []);
-  // The names of XML dialects, which nobody asks for anything.
+  // The names of XML namespaces, which no browser loads.
   expect(hosts.filter((host) => host !== 'http://www.w3.org')).toEqual([]);
 });
 

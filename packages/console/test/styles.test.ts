@@ -35,7 +35,7 @@ describe('stylesheets of components', () => {
     expect(users.map((user) => dirname(user.path))).toEqual(users.map(() => dirname(path)));
     const code = users.map((user) => user.text).join();
     const used = new Set([...code.matchAll(/styles\.(\w+)/g)].map(([, name = '']) => name));
-    // `styles[state]`: the names are those of a type.
+    // In `styles[state]`, the names are those of a type.
     const hasComputedNames = /styles\[/.test(code);
     const unused = [...classesOf(text)].filter((name) => !used.has(name));
     expect([...used].filter((name) => !classesOf(text).has(name))).toEqual([]);

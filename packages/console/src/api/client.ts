@@ -3,7 +3,7 @@ import { ApiError, UnreachableError } from './errors.js';
 import { token, tokenRefused } from './session.js';
 import type { Problem } from './types.js';
 
-/** How long an answer may take, ms. */
+/** The longest wait for a response, ms. */
 const REQUEST_TIMEOUT = 15_000;
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -12,14 +12,14 @@ export interface RequestOptions {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
-  /** In the place of the tab's own. */
+  /** Replaces the token of this tab. */
   readonly token?: string;
 }
 
 /**
- * The answer of the server, as text.
+ * Sends a request and returns the body of the response as text.
  *
- * @throws ApiError with what the server says; UnreachableError when it says nothing
+ * @throws ApiError when the server refuses the request; UnreachableError when no response arrives
  */
 export async function requestText(
   method: Method,
@@ -33,7 +33,7 @@ export async function requestText(
   throw new ApiError(problemOf(response, text));
 }
 
-/** The same, for answers of JSON. */
+/** Sends a request and returns the body of the response, read as JSON. */
 export async function request<T>(method: Method, path: string, options?: RequestOptions): Promise<T> {
   const text = await requestText(method, path, options);
   return (text === '' ? undefined : JSON.parse(text)) as T;
@@ -68,7 +68,7 @@ function queryOf(query: RequestOptions['query'] = {}): string {
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-/** What went wrong; a proxy in between may say it in HTML. */
+/** The problem in the body of a response. A proxy in between may have answered with HTML. */
 function problemOf({ status, statusText }: Response, text: string): Problem {
   try {
     const { code, detail } = JSON.parse(text);

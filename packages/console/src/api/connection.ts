@@ -1,8 +1,9 @@
 import { observable } from '../lib/observable.js';
 
-/** Whether the server answers, and since when not, Unix ms. */
+/** The state of the connection to the server. */
 export interface Connection {
   readonly isUnreachable: boolean;
+  /** The time of the first failed request, Unix ms. */
   readonly since: number;
 }
 
@@ -10,7 +11,7 @@ const UP: Connection = { isUnreachable: false, since: 0 };
 
 export const connection = observable<Connection>(UP);
 
-/** Grows whenever all that is shown should be asked for anew. */
+/** Grows by one whenever everything on the page should be loaded again. */
 export const refreshCount = observable(0);
 
 export function refreshAll(): void {
@@ -23,33 +24,33 @@ const HEALTH_CHECK_TIMEOUT = 3000;
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** How often was asked. What an older question has come to is of no interest any more. */
-let tries = 0;
+/** The number of health checks so far. The result of an older check is ignored. */
+let checks = 0;
 
-/** A request has found nobody there: asks again, less and less often, until somebody is. */
+/** Reports a request without a response. Health checks follow, less and less often, until one succeeds. */
 export function connectionLost(): void {
-  if (!connection.get().isUnreachable) plan(FIRST_PAUSE, Date.now());
+  if (!connection.get().isUnreachable) scheduleCheck(FIRST_PAUSE, Date.now());
 }
 
-function plan(pause: number, since: number): void {
+function scheduleCheck(pause: number, since: number): void {
   connection.set({ isUnreachable: true, since });
   clearTimeout(timer);
-  timer = setTimeout(() => ask(pause, since), pause);
+  timer = setTimeout(() => checkServer(pause, since), pause);
 }
 
-/** Asks at once, because somebody wants to know. */
+/** Checks the server at once, because the user asked for it. */
 export function retryNow(): void {
   const { isUnreachable, since } = connection.get();
   if (!isUnreachable) return;
   clearTimeout(timer);
-  void ask(FIRST_PAUSE, since);
+  void checkServer(FIRST_PAUSE, since);
 }
 
-async function ask(pause: number, since: number): Promise<void> {
-  const mine = ++tries;
-  const isThere = await isHealthy();
-  if (mine !== tries) return;
-  if (!isThere) return plan(Math.min(pause * 2, LONGEST_PAUSE), since);
+async function checkServer(pause: number, since: number): Promise<void> {
+  const mine = ++checks;
+  const isUp = await isHealthy();
+  if (mine !== checks) return;
+  if (!isUp) return scheduleCheck(Math.min(pause * 2, LONGEST_PAUSE), since);
   connection.set(UP);
   refreshAll();
 }
@@ -60,7 +61,7 @@ async function isHealthy(): Promise<boolean> {
       cache: 'no-store',
       signal: AbortSignal.timeout(HEALTH_CHECK_TIMEOUT),
     });
-    // To the end, or the browser would break it off when the patience is over.
+    // Reads to the end. Otherwise the browser aborts the response when the timeout ends.
     await response.text();
     return response.ok;
   } catch {

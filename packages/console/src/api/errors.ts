@@ -1,6 +1,6 @@
 import type { Problem } from './types.js';
 
-/** The server has answered, and the answer is no. */
+/** A request that the server refused, with the reason it gave. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -12,14 +12,14 @@ export class ApiError extends Error {
   }
 }
 
-/** There was no answer. */
+/** A request without a response. */
 export class UnreachableError extends Error {
   constructor(cause: unknown) {
-    super('the server does not answer', { cause });
+    super('the server is not responding', { cause });
   }
 }
 
-/** What to tell people of an error. */
+/** The message of an error as a sentence: with a capital letter and a full stop. */
 export function sentenceOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? '' : '.'}`;

@@ -8,7 +8,7 @@ const sequencePath = (name: string) => `v1/sequences/${part(name)}`;
 const mint = async (path: string, query: NonNullable<RequestOptions['query']>) =>
   (await request<{ ids: string[] }>('POST', path, { query })).ids;
 
-/** Every route that the page uses. */
+/** The routes of the server that the console uses. */
 export const api = {
   inspect: (id: string, signal?: Signal) => request<Inspection>('GET', `v1/inspect/${part(id)}`, { signal }),
 
@@ -29,7 +29,7 @@ export const api = {
     request<LeasesJson>('GET', `v1/leases/${part(namespace)}`, { signal }),
 
   server: (signal?: Signal) => request<ServerJson>('GET', 'v1/server', { signal }),
-  /** Whether the server knows a token: throws if it does not. */
+  /** Succeeds if the server knows the token, and throws `ApiError` otherwise. */
   tryToken: (token: string) => request<ServerJson>('GET', 'v1/server', { token }),
   ready: (signal?: Signal) => request<{ status: string }>('GET', 'readyz', { signal }),
   metrics: (signal?: Signal) => requestText('GET', 'metrics', { signal }),

@@ -2,7 +2,7 @@ import { observable } from '../lib/observable.js';
 
 const KEY = 'idsmith.token';
 
-/** The token of this tab; it is forgotten with the tab. */
+/** The token of this tab. Closing the tab deletes it. */
 export const token = observable<string>(sessionStorage.getItem(KEY) ?? '');
 
 token.subscribe((value) => {
@@ -10,42 +10,42 @@ token.subscribe((value) => {
   else sessionStorage.setItem(KEY, value);
 });
 
-/** Why a token is asked for; nothing while none is needed, or nobody wants to be asked. */
+/** The reason for the token dialog. Empty while the dialog is closed. */
 export const tokenPrompt = observable<'' | 'missing' | 'refused'>('');
 
-/** Whether somebody has said "not now": then the page waits to be told. */
+/** True after "Not now": the dialog then opens only when the user asks for it. */
 let isDismissed = false;
 
 /**
- * The server has refused a request.
+ * Opens the token dialog after the server refused a request with status 401.
  *
- * @param used the token that the request was sent with; it may be another one by now
+ * @param used the token of that request, which may have been replaced since then
  */
 export function tokenRefused(used: string): void {
   if (isDismissed || used !== token.get()) return;
   tokenPrompt.set(used === '' ? 'missing' : 'refused');
 }
 
-/** Goes on with a token that the server knows. */
+/** Keeps a token that the server knows, and closes the dialog. */
 export function acceptToken(value: string): void {
   isDismissed = false;
   token.set(value);
   tokenPrompt.set('');
 }
 
-/** Goes on without one. */
+/** Closes the dialog without a token. */
 export function dismissPrompt(): void {
   isDismissed = true;
   tokenPrompt.set('');
 }
 
-/** Asks for one, because somebody wants to give it. */
+/** Opens the dialog because the user asked for it. */
 export function promptForToken(): void {
   isDismissed = false;
   tokenPrompt.set('missing');
 }
 
-/** Goes on as in a new tab. */
+/** Deletes the token of this tab. */
 export function forgetToken(): void {
   isDismissed = false;
   token.set('');

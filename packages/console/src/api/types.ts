@@ -1,4 +1,4 @@
-// What the server's routes give, as it comes: numbers of 64 bits are text.
+// JSON bodies of the server's routes, as they arrive. 64-bit numbers are text.
 
 export interface Problem {
   readonly status: number;
@@ -8,7 +8,7 @@ export interface Problem {
 
 type Family = 'locality' | 'uuid' | 'flake' | 'key' | 'sequence';
 
-/** One thing that an id may say. */
+/** One way to read an id. */
 export interface Reading {
   readonly family: Family;
   readonly fields: Readonly<Record<string, string | number>>;
@@ -21,7 +21,7 @@ export interface Inspection {
 
 export interface SequenceJson {
   readonly name: string;
-  /** `null` where another program defined it. */
+  /** `null` when another program defined the sequence. */
   readonly start: string | null;
   readonly next: string;
   readonly blockSize: number;
@@ -32,7 +32,7 @@ export interface SequenceJson {
   readonly exhausted: boolean;
 }
 
-/** What a sequence is defined or altered with. */
+/** The settings that define or alter a sequence. */
 export type SequenceChanges = Partial<{
   name: string;
   start: string;
@@ -47,8 +47,9 @@ export type SequenceChanges = Partial<{
 export interface LeaseJson {
   /** Records below 0 belong to the namespace itself: −1 its date, −2 its layout. */
   readonly id: number;
-  /** A digest of who holds it; `null` when it is free. */
+  /** A digest of the owner; `null` when the node id is free. */
   readonly owner: string | null;
+  /** The term of the lease: grows by one with each new holder. */
   readonly epoch: number;
   readonly fence: number;
   readonly expiresAt: number;

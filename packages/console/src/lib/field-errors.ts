@@ -1,9 +1,9 @@
 import { ApiError, sentenceOf } from '../api/errors.js';
 
-/** What is wrong with each field of a form, and with the form as a whole. */
+/** An error message for each field of a form, and for the form as a whole. */
 export type FieldErrors = Readonly<Record<string, string>>;
 
-/** Where what belongs to no field goes. */
+/** The key of errors that belong to no field. */
 export const WHOLE_FORM = '';
 
 /** `blockSize in the body must be <= 5`, `the weight of shards.a must be …`, `"x" in the query is not known`. */
@@ -17,10 +17,10 @@ const OPERATORS: readonly (readonly [RegExp, string])[] = [
   [/ must NOT /, ' must not '],
 ];
 
-/** The error of a request beside the field that it is about, as far as its sentence tells. */
+/** The error of a request, under the field that its message names. */
 export function fieldErrorsOf(error: unknown, fields: readonly string[]): FieldErrors {
   const field = error instanceof ApiError ? (fieldOf(error, fields) ?? WHOLE_FORM) : WHOLE_FORM;
-  return { [field]: sentenceOf(plain(error)) };
+  return { [field]: sentenceOf(withoutJargon(error)) };
 }
 
 function fieldOf({ code, message }: ApiError, fields: readonly string[]): string | undefined {
@@ -31,7 +31,7 @@ function fieldOf({ code, message }: ApiError, fields: readonly string[]): string
   return fields.find((field) => field === named);
 }
 
-function plain(error: unknown): Error {
+function withoutJargon(error: unknown): Error {
   const text = error instanceof Error ? error.message : String(error);
   return new Error(OPERATORS.reduce((sentence, [from, to]) => sentence.replace(from, to), text));
 }

@@ -1,9 +1,9 @@
-// Numbers and times as people read them. All in English, so that a screenshot reads the same everywhere.
+// Numbers and times for people. Always in English, so that screenshots look the same everywhere.
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
-/** `10,001`, of any size and exact. */
+/** `10,001`. Exact for numbers of any size. */
 export function digits(value: bigint | number | string): string {
   return whole.format(typeof value === 'string' ? BigInt(value) : value);
 }
@@ -11,7 +11,7 @@ export function digits(value: bigint | number | string): string {
 /** `4,711`, `1.2M`. */
 export const short = (value: number | bigint) => (value < 1e6 ? whole : compact).format(value);
 
-/** `12 %`, `0.03 %`, `< 0.01 %`: never 0 for what is something, nor 100 for what is less. */
+/** `12 %`, `0.03 %`, `< 0.01 %`. Only an empty share gives 0, and only a whole one gives 100. */
 export function percent(share: number): string {
   const value = share * 100;
   if (value === 0 || value === 100) return `${value} %`;

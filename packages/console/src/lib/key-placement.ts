@@ -1,12 +1,12 @@
 import { HashRing, readConfig, type ShardConfig, type ShardNode, writeKey } from 'idsmith/shard/ring';
 
-/** How many keys are asked for: enough that a share is right to about a tenth of a per cent. */
+/** The number of sample keys. Enough for shares that are accurate to about 0.1 percentage points. */
 export const SAMPLE_KEYS = 200_000;
 
-/** A key like those that are minted, a second or so apart from the one before. */
+/** The sample key number `i`. Neighbouring keys lie about a second apart. */
 const keyOf = (i: number) => writeKey(300_000_000_000 + i * 1009, (i * 7) % 3844, 3843);
 
-/** A node, and how much of the keys it has. */
+/** A node and its share of the keys. */
 export interface NodeShare {
   readonly name: string;
   readonly weight: number;
@@ -15,18 +15,18 @@ export interface NodeShare {
   readonly share: number;
 }
 
-/** Where each of the sample keys lives. */
+/** The owner of each sample key. */
 export interface Placement {
   readonly names: readonly string[];
-  /** For each key, a place in `names`. */
+  /** For each key, an index into `names`. */
   readonly owners: Uint16Array;
   readonly nodes: readonly NodeShare[];
 }
 
 /**
- * The nodes of a config, given as JSON.
+ * Reads the nodes from a shard config in JSON.
  *
- * @throws Error that says what is wrong with it
+ * @throws Error that names the wrong entry
  */
 export function readNodes(text: string): readonly ShardNode[] {
   const config = parse(text);
@@ -39,11 +39,15 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`this is not JSON: ${(error as Error).message}`);
+    throw new Error(`the config is not valid JSON: ${(error as Error).message}`);
   }
 }
 
-/** @throws Error when a node's weight is wrong, or none of them gets a key */
+/**
+ * Finds the owner of every sample key.
+ *
+ * @throws InvalidOptionError when a weight is out of range or no node gets a point on the ring
+ */
 export function placeKeys(nodes: readonly Pick<ShardNode, 'name' | 'weight'>[]): Placement {
   const ring = new HashRing(Object.fromEntries(nodes.map(({ name, weight }) => [name, weight])));
   const { points } = ring;
@@ -68,14 +72,14 @@ export function placeKeys(nodes: readonly Pick<ShardNode, 'name' | 'weight'>[]):
   };
 }
 
-/** Keys that go from one node to another, as a share of all keys. */
+/** The keys that move from one node to another, as a share of all keys. */
 export interface Move {
   readonly from: string;
   readonly to: string;
   readonly share: number;
 }
 
-/** What moves when the one ring gives way to the other, the largest share first. */
+/** The moves from one placement to another, the largest share first. */
 export function movesBetween(before: Placement, after: Placement): Move[] {
   const counts = new Map<string, number>();
   for (let i = 0; i < SAMPLE_KEYS; i++) {

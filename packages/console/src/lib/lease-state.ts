@@ -1,21 +1,30 @@
 import type { LeaseJson } from '../api/types.js';
 
-/** Of a node id: nobody holds it, somebody does, somebody has let it expire, or its next window cannot begin yet. */
+/**
+ * The state of a node id.
+ *
+ * | state | meaning |
+ * |---|---|
+ * | `free` | no holder; a lease can start at once |
+ * | `held` | a process holds the node id |
+ * | `expired` | the holder did not renew its lease |
+ * | `fenced` | no holder, but the next window cannot start yet |
+ */
 export type LeaseState = 'free' | 'held' | 'expired' | 'fenced';
 
-/** The id of the record that says when a namespace begins. Others below 0 are no node ids either. */
+/** The id of the record with the start of a namespace. No record with an id below 0 is a node id. */
 const BIRTH_ID = -1;
 
-/** A node id as it is shown. */
+/** A node id with its state. */
 export interface NodeView {
   readonly id: number;
   readonly state: LeaseState;
   readonly record: LeaseJson | undefined;
-  /** Seconds until the holder's lease expires, or until a window may begin; 0 if there is nothing to wait for. */
+  /** Seconds until the lease expires, or until the next window can start; 0 if neither applies. */
   readonly left: number;
 }
 
-/** Where the windows of a namespace may begin at the earliest, which matters for a store that has lost it. */
+/** The earliest start of windows in a namespace, Unix ms. Lies in the future when a store has lost its data. */
 export function floorOf(records: readonly LeaseJson[]): number {
   return records.find(({ id }) => id === BIRTH_ID)?.fence ?? 0;
 }
@@ -29,7 +38,7 @@ export function viewOf(id: number, record: LeaseJson | undefined, now: number, f
   return { id, state: record?.owner == null ? 'free' : 'expired', record, left: 0 };
 }
 
-/** Node ids from `first` on, `count` of them. */
+/** The `count` node ids that start with `first`. */
 export function viewsOf(
   records: readonly LeaseJson[],
   now: number,
@@ -41,7 +50,7 @@ export function viewsOf(
   return Array.from({ length: count }, (_, i) => viewOf(first + i, byId.get(first + i), now, floor));
 }
 
-/** How many node ids of `size` are in each state; most of them may never have been used. */
+/** The number of node ids in each state, including those that were never used. */
 export function countStates(
   records: readonly LeaseJson[],
   now: number,
@@ -57,7 +66,7 @@ export function countStates(
 
 const LOCALITY_SIZE = 65_536;
 
-/** How many node ids the presets of flakes have. */
+/** The number of node ids in each preset layout. */
 const PRESETS: Readonly<Record<string, number>> = {
   jflake: 512,
   snowflake: 1024,
@@ -68,7 +77,7 @@ const PRESETS: Readonly<Record<string, number>> = {
   locality: LOCALITY_SIZE,
 };
 
-/** How many node ids a namespace has, as far as one can tell: the store does not know. */
+/** A guess at the number of node ids in a namespace. The store does not know the number. */
 export function guessSize(
   namespace: string,
   layout: string | undefined,

@@ -1,46 +1,46 @@
 import type { LeaseJson } from '../api/types.js';
 
-/** A window of a node id that was seen: the times that its holder may put into ids. */
+/** A window of a node id: the times that its holder may use in ids. */
 export interface SeenWindow {
   readonly id: number;
-  /** Tells one holder from the next. */
+  /** The term of the lease: another number for each holder. */
   readonly epoch: number;
   readonly label: string;
-  /** When it was first seen, Unix ms. */
+  /** The time when this page first saw the window, Unix ms. */
   readonly from: number;
-  /** Whether it began then; otherwise it was there at the first look, and nobody can tell since when. */
+  /** True if the window opened at `from`; false if it was already open when the page was loaded. */
   readonly isFromKnown: boolean;
-  /** Its fence, Unix ms. */
+  /** The fence, Unix ms. */
   readonly until: number;
   readonly isReleased: boolean;
 }
 
-/** The windows that were seen, by node id and epoch. */
+/** The windows that this page has seen, by node id and term. */
 export type History = ReadonlyMap<string, SeenWindow>;
 
-/** How long windows are remembered after their end, ms. */
+/** The time for which a window stays in the history after its end, ms. */
 const MEMORY = 300_000;
 
 /**
- * The history with what another look has shown. The store keeps the last window of each node id only.
+ * Adds the windows of a response to the history. The store itself keeps only the last window of each node id.
  *
- * @param history nothing at the first look
+ * @param history `undefined` for the first response
  */
 export function withWindows(
   history: History | undefined,
   records: readonly LeaseJson[],
   now: number,
 ): History {
-  const isFirstLook = history === undefined;
+  const isFirst = history === undefined;
   const next = new Map([...(history ?? [])].filter(([, { until }]) => until > now - MEMORY));
   for (const { id, epoch, label, fence, owner } of records) {
     const key = `${id} ${epoch}`;
     const known = next.get(key);
     const isReleased = owner === null;
-    // What had ended before it could be seen says nothing about when it began.
+    // A window that ended before this page saw it has no known start.
     if (id < 0 || (known === undefined && fence <= now)) continue;
     next.set(key, {
-      ...(known ?? { id, epoch, from: now, isFromKnown: !isFirstLook }),
+      ...(known ?? { id, epoch, from: now, isFromKnown: !isFirst }),
       label: label || known?.label || '',
       until: fence,
       isReleased,
@@ -55,7 +55,7 @@ export interface TimelineRow {
   readonly windows: readonly SeenWindow[];
 }
 
-/** Windows that are in `[from, to]`, by node id. */
+/** The windows in `[from, to]`, by node id. */
 export function rowsBetween(history: History, from: number, to: number): TimelineRow[] {
   const rows = new Map<number, SeenWindow[]>();
   for (const window of history.values())

@@ -1,33 +1,34 @@
 import { bucketsOf, bucketsSince, quantile } from './histogram.js';
 import { type Sample, sum } from './prometheus.js';
 
-/** Two looks at the metrics: what lies between them is drawn. */
+/** The metrics of the server at one moment. The charts show the difference between two snapshots. */
 export interface MetricsSnapshot {
   /** Unix ms. */
   readonly at: number;
   readonly samples: readonly Sample[];
 }
 
-/** What the charts show for one moment; `null` where nothing was measured. */
+/** The values of all charts at one moment. `null` means that nothing was measured. */
 export interface Point {
   readonly at: number;
-  /** Ids a second, by family. */
+  /** Ids per second, by family. */
   readonly minted: Readonly<Record<string, number>>;
   /** Seconds. */
   readonly latency: { readonly p50: number | null; readonly p99: number | null };
-  /** A second. */
+  /** Errors per second. */
   readonly errors: { readonly client: number; readonly server: number; readonly store: number };
   readonly requests: number;
 }
 
 const FAMILIES = ['flake', 'locality', 'sequence', 'key'] as const;
 
-/** Whether the server was started anew between two looks: then there is nothing to compare. */
+/** True if the server restarted between two snapshots, which then cannot be compared. */
 export function hasRestarted(before: MetricsSnapshot, now: MetricsSnapshot): boolean {
   const total = ({ samples }: MetricsSnapshot) => sum(samples, 'idsmith_requests_total');
   return total(now) < total(before);
 }
 
+/** Rates and latencies in the time between two snapshots. */
 export function pointBetween(before: MetricsSnapshot, now: MetricsSnapshot): Point {
   const seconds = Math.max((now.at - before.at) / 1000, 0.001);
   const rate = (name: string, matches?: (labels: Sample['labels']) => boolean) =>
@@ -53,13 +54,13 @@ export function pointBetween(before: MetricsSnapshot, now: MetricsSnapshot): Poi
   };
 }
 
-/** The value of a gauge, if it is there. */
+/** The value of a gauge, or `undefined` if the server does not report it. */
 export function gauge(
   { samples }: MetricsSnapshot,
   name: string,
   labels: Readonly<Record<string, string>> = {},
 ): number | undefined {
-  const isLike = (sample: Sample) =>
+  const isMatch = (sample: Sample) =>
     sample.name === name && Object.entries(labels).every(([key, value]) => sample.labels[key] === value);
-  return samples.find(isLike)?.value;
+  return samples.find(isMatch)?.value;
 }

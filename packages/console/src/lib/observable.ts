@@ -1,8 +1,8 @@
-/** A value that tells when it changes. */
+/** A value with listeners that are called when it changes. */
 export interface Observable<T> {
   get(): T;
   set(next: T): void;
-  /** Returns what ends it. */
+  /** Returns a function that ends the subscription. */
   subscribe(listener: (value: T) => void): () => void;
 }
 

@@ -1,4 +1,4 @@
-/** One line of the text format of Prometheus. */
+/** One line of the Prometheus text format. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -9,7 +9,7 @@ const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', '"': '"', '\\': '\\' };
 
-/** The samples of a text; lines that are none are left out. */
+/** The samples in a text. Other lines are ignored. */
 export function parseMetrics(text: string): Sample[] {
   return text.split('\n').flatMap((line) => {
     const match = line.startsWith('#') ? null : LINE.exec(line);
@@ -31,7 +31,7 @@ function parseValue(text: string): number {
   return text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text);
 }
 
-/** The sum of the samples of a name whose labels are like that. */
+/** The sum of all samples of a metric whose labels match. */
 export function sum(
   samples: readonly Sample[],
   name: string,

@@ -1,22 +1,22 @@
 import type { SequenceJson } from '../api/types.js';
 import { usageOf } from './sequence-usage.js';
 
-/** How far a sequence was at a time. */
+/** The progress of a sequence at one moment. */
 export interface UsageSample {
   /** Unix ms. */
   readonly at: number;
   readonly used: bigint;
-  /** How many ids it has given out since the first look. */
+  /** The ids allocated since the first sample. */
   readonly drawn: bigint;
 }
 
-/** What is looked back at, ms: blocks come in leaps, and a rate should not. */
+/** The time over which a rate is measured, ms. Blocks arrive in bursts, so a short time would make the rate jump. */
 const WINDOW = 60_000;
 
-/** The samples of each sequence, by its name. */
+/** The samples of each sequence, by name. */
 export type UsageSamples = ReadonlyMap<string, readonly UsageSample[]>;
 
-/** The samples with those of another look at the sequences. */
+/** Adds a sample of each sequence. Samples of removed sequences are dropped. */
 export function withSamples(
   samples: UsageSamples,
   sequences: readonly SequenceJson[],
@@ -25,33 +25,33 @@ export function withSamples(
   return new Map(
     sequences.map((sequence) => {
       const before = samples.get(sequence.name) ?? [];
-      return [sequence.name, extended(before, sequence, at)];
+      return [sequence.name, appended(before, sequence, at)];
     }),
   );
 }
 
-function extended(before: readonly UsageSample[], sequence: SequenceJson, at: number): UsageSample[] {
+function appended(before: readonly UsageSample[], sequence: SequenceJson, at: number): UsageSample[] {
   const { used, total } = usageOf(sequence);
   const last = before.at(-1);
-  const isBack = last !== undefined && used < last.used;
-  // One that does not start over by itself is another one now, or was altered: it begins anew.
-  if (last === undefined || (isBack && !sequence.cycle)) return [{ at, used, drawn: 0n }];
-  const drawn = last.drawn + used - last.used + (isBack ? total : 0n);
+  const isLower = last !== undefined && used < last.used;
+  // Without a cycle, a lower number means that the sequence was replaced or altered.
+  if (last === undefined || (isLower && !sequence.cycle)) return [{ at, used, drawn: 0n }];
+  const drawn = last.drawn + used - last.used + (isLower ? total : 0n);
   return [...before.filter((each) => at - each.at <= WINDOW), { at, used, drawn }];
 }
 
-/** Ids a second; `undefined` until there are two samples a second apart. */
+/** Ids per second; `undefined` until two samples lie about a second apart. */
 export function rateOf(samples: readonly UsageSample[] = []): number | undefined {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || last.at - first.at < 900) return undefined;
   return (Number(last.drawn - first.drawn) * 1000) / (last.at - first.at);
 }
 
-/** When a sequence runs out, if it goes on like this. */
+/** The time when a sequence runs out at its present rate. */
 export type Forecast =
   | { readonly kind: 'measuring' | 'idle' | 'exhausted' | 'cycle' }
   | { readonly kind: 'date'; readonly at: number }
-  /** So far ahead that a date would say nothing. */
+  /** Too far ahead for a date. */
   | { readonly kind: 'far'; readonly years: number };
 
 const YEAR = 31_556_952_000;

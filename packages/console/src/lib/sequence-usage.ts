@@ -4,7 +4,7 @@ import type { SequenceJson } from '../api/types.js';
 const MAX_ID = 2n ** 63n - 1n;
 const MIN_ID = -(2n ** 63n);
 
-/** How much of its ids a sequence has given out. */
+/** The ids of a sequence that have been allocated, and those that are left. */
 export interface Usage {
   readonly used: bigint;
   readonly total: bigint;
@@ -13,12 +13,12 @@ export interface Usage {
   readonly share: number;
 }
 
-/** The first and the last id that it can ever give, in the order of its step. */
+/** The first and the last id of a sequence, in the direction of its step. */
 function endsOf({ start, step, min, max, cycle }: SequenceJson): { first: bigint; last: bigint } {
   const [low, high] = [BigInt(min), BigInt(max)];
   const isUp = step > 0;
   const begin = isUp ? low : high;
-  // Ids before the start are never given out, unless it comes round to them.
+  // Only a cycle reaches the ids before the start.
   const first = start === null || cycle ? begin : clamp(BigInt(start), low, high);
   return { first, last: isUp ? high : low };
 }
@@ -28,41 +28,41 @@ export function usageOf(sequence: SequenceJson): Usage {
   const { first, last } = endsOf(sequence);
   const size = BigInt(Math.abs(step));
   const total = distance(first, last, step) / size + 1n;
-  const gone = distance(first, BigInt(sequence.next), step);
-  const used = exhausted ? total : clamp((gone + size - 1n) / size, 0n, total);
+  const passed = distance(first, BigInt(sequence.next), step);
+  const used = exhausted ? total : clamp((passed + size - 1n) / size, 0n, total);
   return { used, total, left: total - used, share: ratio(used, total) };
 }
 
-/** How far it is from one to the other in the direction of the step; negative is behind. */
+/** The distance between two ids in the direction of the step; negative if `to` lies behind `from`. */
 function distance(from: bigint, to: bigint, step: number): bigint {
   return step > 0 ? to - from : from - to;
 }
 
-/** `a / b` as a number. Of large numbers the digits that count are kept. */
+/** `a / b` as a number. Large numbers keep their leading digits. */
 function ratio(a: bigint, b: bigint): number {
   if (b === 0n) return 0;
   const surplus = Math.max(b.toString(2).length - 1000, 0);
   return Number(a >> BigInt(surplus)) / Number(b >> BigInt(surplus));
 }
 
-/** What may be wrong about an id as a sequence's: it is out of range, or between two steps. */
+/** The position of an id in a sequence. `none` means out of range, or between two steps. */
 export type Position =
-  | { readonly kind: 'given'; readonly index: bigint }
+  | { readonly kind: 'allocated'; readonly index: bigint }
   | { readonly kind: 'ahead'; readonly index: bigint }
   | { readonly kind: 'none' };
 
-/** Where in a sequence an id stands: the how-manieth it is, counted from 0, and whether it has been given out. */
+/** Finds the index of an id in a sequence, counted from 0, and tells allocated ids from those still ahead. */
 export function positionOf(sequence: SequenceJson, id: bigint): Position {
   const { step, exhausted, next } = sequence;
   const { first, last } = endsOf(sequence);
   const size = BigInt(Math.abs(step));
-  const way = distance(first, id, step);
-  if (way < 0n || distance(id, last, step) < 0n || way % size !== 0n) return { kind: 'none' };
-  const isGiven = exhausted || distance(id, BigInt(next), step) > 0n;
-  return { kind: isGiven ? 'given' : 'ahead', index: way / size };
+  const offset = distance(first, id, step);
+  if (offset < 0n || distance(id, last, step) < 0n || offset % size !== 0n) return { kind: 'none' };
+  const isAllocated = exhausted || distance(id, BigInt(next), step) > 0n;
+  return { kind: isAllocated ? 'allocated' : 'ahead', index: offset / size };
 }
 
-/** Whether the limit is no one's choice but the end of 64 bits. */
+/** True if the sequence ends only with the 64-bit range. */
 export function isOpenEnded({ step, min, max }: SequenceJson): boolean {
   return step > 0 ? BigInt(max) === MAX_ID : BigInt(min) === MIN_ID;
 }

@@ -1,6 +1,6 @@
-// What people type into fields, checked as far as it must be to be sent. What is in range, the server decides.
+// Numbers that users type into fields. The server checks their range.
 
-/** What was typed, or what is wrong with it; nothing if the field was left empty. */
+/** A typed value, or the error in it. The value of an empty field is `undefined`. */
 export type Typed<T> = { readonly value: T | undefined } | { readonly error: string };
 
 /** A whole number of any size, as digits. */

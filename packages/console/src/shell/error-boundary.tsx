@@ -3,7 +3,7 @@ import { sentenceOf } from '../api/errors.js';
 import { Button } from '../ui/button.js';
 import { Notice } from '../ui/notice.js';
 
-/** Shows that a page has failed, in its place; the other pages can still be used. */
+/** Shows an error in place of a page that failed. The other pages still work. */
 export class ErrorBoundary extends Component<{ children: ComponentChildren }, { error: unknown }> {
   override state = { error: undefined };
 
@@ -20,8 +20,8 @@ export class ErrorBoundary extends Component<{ children: ComponentChildren }, { 
     if (error === undefined) return this.props.children;
     return (
       <Notice>
-        <strong>This page has failed. </strong>
-        {sentenceOf(error)} <Button onClick={() => location.reload()}>Load it again</Button>
+        <strong>This page failed. </strong>
+        {sentenceOf(error)} <Button onClick={() => location.reload()}>Reload</Button>
       </Notice>
     );
   }

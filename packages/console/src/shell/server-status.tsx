@@ -7,12 +7,12 @@ import styles from './server-status.module.css';
 
 const INTERVAL = 5000;
 
-/** A light: whether the server is there and can mint. */
+/** A light that shows the state of the server. */
 export function ServerStatus() {
   const { isUnreachable } = useObservable(connection);
   const { data, error } = usePolling('ready', api.ready, INTERVAL);
   const [tone, text] = isUnreachable
-    ? [styles.bad, 'Away']
+    ? [styles.bad, 'Unreachable']
     : error instanceof ApiError
       ? [styles.warn, 'Not ready']
       : data === undefined

@@ -44,11 +44,11 @@ export function Sidebar({ page }: { page: string }) {
           {hasToken && (
             <Button
               look="quiet"
-              label="Forget the token of this tab"
+              label="Forget token of this tab"
               onClick={() => {
                 forgetToken();
                 refreshAll();
-                showToast('The token is forgotten.');
+                showToast('Token removed from this tab.');
               }}
             >
               Forget token
@@ -61,7 +61,7 @@ export function Sidebar({ page }: { page: string }) {
   );
 }
 
-/** The fields of an id, as in the icon of the tab. */
+/** The fields of an id, as in the icon of the browser tab. */
 function Logo() {
   return (
     <svg class={styles.logo} viewBox="0 0 32 32" aria-hidden="true">

@@ -3,12 +3,12 @@ import { THEMES, type Theme, theme } from '../ui/theme.js';
 import { useObservable } from '../ui/use-observable.js';
 
 const SHOWN = {
-  auto: { icon: 'auto', label: 'as the system' },
+  auto: { icon: 'auto', label: 'system' },
   light: { icon: 'sun', label: 'light' },
   dark: { icon: 'moon', label: 'dark' },
 } as const;
 
-/** Goes from one to the next. */
+/** Switches to the next theme. */
 export function ThemeSwitch() {
   const current = useObservable(theme);
   const next = THEMES[(THEMES.indexOf(current) + 1) % THEMES.length] as Theme;
@@ -16,7 +16,7 @@ export function ThemeSwitch() {
     <Button
       look="quiet"
       icon={SHOWN[current].icon}
-      label={`Colours: ${SHOWN[current].label}. Change to ${SHOWN[next].label}`}
+      label={`Theme: ${SHOWN[current].label}. Switch to ${SHOWN[next].label}`}
       onClick={() => theme.set(next)}
     />
   );

@@ -11,35 +11,35 @@ import { showToast } from '../ui/toast.js';
 import { useObservable } from '../ui/use-observable.js';
 import { FormError, useSubmit } from '../ui/use-submit.js';
 
-/** Asks for a token when the server wants one. */
+/** Asks for a token when the server requires one. */
 export function TokenDialog() {
   const reason = useObservable(tokenPrompt);
   return reason === '' ? null : <Ask isRefused={reason === 'refused'} />;
 }
 
-const REVOKED = 'The token of this tab is not known to the server, or was revoked.';
+const REVOKED = 'The server no longer accepts the token of this tab. It may have been revoked.';
 
 function Ask({ isRefused }: { isRefused: boolean }) {
   const [value, setValue] = useState('');
   const { errors, isBusy, submit } = useSubmit(['token'], async () => {
     const token = value.trim();
-    if (token === '') throw new FormError({ token: 'A token is needed.' });
-    // What a header cannot carry, no server has given out.
+    if (token === '') throw new FormError({ token: 'Enter a token.' });
+    // A header cannot carry other characters.
     if (!/^[\x21-\x7e]+$/.test(token))
-      throw new FormError({ token: 'This is not a token: it has spaces or odd characters.' });
+      throw new FormError({ token: 'This is not a token: it contains spaces or special characters.' });
     await api.tryToken(token).catch(explain);
     acceptToken(token);
     refreshAll();
-    showToast('The token is accepted.');
+    showToast('Token accepted.');
   });
   const error = errors.token ?? errors[WHOLE_FORM] ?? (isRefused ? REVOKED : undefined);
 
   return (
-    <Dialog title="This server wants a token" onClose={dismissPrompt}>
+    <Dialog title="This server requires a token" onClose={dismissPrompt}>
       <form class="stack" onSubmit={submit} noValidate>
         <p>
-          Make one with <code>idsmith token create --scope mint,lease,admin --name console</code>. It is kept
-          in this tab only.
+          Create a token with <code>idsmith token create --scope mint,lease,admin --name console</code>. This
+          tab keeps the token until you close it.
         </p>
         <Field label="Token" error={error}>
           {(attributes) => (
@@ -63,9 +63,9 @@ function Ask({ isRefused }: { isRefused: boolean }) {
   );
 }
 
-/** @throws FormError when the token is what is wrong */
+/** @throws FormError when the server does not know the token */
 function explain(error: unknown): never {
   if (error instanceof ApiError && error.status === 401)
-    throw new FormError({ token: `The server refuses it: ${error.message}.` });
+    throw new FormError({ token: `The server rejects this token: ${error.message}.` });
   throw error;
 }

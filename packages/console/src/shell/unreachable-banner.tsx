@@ -8,13 +8,13 @@ import { useNow } from '../ui/use-now.js';
 import { useObservable } from '../ui/use-observable.js';
 import styles from './unreachable-banner.module.css';
 
-/** Says that the server is away, and that it is back. */
+/** Tells the user that the server is unreachable, and that it responds again. */
 export function UnreachableBanner() {
   const { isUnreachable, since } = useObservable(connection);
-  const was = useRef(false);
+  const wasUnreachable = useRef(false);
   useEffect(() => {
-    if (was.current && !isUnreachable) showToast('The server is back.');
-    was.current = isUnreachable;
+    if (wasUnreachable.current && !isUnreachable) showToast('Connected to the server again.');
+    wasUnreachable.current = isUnreachable;
   }, [isUnreachable]);
   return isUnreachable ? <Banner since={since} /> : null;
 }
@@ -25,10 +25,11 @@ function Banner({ since }: { since: number }) {
     <div class={styles.banner} role="alert">
       <Icon name="warning" />
       <div>
-        <strong>The server does not answer.</strong> What you see is from before; it is asked again by itself.
-        <span aria-hidden="true">{now - since < 1000 ? '' : ` Away for ${span(now - since)}.`}</span>
+        <strong>The server is not responding.</strong> This page shows the last data it received and keeps
+        trying to reconnect.
+        <span aria-hidden="true">{now - since < 1000 ? '' : ` Unreachable for ${span(now - since)}.`}</span>
       </div>
-      <Button onClick={retryNow}>Try now</Button>
+      <Button onClick={retryNow}>Retry now</Button>
     </div>
   );
 }

@@ -5,11 +5,11 @@ interface Props {
   readonly children?: ComponentChildren;
   readonly look?: 'primary' | 'plain' | 'danger' | 'quiet';
   readonly icon?: IconName;
-  /** For buttons that have nothing but an icon, or whose text does not say what it is about. */
+  /** The name for screen readers, for a button with only an icon or with a short text. */
   readonly label?: string;
   readonly submit?: boolean;
   readonly disabled?: boolean;
-  /** Whether it is at work. */
+  /** True while the action of the button runs. */
   readonly isBusy?: boolean;
   readonly onClick?: () => void;
 }

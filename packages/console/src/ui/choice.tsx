@@ -5,11 +5,11 @@ interface Props<T extends string> {
   readonly value: T;
   readonly options: readonly (readonly [value: T, label: string])[];
   readonly onChange: (value: T) => void;
-  /** Whether the legend is for screen readers only. */
+  /** True if only screen readers should get the legend. */
   readonly isQuiet?: boolean;
 }
 
-/** One of a few, all of them in sight. */
+/** A choice of one option, with all options visible. */
 export function Choice<T extends string>({ legend, value, options, onChange, isQuiet }: Props<T>) {
   const name = useId();
   return (

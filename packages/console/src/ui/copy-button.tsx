@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { Button } from './button.js';
 import { showToast } from './toast.js';
 
-/** Puts a text on the clipboard; pages that came over plain HTTP from another machine have the old way only. */
+/** Copies a text to the clipboard. Pages over plain HTTP from another machine have only the old API. */
 async function copy(text: string): Promise<boolean> {
   if (navigator.clipboard !== undefined)
     return navigator.clipboard.writeText(text).then(
@@ -21,7 +21,7 @@ async function copy(text: string): Promise<boolean> {
 
 interface Props {
   readonly text: string;
-  /** What is copied, for people: `id 123`, `all ids`. */
+  /** The name of the text for users: `id 123`, `all ids`. */
   readonly what: string;
   readonly children?: string;
 }
@@ -31,7 +31,9 @@ export function CopyButton({ text, what, children }: Props) {
   const run = async () => {
     const done = await copy(text);
     showToast(
-      done ? `Copied ${what}.` : `This browser does not let the page copy: select ${what} and copy it.`,
+      done
+        ? `Copied ${what}.`
+        : `This browser does not allow copying from the page. Select ${what} and copy by hand.`,
     );
     setDone(done);
     if (done) setTimeout(() => setDone(false), 1500);

@@ -4,15 +4,15 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 interface Props {
   readonly title: string;
   readonly children: ComponentChildren;
-  /** Called when it was closed with the Escape key. */
+  /** Called when the user presses the Escape key. */
   readonly onClose: () => void;
 }
 
-/** A dialog above everything else. The browser keeps the focus in it, and gives it back at the end. */
+/** A modal dialog. The browser keeps the focus inside, and returns it when the dialog closes. */
 export function Dialog({ title, children, onClose }: Props) {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Not after painting: a dialog that is gone from the page has no focus to give back.
+  // A layout effect, because a dialog that has left the page cannot return the focus.
   useLayoutEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();

@@ -5,7 +5,7 @@ interface Frame {
   readonly label: string;
   readonly hint?: ComponentChildren;
   readonly error?: string | undefined;
-  /** Makes the input of these attributes, which tie it to its label, hint and error. */
+  /** Renders the input with attributes that connect it to its label, hint and error. */
   readonly children: (attributes: InputAttributes) => ComponentChildren;
   readonly class?: string;
 }
@@ -16,7 +16,7 @@ interface InputAttributes {
   readonly 'aria-invalid': boolean;
 }
 
-/** A label, an input, and beside it what it is for or what is wrong with it. */
+/** A label, an input, and a note with the hint or the error. */
 export function Field({ label, hint, error, children, class: name = '' }: Frame) {
   const id = useId();
   const noteId = `${id}-note`;
@@ -43,12 +43,12 @@ interface TextProps {
   readonly hint?: ComponentChildren;
   readonly error?: string | undefined;
   readonly placeholder?: string;
-  /** Ids of what may be chosen. */
+  /** The id of a `datalist` with suggestions. */
   readonly list?: string;
   readonly isNumber?: boolean;
 }
 
-/** A line of text. Numbers are text too: they may be longer than what an input of type number keeps exact. */
+/** A line of text. Numbers are text too, because an input of type number loses digits of large numbers. */
 export function TextField(props: TextProps) {
   const { label, value, onInput, hint, error, placeholder, list, isNumber } = props;
   return (

@@ -1,4 +1,4 @@
-/** Grey lines in the place of what is being loaded. */
+/** Grey lines in place of content that is loading. */
 export function Loading({ what, lines = 3 }: { what: string; lines?: number }) {
   return (
     <div class="loading" role="status">

@@ -6,7 +6,7 @@ interface Props {
   readonly look?: 'error' | 'info';
 }
 
-/** A sentence that must be seen. */
+/** A message in a box. */
 export function Notice({ children, look = 'error' }: Props) {
   return (
     <div class={`notice ${look}`} role={look === 'error' ? 'alert' : undefined}>

@@ -8,10 +8,10 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** Whether a page has been shown: the first one must not take the focus from where the browser has it. */
+/** True until a page has been shown. The first page leaves the focus where the browser put it. */
 let isFirst = true;
 
-/** What every page has: a heading, which gets the focus when one comes from another page. */
+/** The frame of every page. Its heading gets the focus when the user comes from another page. */
 export function Page({ title, lead, actions, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

@@ -3,13 +3,13 @@ import { useId } from 'preact/hooks';
 
 interface Props {
   readonly title: string;
-  /** Stands beside the title. */
+  /** Buttons and badges beside the title. */
   readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
   readonly class?: string | undefined;
 }
 
-/** A part of a page, with a heading. */
+/** A section of a page, with a heading. */
 export function Panel({ title, actions, children, class: name = '' }: Props) {
   const id = useId();
   return (

@@ -3,20 +3,20 @@ import { promptForToken } from '../api/session.js';
 import { Button } from './button.js';
 import { Notice } from './notice.js';
 
-/** What is wrong with what the page asks for. The banner and the token dialog tell of the rest. */
+/** The error of a request. The banner reports an unreachable server, so this component does not. */
 export function RequestError({ error }: { error: unknown }) {
   if (error === undefined || error instanceof UnreachableError) return null;
   const status = error instanceof ApiError ? error.status : 0;
   if (status === 401)
     return (
       <Notice look="info">
-        This server shows nothing without a token. <Button onClick={promptForToken}>Give a token</Button>
+        This server requires a token. <Button onClick={promptForToken}>Enter a token</Button>
       </Notice>
     );
   return (
     <Notice>
-      {status === 403 && <strong>This is not allowed. </strong>}
-      {status === 503 && <strong>The server cannot do this at present. </strong>}
+      {status === 403 && <strong>Not allowed. </strong>}
+      {status === 503 && <strong>The server cannot do this right now. </strong>}
       {sentenceOf(error)}
     </Notice>
   );

@@ -8,7 +8,7 @@ const KEY = 'idsmith.theme';
 
 const stored = localStorage.getItem(KEY) as Theme | null;
 
-/** What the user has chosen; `auto` follows the system. */
+/** The theme that the user chose. `auto` follows the system. */
 export const theme = observable<Theme>(stored !== null && THEMES.includes(stored) ? stored : 'auto');
 
 function apply(value: Theme): void {
@@ -21,7 +21,7 @@ theme.subscribe((value) => {
   apply(value);
 });
 
-/** Calls back whenever the colours may be others; returns what ends it. */
+/** Calls the listener whenever colours may have changed. Returns a function that ends the subscription. */
 export function onColours(listener: () => void): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)');
   system.addEventListener('change', listener);
@@ -32,7 +32,7 @@ export function onColours(listener: () => void): () => void {
   };
 }
 
-/** A colour of the stylesheet as a canvas takes it. */
+/** A colour of the stylesheet, in a form that a canvas accepts. */
 export function colourOf(name: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(--${name})`;

@@ -1,13 +1,13 @@
 import { observable } from '../lib/observable.js';
 import { useObservable } from './use-observable.js';
 
-/** How long a message stays, ms. */
+/** The time for which a message stays visible, ms. */
 const STAY = 4000;
 
 const message = observable('');
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Says something in the corner, and to screen readers. */
+/** Shows a message in the corner, and reads it to screen readers. */
 export function showToast(text: string): void {
   clearTimeout(timer);
   message.set(text);

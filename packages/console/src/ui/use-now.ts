@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The time, Unix ms, told every `interval` ms. */
+/** The current time, Unix ms, updated every `interval` ms. */
 export function useNow(interval = 1000): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Observable } from '../lib/observable.js';
 
-/** The value, always the present one. */
+/** The current value of an observable. The component renders again when the value changes. */
 export function useObservable<T>(source: Observable<T>): T {
   const [value, setValue] = useState<T>(() => source.get());
   useEffect(() => {

@@ -2,11 +2,11 @@ import { useEffect, useState } from 'preact/hooks';
 import { connection, refreshCount } from '../api/connection.js';
 import { useObservable } from './use-observable.js';
 
-/** Something that the server is asked for again and again. */
+/** Data that is loaded again and again. */
 export interface Polled<T> {
-  /** The last answer, which stays while there is trouble. */
+  /** The last response. It stays while requests fail. */
   readonly data: T | undefined;
-  /** What is wrong at present. */
+  /** The error of the last request. */
   readonly error: unknown;
 }
 
@@ -14,9 +14,10 @@ export interface Polled<T> {
 const LONGEST_PAUSE = 15_000;
 
 /**
- * Asks every `interval` ms, less often after failures, and not at all while the server is away or nobody looks.
+ * Loads data every `interval` ms, and less often after failures. Pauses while the server is unreachable or the tab is
+ * hidden.
  *
- * @param key what is asked for: when it changes, the old answer goes
+ * @param key names the data; another key drops the old data
  */
 export function usePolling<T>(
   key: string,
@@ -27,13 +28,13 @@ export function usePolling<T>(
   const { isUnreachable } = useObservable(connection);
   const refreshes = useObservable(refreshCount);
 
-  // `load` is what `key` stands for; a new refreshes asks anew.
+  // `key` stands for `load`, which is a new function in each render.
   useEffect(() => {
     if (isUnreachable) return;
     const control = new AbortController();
     let pause = interval;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const ask = async () => {
+    const poll = async () => {
       if (document.hidden) return;
       try {
         const data = await load(control.signal);
@@ -44,19 +45,19 @@ export function usePolling<T>(
         if (!control.signal.aborted)
           setState((last) => ({ key, data: last.key === key ? last.data : undefined, error }));
       }
-      if (!control.signal.aborted) timer = setTimeout(ask, pause);
+      if (!control.signal.aborted) timer = setTimeout(poll, pause);
     };
-    const look = () => {
+    const resume = () => {
       if (document.hidden) return;
       clearTimeout(timer);
-      timer = setTimeout(ask, 0);
+      timer = setTimeout(poll, 0);
     };
-    void ask();
-    document.addEventListener('visibilitychange', look);
+    void poll();
+    document.addEventListener('visibilitychange', resume);
     return () => {
       control.abort();
       clearTimeout(timer);
-      document.removeEventListener('visibilitychange', look);
+      document.removeEventListener('visibilitychange', resume);
     };
   }, [key, interval, isUnreachable, refreshes]);
 

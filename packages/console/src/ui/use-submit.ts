@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { type FieldErrors, fieldErrorsOf } from '../lib/field-errors.js';
 
-/** What is wrong with fields, found before anything was sent. */
+/** Errors in fields, found before a request is sent. */
 export class FormError extends Error {
   readonly errors: FieldErrors;
 
@@ -11,7 +11,7 @@ export class FormError extends Error {
   }
 }
 
-/** A form's errors, whether it is at work, and what to do when it is submitted. */
+/** The errors of a form, its busy state, and the handler for its submit event. */
 export function useSubmit(fields: readonly string[], work: () => Promise<void>) {
   const [errors, setErrors] = useState<FieldErrors>({});
   const [isBusy, setBusy] = useState(false);
@@ -25,7 +25,7 @@ export function useSubmit(fields: readonly string[], work: () => Promise<void>) 
       setErrors({});
     } catch (error) {
       setErrors(error instanceof FormError ? error.errors : fieldErrorsOf(error, fields));
-      // Once the errors are there: to the first of them.
+      // After the errors have been rendered, the first wrong field gets the focus.
       setTimeout(() => form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
     } finally {
       setBusy(false);

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** An element's width in pixels, 0 until it is known, and the ref to put on it. */
+/** A ref for an element, and the width of that element in pixels. The width is 0 until it is known. */
 export function useWidth<T extends HTMLElement>(): [ref: RefObject<T | null>, width: number] {
   const ref = useRef<T>(null);
   const [width, setWidth] = useState(0);

@@ -16,16 +16,16 @@ describe('the error of a request', () => {
     expect(errors(detail)).toEqual({ [field]: `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.` });
   });
 
-  it('loses what only a program wants to know', () => {
+  it('is written for people, without the words of a schema', () => {
     expect(errors('count in the query must be <= 10000')).toEqual({ count: 'Count must be at most 10000.' });
   });
 
-  it('is about the name when there is one of that name, or none', () => {
+  it('belongs to the name when the sequence exists already, or does not exist', () => {
     expect(errors('there is a sequence "a"', 'SEQUENCE_EXISTS')).toHaveProperty('name');
     expect(errors('there is no sequence "a"', 'NO_SUCH_SEQUENCE')).toHaveProperty('name');
   });
 
-  it('is about the whole form otherwise', () => {
+  it('belongs to the whole form otherwise', () => {
     expect(errors('the store is away', 'STORE')).toEqual({ [WHOLE_FORM]: 'The store is away.' });
     expect(fieldErrorsOf(new Error('what?'), fields)).toEqual({ [WHOLE_FORM]: 'What?' });
   });

@@ -25,7 +25,7 @@ describe('a histogram', () => {
     expect(quantile(bucketsSince(buckets, buckets), 0.5)).toBeUndefined();
   });
 
-  it('is what came since, or all of it if the server was started anew', () => {
+  it('counts from the earlier snapshot, or from 0 if the server has restarted', () => {
     expect(bucketsSince([[1, 5]], [[1, 8]])).toEqual([[1, 3]]);
     expect(bucketsSince([[1, 5]], [[1, 2]])).toEqual([[1, 2]]);
   });

@@ -16,7 +16,7 @@ describe('a shard config', () => {
   });
 
   it.each([
-    ['{', 'this is not JSON'],
+    ['{', 'the config is not valid JSON'],
     ['null', 'config must be an object'],
     ['{}', 'must have either shards or a cluster'],
     ['{"cluster": {}}', 'its own slots'],

@@ -28,17 +28,17 @@ describe('the windows that were seen', () => {
     ]);
   });
 
-  it('have no known beginning if they were there at the first look', () => {
+  it('have no known start if they were already open at first', () => {
     const history = withWindows(undefined, [held(0)], NOW);
     expect([...history.values()][0]?.isFromKnown).toBe(false);
   });
 
-  it('are not those that had ended before', () => {
+  it('exclude windows that had ended before', () => {
     const old = { ...held(0), fence: NOW - 1, expiresAt: NOW - 1 };
     expect(withWindows(undefined, [old], NOW).size).toBe(0);
   });
 
-  it('are forgotten some minutes after their end', () => {
+  it('are dropped some minutes after their end', () => {
     const history = withWindows(undefined, [held(0)], NOW);
     expect(withWindows(history, [], NOW + TTL + 299_000).size).toBe(1);
     expect(withWindows(history, [], NOW + TTL + 301_000).size).toBe(0);

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { hasRestarted, pointBetween } from '../../src/lib/metrics-snapshot.ts';
 import { parseMetrics } from '../../src/lib/prometheus.ts';
 
-describe('what lies between two looks', () => {
+describe('the difference between two snapshots', () => {
   const snapshot = (at: number, text: string) => ({ at, samples: parseMetrics(text) });
 
-  it('is rates a second', () => {
+  it('gives rates per second', () => {
     const before = snapshot(
       0,
       'idsmith_ids_minted_total{family="flake"} 100\nidsmith_requests_total{status="200"} 1',
@@ -25,7 +25,7 @@ describe('what lies between two looks', () => {
     });
   });
 
-  it('is nothing when the server was started anew', () => {
+  it('does not exist when the server has restarted', () => {
     const before = snapshot(0, 'idsmith_requests_total{status="200"} 10');
     expect(hasRestarted(before, snapshot(1000, 'idsmith_requests_total{status="200"} 11'))).toBe(false);
     expect(hasRestarted(before, snapshot(1000, 'idsmith_requests_total{status="200"} 1'))).toBe(true);

@@ -11,14 +11,14 @@ function sequence(changes: Partial<SequenceJson> = {}): SequenceJson {
 }
 
 describe('the rate of a sequence', () => {
-  const at = (looks: readonly (readonly [seconds: number, changes: Partial<SequenceJson>])[]) =>
-    looks.reduce<UsageSamples>(
+  const at = (moments: readonly (readonly [seconds: number, changes: Partial<SequenceJson>])[]) =>
+    moments.reduce<UsageSamples>(
       (samples, [seconds, changes]) => withSamples(samples, [sequence(changes)], seconds * 1000),
       new Map(),
     );
   const rate = (samples: UsageSamples) => rateOf(samples.get('orders'));
 
-  it('needs two looks', () => {
+  it('needs two samples', () => {
     expect(rate(at([[0, {}]]))).toBeUndefined();
     expect(
       rate(
@@ -48,7 +48,7 @@ describe('the rate of a sequence', () => {
     expect(rate(samples)).toBe(2);
   });
 
-  it('begins anew when the sequence is another one', () => {
+  it('starts again when the sequence was replaced', () => {
     const samples = at([
       [0, { next: '1001' }],
       [10, { next: '1' }],
@@ -57,7 +57,7 @@ describe('the rate of a sequence', () => {
     expect(rate(samples)).toBe(1);
   });
 
-  it('goes on when a cycle has come round', () => {
+  it('continues when a cycle starts over', () => {
     const cycle = { min: '1', max: '100', cycle: true };
     const samples = at([
       [0, { ...cycle, next: '91' }],
@@ -66,26 +66,26 @@ describe('the rate of a sequence', () => {
     expect(rate(samples)).toBe(2);
   });
 
-  it('forgets sequences that are gone', () => {
+  it('drops sequences that were removed', () => {
     const samples = withSamples(at([[0, {}]]), [], 1000);
     expect(samples.size).toBe(0);
   });
 });
 
 describe('the forecast', () => {
-  it('is when the rest is gone at that rate', () => {
+  it('is the time when the remaining ids run out', () => {
     const half = sequence({ next: '51', max: '100' });
     expect(forecastOf(half, 0.5, 1000)).toEqual({ kind: 'date', at: 101_000 });
   });
 
-  it('says why there is none', () => {
+  it('gives the reason when there is none', () => {
     expect(forecastOf(sequence(), undefined, 0).kind).toBe('measuring');
     expect(forecastOf(sequence(), 0, 0).kind).toBe('idle');
     expect(forecastOf(sequence({ exhausted: true }), 5, 0).kind).toBe('exhausted');
     expect(forecastOf(sequence({ cycle: true }), 5, 0).kind).toBe('cycle');
   });
 
-  it('is a number of years where a date would say nothing', () => {
+  it('is a number of years when the date is too far ahead', () => {
     const far = forecastOf(sequence(), 1000, 0);
     expect(far).toMatchObject({ kind: 'far', years: expect.closeTo(2.92e8, -7) });
   });

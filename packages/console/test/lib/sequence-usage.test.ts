@@ -11,7 +11,7 @@ function sequence(changes: Partial<SequenceJson> = {}): SequenceJson {
 }
 
 describe('the used share of a sequence', () => {
-  it('counts from the start, since the ids before it are never given out', () => {
+  it('counts from the start, because ids before it are never allocated', () => {
     const { used, total, left, share } = usageOf(sequence({ start: '1', next: '51', max: '100' }));
     expect({ used, total, left, share }).toEqual({ used: 50n, total: 100n, left: 50n, share: 0.5 });
   });
@@ -44,8 +44,8 @@ describe('the place of an id', () => {
   const tens = sequence({ start: '10', next: '50', step: 10, max: '100' });
 
   it.each([
-    ['10', { kind: 'given', index: 0n }],
-    ['40', { kind: 'given', index: 3n }],
+    ['10', { kind: 'allocated', index: 0n }],
+    ['40', { kind: 'allocated', index: 3n }],
     ['50', { kind: 'ahead', index: 4n }],
     ['100', { kind: 'ahead', index: 9n }],
     ['0', { kind: 'none' }],
@@ -55,8 +55,8 @@ describe('the place of an id', () => {
     expect(positionOf(tens, BigInt(id))).toEqual(place);
   });
 
-  it('is behind all ids that were given out, once it is exhausted', () => {
-    expect(positionOf({ ...tens, exhausted: true }, 100n).kind).toBe('given');
+  it('is allocated for every id once the sequence is exhausted', () => {
+    expect(positionOf({ ...tens, exhausted: true }, 100n).kind).toBe('allocated');
   });
 });
 

@@ -27,7 +27,7 @@ await describeWith(['chromium'], 'the page Health', () => {
     await chart(/^Ids per second, now: flake 0, locality 0/).waitFor();
     await post('flakes?count=5000');
     await chart(/^Ids per second, now: flake [1-9]/).waitFor();
-    // And it goes back to nothing when nothing is minted.
+    // The rate returns to 0 when nothing is minted.
     await chart(/^Ids per second, now: flake 0,/).waitFor();
   });
 
@@ -43,7 +43,7 @@ await describeWith(['chromium'], 'the page Health', () => {
     expect(colours).toContain('36,89,211');
   });
 
-  it('shows how long the store takes, and errors', async () => {
+  it('shows the latency of the store, and errors', async () => {
     await fetch(`${server.url}/v1/sequences`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -57,16 +57,16 @@ await describeWith(['chromium'], 'the page Health', () => {
 
   it('shows the leases of the server, its memory and its event loop', async () => {
     await stat('Lease, flake').getByText('active').waitFor();
-    expect(await stat('Lease, flake').textContent()).toMatch(/\d+ s to the fence$/);
+    expect(await stat('Lease, flake').textContent()).toMatch(/\d+ s until the fence$/);
     expect(await stat('Memory').textContent()).toMatch(/\d+ MB$/);
-    expect(await stat('Event loop').textContent()).toMatch(/\d (ms|µs|s)late/);
+    expect(await stat('Event loop delay').textContent()).toMatch(/\d (ms|µs|s)99th percentile$/);
   });
 
-  it('goes on where it was after a look at another page', async () => {
+  it('keeps its history while another page is open', async () => {
     await visit.page.getByRole('link', { name: 'Mint' }).click();
     await visit.heading('Mint').waitFor();
     await visit.page.getByRole('link', { name: 'Health' }).click();
     await chart(/^Ids per second, now: flake/).waitFor();
-    expect(await visit.page.getByText('Two looks are needed').count()).toBe(0);
+    expect(await visit.page.getByText('The chart starts with the second measurement').count()).toBe(0);
   });
 });

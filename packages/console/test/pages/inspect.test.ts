@@ -20,7 +20,7 @@ await describeWith(['chromium'], 'the page Inspect', () => {
     await server?.stop();
   });
 
-  /** Pastes an id as a person would, and waits for what it says. */
+  /** Pastes an id as a user would, and waits for its readings. */
   async function paste(id: string, title: string): Promise<Record<string, string>> {
     const { page } = visit;
     await visit.field('Id').fill('');
@@ -43,7 +43,7 @@ await describeWith(['chromium'], 'the page Inspect', () => {
     };
   }
 
-  it('begins with examples, of which one can be clicked', async () => {
+  it('starts with examples that can be clicked', async () => {
     await visit.page.getByRole('link', { name: /Sharded key/ }).click();
     await visit.page.getByRole('region', { name: 'Sharded key' }).waitFor();
     expect(await visit.field('Id').inputValue()).toBe('1jyVFw3401');
@@ -53,8 +53,8 @@ await describeWith(['chromium'], 'the page Inspect', () => {
     expect(await paste('20be0ffc-314a-bd53-7a50-013a65ca76d2', 'Locality UUID')).toEqual({
       version: 'b',
       counter: '20be0ffc',
-      'counter, if sequential': '549326844',
-      'counter, if variable': '3488672514',
+      'counter (sequential mode)': '549326844',
+      'counter (variable mode)': '3488672514',
       'process id': '12618',
       'MAC fragment': '__:__:_d:53:7a:50',
       'Unix ms': '1350327498450',
@@ -78,7 +78,7 @@ await describeWith(['chromium'], 'the page Inspect', () => {
     expect(read.cells).toBe(id.toString(2).padStart(64, '0'));
     const titles = await visit.page.getByRole('region').getByRole('heading').allTextContents();
     expect(titles).toContain('Flake, snowflake');
-    expect(await visit.page.getByText('best reading').count()).toBe(1);
+    expect(await visit.page.getByText('most likely').count()).toBe(1);
   });
 
   it('reads a key', async () => {
@@ -87,7 +87,7 @@ await describeWith(['chromium'], 'the page Inspect', () => {
     expect(read.cells).toBe('1jyVFw3401');
   });
 
-  it('reads a number of a sequence, and says which', async () => {
+  it('reads a sequence number, and names the sequence', async () => {
     await fetch(`${server.url}/v1/sequences`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -104,14 +104,14 @@ await describeWith(['chromium'], 'the page Inspect', () => {
     await visit.page.getByRole('cell', { name: 'not yet' }).waitFor();
   });
 
-  it('says beside the field that something is no id', async () => {
+  it('shows beside the field that a text is not an id', async () => {
     await visit.field('Id').fill('hello world');
     await visit.button('Inspect').click();
     expect(await visit.errorOf('Id')).toBe('"hello world" is not an id of any family.');
     expect(await visit.page.getByRole('region').count()).toBe(0);
   });
 
-  it('can be linked to, and goes back', async () => {
+  it('works with links and the Back button', async () => {
     await visit.go('inspect/1jyVFw3401');
     await visit.page.getByRole('region', { name: 'Sharded key' }).waitFor();
     await visit.page.getByRole('link', { name: 'Mint' }).click();

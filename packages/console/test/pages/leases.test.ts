@@ -33,7 +33,7 @@ await describeWith(['chromium'], 'the page Leases', () => {
   const cell = (text: string | RegExp) => visit.button(text);
   const legend = (text: RegExp) => visit.page.getByRole('listitem').filter({ hasText: text });
 
-  it('begins with the namespace of the server, and who holds it', async () => {
+  it('starts with the namespace of the server and its holder', async () => {
     await cell(/^Node 0: held by .* \d+, \d s left$/).waitFor();
     expect(await visit.field('Namespace').inputValue()).toBe('jflake');
     await legend(/^511 free$/).waitFor();
@@ -56,16 +56,16 @@ await describeWith(['chromium'], 'the page Leases', () => {
     await cell(/^Node 1: held by beta 2, [12] s left$/).waitFor();
     await legend(/^2 held$/).waitFor();
 
-    // Killed, it can release nothing: it expires.
+    // A killed process releases nothing, so its lease expires.
     await beta.end('SIGKILL');
     await cell('Node 1: expired').waitFor();
     await legend(/^1 held$/).waitFor();
 
-    // Asked to end, it gives its node id back at once.
+    // A process that ends normally releases its node id at once.
     await alpha.end('SIGTERM');
     await cell('Node 0: free').waitFor();
 
-    // The next one gets the lowest, and has minted 9 s ahead: whoever follows must wait for that.
+    // The next process gets the lowest node id and mints 9 s ahead. The holder after it must wait for that long.
     const gamma = await hold('gamma 3', 20_000, 9000);
     expect(gamma.node).toBe(0);
     await cell(/^Node 0: held by gamma 3/).waitFor();
@@ -74,11 +74,11 @@ await describeWith(['chromium'], 'the page Leases', () => {
     await legend(/^1 fenced ahead$/).waitFor();
   });
 
-  it('has a timeline of the windows it has seen', async () => {
+  it('shows a timeline of the windows it has seen', async () => {
     const windows = visit.page.getByRole('region', { name: 'Windows' });
     await windows.getByRole('img', { name: /^Windows of 2 node ids/ }).waitFor();
     const titles = await windows.locator('title').allTextContents();
-    expect(titles).toEqual(['alpha 1, epoch 1, released', 'gamma 3, epoch 2, released', 'beta 2, epoch 1']);
+    expect(titles).toEqual(['alpha 1, term 1, released', 'gamma 3, term 2, released', 'beta 2, term 1']);
     // Windows of one node id never overlap.
     const [first, second] = await windows.locator('g:has(> title)').evaluateAll((bars) =>
       bars.slice(0, 2).map((bar) => {
@@ -89,7 +89,7 @@ await describeWith(['chromium'], 'the page Leases', () => {
     expect(first!.to).toBeLessThanOrEqual(second!.from + 0.5);
   });
 
-  it('tells all about the node id that is chosen', async () => {
+  it('shows the details of the selected node id', async () => {
     await cell('Node 1: expired').click();
     const detail = visit.page.locator('.node-detail__detail');
     await detail.getByText('beta 2').waitFor();
@@ -97,7 +97,7 @@ await describeWith(['chromium'], 'the page Leases', () => {
     await visit.row('beta 2').getByText('expired').waitFor();
   });
 
-  it('pages through a namespace of many', async () => {
+  it('pages through a large namespace', async () => {
     await visit.field('Node ids').fill('1500');
     await visit.button('Show').click();
     await visit.page.getByText('0 – 511 of 1,500').waitFor();
@@ -108,7 +108,7 @@ await describeWith(['chromium'], 'the page Leases', () => {
   });
 
   it.each([
-    [{ Namespace: '' }, 'Namespace', 'A namespace is needed.'],
+    [{ Namespace: '' }, 'Namespace', 'Enter a namespace.'],
     [{ Namespace: 'n'.repeat(256) }, 'Namespace', 'Namespace must not have more than 255 characters.'],
     [{ 'Node ids': 'many' }, 'Node ids', 'The number of node ids must be a whole number.'],
     [{ 'Node ids': '0' }, 'Node ids', 'The number of node ids must be from 1 to 2^32.'],

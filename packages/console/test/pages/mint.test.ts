@@ -43,7 +43,7 @@ await describeWith(['chromium', 'redis'], 'the page Mint', () => {
   }
 
   it('mints flakes, and copies one or all of them', async () => {
-    await visit.field('How many').fill('12');
+    await visit.field('Count').fill('12');
     const ids = await mint('12 ids: Flake');
     expect(new Set(ids).size).toBe(12);
     for (const id of ids) expect(Date.now() - layouts.jflake.decode(id).timestamp).toBeLessThan(60_000);
@@ -55,11 +55,11 @@ await describeWith(['chromium', 'redis'], 'the page Mint', () => {
     expect(await visit.clipboard()).toBe(ids.join('\n'));
   });
 
-  it('copies all of many, of which it shows some', async () => {
-    await visit.field('How many').fill('1500');
+  it('copies all ids, even those that it does not show', async () => {
+    await visit.field('Count').fill('1500');
     const shown = await mint('1,500 ids: Flake');
     expect(shown).toHaveLength(200);
-    await visit.page.getByText('And 1,300 more').waitFor();
+    await visit.page.getByText('1,300 more ids are not shown').waitFor();
     await visit.button('Copy all 1,500 ids').click();
     await visit.page.getByText('Copied all 1,500 ids.').waitFor();
     expect(new Set((await visit.clipboard()).split('\n')).size).toBe(1500);
@@ -67,17 +67,17 @@ await describeWith(['chromium', 'redis'], 'the page Mint', () => {
 
   it('mints locality UUIDs of both modes', async () => {
     await choose('Locality UUID');
-    await visit.field('How many').fill('3');
+    await visit.field('Count').fill('3');
     const spread = await mint('3 ids: Locality UUID');
-    await choose('Sequential: together');
-    await visit.field('How many').fill('4');
+    await choose('Sequential (kept together)');
+    await visit.field('Count').fill('4');
     const together = await mint('4 ids: Locality UUID');
     for (const id of [...spread, ...together]) expect(LocalityUuid.parse(id).version).toBe('b');
     const counters = together.map((id) => Number.parseInt(id.slice(0, 8), 16));
     expect(counters).toEqual(counters.map((_, i) => counters[0]! + i));
   });
 
-  it('draws from a sequence', async () => {
+  it('mints ids of a sequence', async () => {
     await fetch(`${server.url}/v1/sequences`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -85,7 +85,7 @@ await describeWith(['chromium', 'redis'], 'the page Mint', () => {
     });
     await choose('Sequence');
     await visit.field('Sequence').last().fill('orders');
-    await visit.field('How many').fill('3');
+    await visit.field('Count').fill('3');
     expect(await mint('3 ids: Sequence')).toEqual([
       '9007199254740993',
       '9007199254740994',
@@ -96,18 +96,18 @@ await describeWith(['chromium', 'redis'], 'the page Mint', () => {
   it('mints keys of a type', async () => {
     await choose('Sharded key');
     await visit.field('Type').fill('user');
-    await visit.field('How many').fill('2');
+    await visit.field('Count').fill('2');
     const keys = await mint('2 ids: Sharded key');
     expect(keys).toEqual([expect.stringMatching(/^\w{6,}01$/), expect.stringMatching(/^\w{6,}01$/)]);
     expect(new Set(keys).size).toBe(2);
   });
 
   it.each([
-    ['Flake', 'How many', '10001', 'Count must be at most 10000.'],
-    ['Flake', 'How many', '0', 'Count must be at least 1.'],
-    ['Locality UUID', 'How many', 'many', 'Count must be a whole number.'],
+    ['Flake', 'Count', '10001', 'Count must be at most 10000.'],
+    ['Flake', 'Count', '0', 'Count must be at least 1.'],
+    ['Locality UUID', 'Count', 'many', 'Count must be a whole number.'],
     ['Sequence', 'Sequence', 'nothing', 'There is no sequence "nothing".'],
-    ['Sequence', 'Sequence', '', 'A sequence is needed.'],
+    ['Sequence', 'Sequence', '', 'Enter the name of a sequence.'],
     ['Sharded key', 'Type', 'nobody', 'Type must be one of "$DEF", "user", or a number, not "nobody".'],
     ['Sharded key', 'Type', '3844', 'Type must be a name, or a number from 0 to 3843.'],
   ])('answers %s with %s %j beside the field', async (family, label, value, message) => {

@@ -11,7 +11,7 @@ const CONFIG = JSON.stringify({
   auth: { password: 'secret-of-the-ring' },
 });
 
-/** The share of each node, from other keys than the page takes. */
+/** The share of each node, measured with other keys than those of the page. */
 function sharesOf(nodes: Record<string, number>): Record<string, number> {
   const ring = new HashRing(nodes);
   const counts: Record<string, number> = {};
@@ -58,11 +58,11 @@ await describeWith(['chromium'], 'the page Ring', () => {
     for (const [name, share] of Object.entries(shown)) expect(Math.abs(share - real[name]!)).toBeLessThan(1);
   });
 
-  it('shows what a node more would move', async () => {
+  it('shows the keys that an additional node would move', async () => {
     await visit.field('Host').fill('10.1.0.3');
     await visit.field('Port').fill('7001');
     await visit.field('Weight').fill('2');
-    await visit.button('Try it').click();
+    await visit.button('Calculate').click();
     const sentence = visit.page.getByRole('status').filter({ hasText: 'of the keys would move' });
     await sentence.waitFor();
     const percents = (await sentence.textContent())!.match(/[\d.]+(?= %)/g)!.map(Number);
@@ -79,7 +79,7 @@ await describeWith(['chromium'], 'the page Ring', () => {
     expect(toNew).toBeCloseTo(percents[1]!, 0);
   });
 
-  it('keeps the config to itself', async () => {
+  it('neither sends nor stores the config', async () => {
     expect(visit.requests.filter((url) => /secret|10\.1\.0/.test(url))).toEqual([]);
     const kept = await visit.page.evaluate(() =>
       JSON.stringify([{ ...localStorage }, { ...sessionStorage }]),
@@ -98,7 +98,7 @@ await describeWith(['chromium'], 'the page Ring', () => {
   });
 
   it.each([
-    ['{"shards": ', /^This is not JSON: /],
+    ['{"shards": ', /^The config is not valid JSON: /],
     [
       '{"shards": {"a": [99999, "h"]}}',
       /^The port of shards\.a must be a whole number from 1 to 65535, not 99999\.$/,
@@ -112,15 +112,15 @@ await describeWith(['chromium'], 'the page Ring', () => {
   });
 
   it.each([
-    ['Host', '', 'The host must be text without spaces.'],
-    ['Host', '10.0.0.1', '10.0.0.1:6379 is on the ring already.'],
+    ['Host', '', 'Enter a host without spaces.'],
+    ['Host', '10.0.0.1', '10.0.0.1:6379 is already on the ring.'],
     ['Port', '70000', 'The port must be a whole number from 1 to 65535.'],
     ['Weight', '0', 'The weight must be a whole number from 1 to 16777216.'],
   ])('answers a new node with the %s %j beside the field', async (label, value, message) => {
     await visit.button('Use the example').click();
     for (const [field, good] of Object.entries({ Host: '10.0.0.9', Port: '6379', Weight: '1' }))
       await visit.field(field).fill(field === label ? value : good);
-    await visit.button('Try it').click();
+    await visit.button('Calculate').click();
     expect(await visit.errorOf(label)).toBe(message);
   });
 });

@@ -10,7 +10,7 @@ await describeWith(['chromium'], 'the page Sequences', () => {
   let server: ServerProcess;
   let browser: Browser;
   let visit: Visit;
-  /** The same file, past the server. */
+  /** The SQLite file of the server, opened by the test. */
   let store: Store;
 
   beforeAll(async () => {
@@ -41,11 +41,11 @@ await describeWith(['chromium'], 'the page Sequences', () => {
     await visit.page.getByRole('dialog', { name: title }).waitFor();
   }
 
-  it('says that there is none yet', async () => {
+  it('tells that no sequence is defined', async () => {
     await visit.page.getByText('No sequence is defined').waitFor();
   });
 
-  it('defines one, with 64-bit numbers to the last digit', async () => {
+  it('defines a sequence with exact 64-bit numbers', async () => {
     await open('Define the first one', 'Define a sequence');
     await visit.field('Name').fill('invoices/2026');
     await visit.field('Start').fill('9223372036854774807');
@@ -62,7 +62,7 @@ await describeWith(['chromium'], 'the page Sequences', () => {
     });
   });
 
-  it('shows how it is used: next, share, rate and run-out', async () => {
+  it('shows the usage of a sequence: next, share, rate and forecast', async () => {
     await visit.page.getByText('not in use').waitFor();
     const { ids } = await (
       await fetch(`${server.url}/v1/sequences/invoices%2F2026/next?count=200`, { method: 'POST' })
@@ -79,17 +79,17 @@ await describeWith(['chromium'], 'the page Sequences', () => {
     expect(cells['Runs out']).toMatch(/^20\d\d-\d\d-\d\d in \d+ (second|minute)s?$/);
   });
 
-  it('leads to drawing from it', async () => {
-    await visit.page.getByRole('link', { name: 'Draw from invoices/2026' }).click();
+  it('links to the page that mints its ids', async () => {
+    await visit.page.getByRole('link', { name: 'Mint from invoices/2026' }).click();
     await visit.heading('Mint').waitFor();
     expect(await visit.page.getByRole('combobox', { name: 'Sequence' }).inputValue()).toBe('invoices/2026');
     await visit.go('sequences');
   });
 
-  it('alters it, and sends nothing but what was changed', async () => {
+  it('alters a sequence, and sends only the changes', async () => {
     await open('Alter invoices/2026', 'Alter invoices/2026');
     await visit.button('Alter').click();
-    await visit.page.getByRole('dialog').getByText('Nothing has been changed yet.').waitFor();
+    await visit.page.getByRole('dialog').getByText('Change at least one field.').waitFor();
     await visit.field('Block size').fill('25');
     const [request] = await Promise.all([
       visit.page.waitForRequest((each) => each.method() === 'PATCH'),
@@ -101,23 +101,25 @@ await describeWith(['chromium'], 'the page Sequences', () => {
     await visit.row('invoices/2026').getByText('25', { exact: true }).waitFor();
   });
 
-  it('does not go back', async () => {
+  it('does not move a sequence back', async () => {
     await open('Alter invoices/2026', 'Alter invoices/2026');
     await visit.field('Next').fill('9223372036854774807');
     await visit.button('Alter').click();
     expect(await visit.errorOf('Next')).toMatch(/^Next must be 92233720368547\d+ or further on/);
     await visit.field('Next').fill('');
     await visit.button('Alter').click();
-    await visit.page.getByText('Next cannot be left empty.').waitFor();
+    await visit.page.getByText('Next cannot be empty.').waitFor();
     await visit.button('Cancel').click();
   });
 
-  it('is removed once its name has been typed', async () => {
+  it('removes a sequence after its name has been typed', async () => {
     await open('Remove invoices/2026', 'Remove invoices/2026?');
     const confirm = 'Type invoices/2026 to confirm';
     await visit.field(confirm).fill('invoices');
     await visit.button('Remove').click();
-    expect(await visit.errorOf(confirm)).toBe('This is not the name. Type invoices/2026 to remove it.');
+    expect(await visit.errorOf(confirm)).toBe(
+      'The name does not match. Type invoices/2026 to remove the sequence.',
+    );
     expect(await store.listSequences()).toHaveLength(1);
     await visit.field(confirm).fill('invoices/2026');
     await visit.button('Remove').click();
@@ -126,12 +128,12 @@ await describeWith(['chromium'], 'the page Sequences', () => {
     await visit.page.getByText('No sequence is defined').waitFor();
   });
 
-  it('can be left alone: Escape and Cancel change nothing', async () => {
+  it('changes nothing after Escape and Cancel', async () => {
     await open('Define a sequence', 'Define a sequence');
     await visit.field('Name').fill('never');
     await visit.page.keyboard.press('Escape');
     await visit.page.getByRole('dialog').waitFor({ state: 'detached' });
-    // Whoever uses the keyboard is back where they were.
+    // The focus returns to the button that opened the dialog.
     expect(await visit.page.evaluate(() => document.activeElement?.textContent)).toBe('Define a sequence');
     await open('Define a sequence', 'Define a sequence');
     await visit.button('Cancel').click();
@@ -140,7 +142,7 @@ await describeWith(['chromium'], 'the page Sequences', () => {
   });
 
   it.each([
-    [{ Name: '' }, 'Name', /^A name is needed\.$/],
+    [{ Name: '' }, 'Name', /^Enter a name\.$/],
     [{ Name: ' x' }, 'Name', /^The name of a sequence must be text of 1 to 255 characters/],
     [{ Name: 'x'.repeat(256) }, 'Name', /^Name must not have more than 255 characters\.$/],
     [{ Start: 'one' }, 'Start', /^Start must be a whole number\.$/],
@@ -170,7 +172,7 @@ await describeWith(['chromium'], 'the page Sequences', () => {
     await visit.button('Cancel').click();
   });
 
-  it('says that a name is taken, beside the name', async () => {
+  it('shows beside the name that it is taken', async () => {
     await store.defineSequence({ name: 'orders' });
     await open('Define a sequence', 'Define a sequence');
     await visit.field('Name').fill('orders');

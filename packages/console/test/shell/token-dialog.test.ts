@@ -6,7 +6,7 @@ import type { ServerProcess } from '../../../../test/services/process.ts';
 import { createToken, revokeToken } from '../../../server/src/auth/tokens.ts';
 import { launch, startConsole, Visit } from '../support/console.ts';
 
-await describeWith(['chromium'], 'a server that wants a token', () => {
+await describeWith(['chromium'], 'the token dialog', () => {
   let server: ServerProcess;
   let browser: Browser;
   let visit: Visit;
@@ -26,27 +26,25 @@ await describeWith(['chromium'], 'a server that wants a token', () => {
     await server?.stop();
   });
 
-  const dialog = () => visit.page.getByRole('dialog', { name: 'This server wants a token' });
+  const dialog = () => visit.page.getByRole('dialog', { name: 'This server requires a token' });
 
-  it('is asked for, refused, and accepted', async () => {
+  it('asks for a token, rejects a wrong one, and accepts a good one', async () => {
     await dialog().waitFor();
     await visit.button('Use token').click();
-    expect(await visit.errorOf('Token')).toBe('A token is needed.');
+    expect(await visit.errorOf('Token')).toBe('Enter a token.');
     await visit.field('Token').fill('not ☃ a token');
     await visit.button('Use token').click();
     await visit.page.getByText('This is not a token').waitFor();
     await visit.field('Token').fill(`${minter.slice(0, -1)}${minter.endsWith('A') ? 'B' : 'A'}`);
     await visit.button('Use token').click();
-    await visit.page
-      .getByText('The server refuses it: this token is not known here, or was revoked.')
-      .waitFor();
+    await visit.page.getByText(/^The server rejects this token: .* revoked\.$/).waitFor();
     await visit.field('Token').fill(minter);
     await visit.button('Use token').click();
     await dialog().waitFor({ state: 'detached' });
     await visit.page.getByText('No sequence is defined').waitFor();
   });
 
-  it('is kept in the tab, and nowhere else', async () => {
+  it('keeps the token in the tab, and nowhere else', async () => {
     await visit.page.reload();
     await visit.page.getByText('No sequence is defined').waitFor();
     const kept = await visit.page.evaluate(() => [JSON.stringify({ ...localStorage }), document.cookie]);
@@ -54,7 +52,7 @@ await describeWith(['chromium'], 'a server that wants a token', () => {
     expect(visit.requests.filter((url) => url.includes(minter))).toEqual([]);
   });
 
-  it('may not be enough, which is said plainly', async () => {
+  it('reports a token without the scope that is needed', async () => {
     await visit.button('Define a sequence').click();
     await visit.field('Name').fill('orders');
     await visit.button('Define').click();
@@ -63,8 +61,8 @@ await describeWith(['chromium'], 'a server that wants a token', () => {
     await visit.button('Cancel').click();
   });
 
-  it('can be forgotten, and another one given', async () => {
-    await visit.button('Forget the token of this tab').click();
+  it('forgets a token and takes another one', async () => {
+    await visit.button('Forget token of this tab').click();
     await dialog().waitFor();
     await visit.field('Token').fill(admin);
     await visit.page.keyboard.press('Enter');
@@ -75,24 +73,24 @@ await describeWith(['chromium'], 'a server that wants a token', () => {
     await visit.page.getByText('Sequence orders is defined.').waitFor();
   });
 
-  it('is not asked for again and again once somebody has said not now', async () => {
+  it('stays closed after “Not now” until the user opens it', async () => {
     const other = await Visit.open(browser, server, 'sequences');
     await other.button('Not now').click();
-    await other.page.getByText('This server shows nothing without a token.').waitFor();
+    await other.page.getByText('This server requires a token.').waitFor();
     await other.page.waitForResponse((response) => response.status() === 401);
     expect(await other.page.getByRole('dialog').count()).toBe(0);
-    await other.button('Give a token').click();
+    await other.button('Enter a token').click();
     await other.field('Token').fill(minter);
     await other.button('Use token').click();
     await other.row('orders').waitFor();
     await other.close();
   });
 
-  it('is asked for again once it is revoked', async () => {
+  it('opens again when the token is revoked', async () => {
     await revokeToken(join(server.dir, 'idsmith.tokens.json'), 'operator');
     await dialog().waitFor();
     expect(await visit.noteOf('Token')).toBe(
-      'The token of this tab is not known to the server, or was revoked.',
+      'The server no longer accepts the token of this tab. It may have been revoked.',
     );
   });
 });

@@ -4,7 +4,7 @@ import { describeWith } from '../../../../test/services/index.ts';
 import type { ServerProcess } from '../../../../test/services/process.ts';
 import { launch, startConsole, Visit } from '../support/console.ts';
 
-await describeWith(['chromium'], 'a server that goes away', () => {
+await describeWith(['chromium'], 'the banner of an unreachable server', () => {
   let server: ServerProcess;
   let browser: Browser;
   let visit: Visit;
@@ -19,25 +19,25 @@ await describeWith(['chromium'], 'a server that goes away', () => {
     await server?.stop();
   });
 
-  const banner = () => visit.page.getByRole('alert').filter({ hasText: 'it is asked again by itself' });
+  const banner = () => visit.page.getByRole('alert').filter({ hasText: 'keeps trying to reconnect' });
 
-  it('is noticed, and found again by itself', async () => {
+  it('appears after a failed request, and goes when the server responds', async () => {
     await visit.button('Mint').click();
     await visit.heading('5 ids: Flake').waitFor();
     await server.kill();
     await visit.button('Mint').click();
     await banner().waitFor();
-    await visit.page.getByText('Server: Away').waitFor();
-    // What was there can still be read.
+    await visit.page.getByText('Server: Unreachable').waitFor();
+    // The ids that were minted before stay visible.
     expect(await visit.page.getByRole('listitem').locator('a.mono').count()).toBe(5);
     await server.start();
     await banner().waitFor({ state: 'detached' });
-    await visit.page.getByText('The server is back.').waitFor();
+    await visit.page.getByText('Connected to the server again.').waitFor();
     await visit.button('Mint').click();
     await visit.page.getByText('Server: Ready').waitFor();
   });
 
-  it('is noticed by a page that only looks, which goes on with fresh numbers', async () => {
+  it('appears on a page that only polls, which then continues with new data', async () => {
     await visit.go('leases');
     const holder = visit.button(/^Node \d+: held by/).first();
     await holder.waitFor();
@@ -47,7 +47,7 @@ await describeWith(['chromium'], 'a server that goes away', () => {
     expect(await holder.getAttribute('aria-label')).toBe(before);
     await server.start();
     await visit
-      .button('Try now')
+      .button('Retry now')
       .click({ timeout: 2000 })
       .catch(() => {});
     await banner().waitFor({ state: 'detached' });
@@ -57,7 +57,7 @@ await describeWith(['chromium'], 'a server that goes away', () => {
     );
   });
 
-  it('asks less and less often while it is away, or at once when it is told to', async () => {
+  it('checks the server less and less often, or at once on request', async () => {
     await server.kill();
     await banner().waitFor();
     const first = visit.requests.length;
@@ -69,7 +69,7 @@ await describeWith(['chromium'], 'a server that goes away', () => {
     const [one, two] = [await probe(), await probe()];
     expect(two - one).toBeGreaterThan(1.3 * (one - gone));
     expect(new Set(visit.requests.slice(first))).toEqual(new Set([`${server.url}/healthz`]));
-    const [asked] = await Promise.all([probe(), visit.button('Try now').click()]);
+    const [asked] = await Promise.all([probe(), visit.button('Retry now').click()]);
     expect(asked - two).toBeLessThan(1900);
     await server.start();
     await banner().waitFor({ state: 'detached' });

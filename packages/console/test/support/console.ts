@@ -6,7 +6,7 @@ import { programsOf } from '../../../../test/services/index.ts';
 import type { ServerProcess } from '../../../../test/services/process.ts';
 import { startIdsmith } from '../../../server/test/support/process.ts';
 
-/** The page as it is built. */
+/** The built console. */
 export const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
 
 /** Starts `idsmith serve` with the console, on a free port, with a SQLite file in its own folder. */
@@ -23,15 +23,15 @@ export async function launch(): Promise<Browser> {
   });
 }
 
-/** A page that somebody looks at, and what the browser had to complain about. */
+/** A page in a browser, with the errors that the browser reported. */
 export class Visit {
   readonly page: Page;
   readonly url: string;
-  /** What is wrong with the page. */
+  /** Errors of the page. */
   readonly errors: string[] = [];
-  /** Requests that were refused or not answered; the browser writes them to its console by itself. */
+  /** Requests that failed or were refused, which the browser reports by itself. */
   readonly refusals: string[] = [];
-  /** Every address that was asked for. */
+  /** The URL of every request. */
   readonly requests: string[] = [];
 
   private constructor(page: Page, url: string) {
@@ -72,14 +72,14 @@ export class Visit {
   heading = (name: string) => this.page.getByRole('heading', { name });
   row = (name: string) => this.page.getByRole('row').filter({ hasText: name });
 
-  /** What stands beside a field: its hint, or what is wrong with it. */
+  /** The note of a field: its hint or its error. */
   async noteOf(label: string): Promise<string> {
     const field = this.field(label);
     const id = await field.getAttribute('aria-describedby');
     return (await this.page.locator(`[id="${id}"]`).textContent()) ?? '';
   }
 
-  /** Waits until a field is said to be wrong, and returns how. */
+  /** Waits until a field has an error, and returns the error. */
   async errorOf(label: string): Promise<string> {
     await this.page.locator('[aria-invalid="true"]').first().waitFor();
     expect(await this.field(label).getAttribute('aria-invalid')).toBe('true');
@@ -88,7 +88,7 @@ export class Visit {
 
   clipboard = () => this.page.evaluate(() => navigator.clipboard.readText());
 
-  /** Ends it; nothing may have been wrong with the page, nor may it have asked anybody else. */
+  /** Closes the page, which must have no errors and no requests to other hosts. */
   async close(): Promise<void> {
     await this.page.context().close();
     expect(this.errors).toEqual([]);

@@ -1,4 +1,4 @@
-// A process that takes a lease, says which node id it got, and keeps it until it is told to release it or is killed.
+// A process that takes a lease, prints its node id, and holds the lease until SIGTERM or SIGKILL.
 // Arguments: the URL of a store, a namespace, the number of node ids, the ttl, a label, and how far to run ahead, ms.
 
 import process from 'node:process';
@@ -10,7 +10,7 @@ const store = await openStore(url);
 const lease = await acquireLease(store, { namespace, size: Number(size), ttl: Number(ttl), label });
 
 if (Number(ahead) > 0) {
-  // One id a millisecond, so that so many ids reach so far ahead.
+  // One id per millisecond, so that `ahead` ids reach `ahead` ms into the future.
   const layout = defineLayout({ epoch: 0, timeBits: 45, nodeBits: 10, sequenceBits: 0 });
   new FlakeGenerator({ layout, node: lease, onFull: 'borrow' }).batch(Number(ahead));
 }

@@ -10,7 +10,7 @@ interface HolderOptions {
   readonly size: number;
   readonly ttl: number;
   readonly label: string;
-  /** How far its ids run ahead of the clock, ms. */
+  /** The distance of its last id ahead of the clock, ms. */
   readonly ahead?: number;
 }
 
@@ -30,13 +30,13 @@ export class Holder {
     const [line] = (await Promise.race([
       once(child.stdout, 'data'),
       once(child, 'exit').then(() => {
-        throw new Error(`the holder ${label} has ended`);
+        throw new Error(`the lease holder ${label} ended before it got a lease`);
       }),
     ])) as [Buffer];
     return new Holder(Number(line.toString()), child);
   }
 
-  /** SIGTERM lets it release its lease; SIGKILL does not. */
+  /** Ends the process. SIGTERM releases the lease; SIGKILL does not. */
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exited = once(this.#child, 'exit');

@@ -1,6 +1,6 @@
 import type { Visit } from './console.ts';
 
-/** A page with something on it. */
+/** A page with content. */
 interface ShownPage {
   readonly name: string;
   readonly open: (visit: Visit) => Promise<void>;
@@ -26,10 +26,10 @@ async function prepare(url: string): Promise<void> {
 }
 
 const all: readonly ShownPage[] = [
-  { name: 'inspect-empty', open: (visit) => go(visit, 'inspect', 'Nothing to read yet') },
+  { name: 'inspect-empty', open: (visit) => go(visit, 'inspect', 'No id yet') },
   {
     name: 'inspect',
-    open: (visit) => go(visit, 'inspect/1703865194431643648', 'best reading'),
+    open: (visit) => go(visit, 'inspect/1703865194431643648', 'most likely'),
   },
   {
     name: 'inspect-locality',
@@ -63,14 +63,14 @@ const all: readonly ShownPage[] = [
       await go(visit, 'ring', 'No ring yet');
       await visit.button('Use the example').click();
       await visit.field('Host').fill('10.0.0.4');
-      await visit.button('Try it').click();
+      await visit.button('Calculate').click();
       await visit.page.getByText('of the keys would move').waitFor();
     },
   },
   { name: 'health', open: (visit) => go(visit, 'health', 'Memory') },
 ];
 
-/** Goes to a page and waits for something on it. */
+/** Opens a page and waits for a text on it. */
 async function go(visit: Visit, path: string, text: string): Promise<void> {
   await visit.go(path);
   await visit.page.getByText(text).first().waitFor();
@@ -81,5 +81,5 @@ const main = all.filter(({ name }) =>
   ['inspect', 'mint', 'sequences', 'leases', 'ring', 'health'].includes(name),
 );
 
-/** Every page as it is looked at, and what must be there for it. */
+/** Every page of the console in its typical states, and the data that they need. */
 export const PAGES = { all, main, prepare };

@@ -3,28 +3,28 @@ import { flakeDiagram } from './flake.js';
 import { keyDiagram } from './key.js';
 import { uuidDiagram } from './uuid.js';
 
-/** What a part of an id is about; each has a colour of its own. */
+/** The kind of a field. Each kind has its own colour. */
 export type FieldKind = 'time' | 'counter' | 'process' | 'machine' | 'type' | 'random' | 'version' | 'unused';
 
 /** Neighbouring cells that belong to one field. */
 export interface Segment {
-  /** What people call the field. A field may have several segments. */
+  /** The name of the field. A field can have several segments. */
   readonly field: string;
   readonly kind: FieldKind;
-  /** How many cells it has. */
+  /** The number of cells. */
   readonly width: number;
 }
 
-/** An id as a row of cells, the highest first. */
+/** An id as a row of cells, the most significant first. */
 export interface Diagram {
   readonly unit: 'bit' | 'base-62 digit';
-  /** What stands in each cell: `0` and `1`, or digits. */
+  /** One character for each cell: `0` or `1`, or a base-62 digit. */
   readonly cells: string;
   /** From the first cell to the last, without gaps. */
   readonly segments: readonly Segment[];
 }
 
-/** How an id is laid out if it is to be read that way; nothing if there is nothing to be drawn. */
+/** The diagram of an id for one reading, or `undefined` if the reading has no diagram. */
 export function diagramOf(id: string, reading: Reading): Diagram | undefined {
   const text = id.trim();
   switch (reading.family) {
@@ -40,7 +40,7 @@ export function diagramOf(id: string, reading: Reading): Diagram | undefined {
   }
 }
 
-/** Fields in the order they come in, with all their cells together. */
+/** The fields in their order, each with all its cells. */
 export function fieldsOf({ segments, cells }: Diagram): (Segment & { readonly text: string })[] {
   const fields = new Map<string, Segment & { text: string }>();
   let at = 0;

@@ -3,7 +3,7 @@ import type { Diagram, FieldKind, Segment } from './diagram.js';
 
 const KINDS: Readonly<Record<FlakeField, FieldKind>> = { time: 'time', node: 'machine', sequence: 'counter' };
 
-/** The 64 bits of a flake; those above the layout's own are shown as unused. */
+/** The 64 bits of a flake. Bits above those of the layout are unused. */
 export function flakeDiagram(text: string, layoutName: string): Diagram | undefined {
   const layout = Object.hasOwn(layouts, layoutName) ? layouts[layoutName as keyof typeof layouts] : undefined;
   if (layout === undefined || !/^-?\d{1,20}$/.test(text)) return undefined;

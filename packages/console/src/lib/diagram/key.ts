@@ -1,6 +1,6 @@
 import type { Diagram, Segment } from './diagram.js';
 
-/** The base-62 digits of a key, the last four of which are variant and type; then its suffix, if it has one. */
+/** The base-62 digits of a key, and its suffix. The last four digits are the variant and the type. */
 export function keyDiagram(text: string): Diagram | undefined {
   const [stem = '', ...rest] = text.split('-');
   if (!/^[0-9A-Za-z]{5,}$/.test(stem)) return undefined;

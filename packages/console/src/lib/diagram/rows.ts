@@ -1,17 +1,17 @@
 import type { Diagram, FieldKind } from './diagram.js';
 
-/** Cells of one field that stand side by side in one row. */
+/** Neighbouring cells of one field in one row. */
 export interface Run {
   readonly field: string;
   readonly kind: FieldKind;
-  /** The first cell's place in its row. */
+  /** The column of the first cell. */
   readonly column: number;
   readonly cells: string;
-  /** Whether the field goes on from the row before, or into the next: then its name stands where it is longest. */
+  /** False if the field continues from the row before, or into the next row. */
   readonly isWhole: boolean;
 }
 
-/** A diagram cut into rows of so many cells. */
+/** Cuts a diagram into rows of `columns` cells. */
 export function rowsOf({ cells, segments }: Diagram, columns: number): Run[][] {
   const rows: Run[][] = Array.from({ length: Math.ceil(cells.length / columns) }, () => []);
   let at = 0;

@@ -6,7 +6,7 @@ const part = (field: string, kind: FieldKind, width: number): Segment => ({ fiel
 const version = part('version', 'version', 4);
 const variant = part('variant', 'version', 2);
 
-/** Upstream's version b: all of the MAC fragment in one piece. */
+/** A locality UUID, version b: the MAC fragment is in one piece. */
 const LOCALITY = [
   part('counter', 'counter', 32),
   part('process id', 'process', 16),
@@ -15,7 +15,7 @@ const LOCALITY = [
   part('time', 'time', 48),
 ];
 
-/** The same as a standard version 8: the variant stands where two bits of the MAC were. */
+/** A locality UUID as a standard version 8: the variant takes the place of two MAC bits. */
 const RFC9562 = [
   part('counter', 'counter', 32),
   part('process id', 'process', 16),
@@ -26,7 +26,7 @@ const RFC9562 = [
   part('time', 'time', 48),
 ];
 
-/** What the versions of RFC 9562 put around the version and the variant. */
+/** The fields of the versions of RFC 9562. */
 const VERSIONS: Readonly<Record<string, readonly Segment[]>> = {
   1: [
     part('time', 'time', 48),
@@ -62,7 +62,7 @@ export function uuidDiagram(text: string, { family, fields }: Reading): Diagram 
   const number = String(fields.version);
   if (family === 'locality')
     return { unit: 'bit', cells, segments: fields.flavour === 'rfc9562' ? RFC9562 : LOCALITY };
-  // Version 6 is version 1 with its time in another order.
+  // Version 6 has the fields of version 1, with the time in another order.
   const segments = VERSIONS[number === '6' ? '1' : number] ?? OTHER;
   return { unit: 'bit', cells, segments };
 }

@@ -10,7 +10,7 @@ import { dataOf, HEIGHT, makePlot } from './plot.js';
 /** A line of a chart. */
 export interface Series {
   readonly label: string;
-  /** A colour of the stylesheet. */
+  /** The name of a colour in the stylesheet. */
   readonly colour: string;
   readonly read: (point: Point) => number | null;
 }
@@ -22,7 +22,7 @@ export interface ChartProps {
   readonly format: (value: number) => string;
 }
 
-/** Lines that grow to the right; the legend has the present values, for those who cannot see the lines too. */
+/** A line chart over time. Its legend has the current values, also for screen readers. */
 export function Chart({ title, points, series, format }: ChartProps) {
   const [frame, width] = useWidth<HTMLDivElement>();
   const plot = useRef<uPlot>(undefined);
@@ -67,7 +67,7 @@ export function Chart({ title, points, series, format }: ChartProps) {
         aria-label={`${title}, now: ${values.map(([label, value]) => `${label} ${value}`).join(', ')}`}
       />
       {points.length < 2 && (
-        <p class={`muted ${styles.note}`}>Two looks are needed before there is a line.</p>
+        <p class={`muted ${styles.note}`}>The chart starts with the second measurement.</p>
       )}
     </Panel>
   );

@@ -12,7 +12,7 @@ import { ServerStats } from './server-stats.js';
 
 const INTERVAL = 1000;
 
-/** What the server does, as it does it. */
+/** Charts of the activity of the server. */
 export function HealthPage() {
   const { data, error } = usePolling(
     'metrics',
@@ -25,7 +25,7 @@ export function HealthPage() {
   );
 
   return (
-    <Page title="Health" lead="What the server does at this moment, read from its metrics every second.">
+    <Page title="Health" lead="The current activity of the server, read from its metrics every second.">
       <RequestError error={error} />
       {data === undefined ? (
         error === undefined && <Loading what="the metrics" lines={6} />

@@ -3,17 +3,17 @@ import type { Point } from '../../lib/metrics-snapshot.js';
 import { colourOf } from '../../ui/theme.js';
 import type { Series } from './chart.js';
 
-/** Pixels. */
+/** The height of a chart, pixels. */
 export const HEIGHT = 190;
 
-/** Seconds that are shown: few at first, so that there is something to see. */
+/** The time range of a chart, seconds. The range starts short, so that the first points are easy to see. */
 const SHORTEST = 30;
 const LONGEST = 120;
 
-/** A line ends where nothing was measured for so long, ms. */
+/** A longer time without a measurement interrupts the line, ms. */
 const GAP = 5000;
 
-/** The points as uPlot takes them: seconds, and a row for each line. */
+/** The points in the format of uPlot: times in seconds, then one array for each line. */
 export function dataOf(points: readonly Point[], series: readonly Series[]): uPlot.AlignedData {
   const times = points.map(({ at }) => at / 1000);
   const rows = series.map(({ read }) => points.map(read));
@@ -78,5 +78,5 @@ function rangeOf(first: number | undefined, now: number): [number, number] {
   return [now - shown, now];
 }
 
-/** `18:58:13`, in the time of the place. */
+/** `18:58:13`, in local time. */
 const clock = (seconds: number) => new Date(seconds * 1000).toTimeString().slice(0, 8);

@@ -1,19 +1,19 @@
 import { hasRestarted, type MetricsSnapshot, type Point, pointBetween } from '../../lib/metrics-snapshot.js';
 
-/** How many points are kept: a few minutes. */
-const KEPT = 300;
+/** The number of points to keep: five minutes. */
+const MAX_POINTS = 300;
 
-/** Looks further apart than this have nothing to do with each other, ms. */
-const GAP = 6000;
+/** Snapshots further apart than this are not compared, ms. */
+const MAX_GAP = 6000;
 
-/** What was recordSnapshot. It outlives the page, so that coming back shows it all. */
+/** The history outlives the page, so that a user who comes back sees all of it. */
 let last: MetricsSnapshot | undefined;
 let points: readonly Point[] = [];
 
-/** The points to be drawn, with what a snapshot at the metrics adds. */
+/** Adds a snapshot to the history, and returns all points. */
 export function recordSnapshot(snapshot: MetricsSnapshot): readonly Point[] {
-  if (last !== undefined && snapshot.at - last.at < GAP && !hasRestarted(last, snapshot))
-    points = [...points, pointBetween(last, snapshot)].slice(-KEPT);
+  if (last !== undefined && snapshot.at - last.at < MAX_GAP && !hasRestarted(last, snapshot))
+    points = [...points, pointBetween(last, snapshot)].slice(-MAX_POINTS);
   last = snapshot;
   return points;
 }

@@ -3,7 +3,7 @@ import { duration, megabytes, perSecond } from '../../lib/format.js';
 import { gauge, type MetricsSnapshot, type Point } from '../../lib/metrics-snapshot.js';
 import styles from './server-stats.module.css';
 
-/** The numbers of the moment. */
+/** The current numbers of the server. */
 export function ServerStats({ snapshot, point }: { snapshot: MetricsSnapshot; point: Point | undefined }) {
   const minted = point && Object.values(point.minted).reduce((sum, rate) => sum + rate, 0);
   const memory = gauge(snapshot, 'process_resident_memory_bytes');
@@ -15,7 +15,7 @@ export function ServerStats({ snapshot, point }: { snapshot: MetricsSnapshot; po
       <Stat label="Waiting for the store" note="requests">
         {gauge(snapshot, 'idsmith_requests_in_flight') ?? '—'}
       </Stat>
-      <Stat label="Event loop" note="late, 99th percentile">
+      <Stat label="Event loop delay" note="99th percentile">
         {delay === undefined ? '—' : duration(delay)}
       </Stat>
       <Stat label="Memory">{memory === undefined ? '—' : megabytes(memory)}</Stat>
@@ -26,7 +26,7 @@ export function ServerStats({ snapshot, point }: { snapshot: MetricsSnapshot; po
           <Stat
             key={`${family} ${namespace}`}
             label={`Lease, ${family}`}
-            note={value === 1 ? `${Math.ceil(left)} s to the fence` : `of ${namespace}`}
+            note={value === 1 ? `${Math.ceil(left)} s until the fence` : `namespace ${namespace}`}
           >
             <span class={value === 1 ? 'good-text' : 'bad-text'}>{value === 1 ? 'active' : 'none'}</span>
           </Stat>
@@ -36,7 +36,7 @@ export function ServerStats({ snapshot, point }: { snapshot: MetricsSnapshot; po
   );
 }
 
-/** A number that matters, and what it is. */
+/** A number with its label. */
 function Stat({ label, children, note }: { label: string; children: ComponentChildren; note?: string }) {
   return (
     <div class={styles.stat}>

@@ -8,11 +8,12 @@ import styles from './id-diagram.module.css';
 const CELL_HEIGHT = 26;
 const LABEL_HEIGHT = 26;
 const ROW_HEIGHT = CELL_HEIGHT + LABEL_HEIGHT;
-/** Narrower cells have no room for their digit. */
+/** The narrowest cell that has room for its digit. */
 const NARROWEST_DIGIT = 9;
+/** The width of a letter in a label. */
 const LETTER = 6.6;
 
-/** The bits or digits of an id, to scale, each in the colour of its field, with a legend. */
+/** The bits or digits of an id, each in the colour of its field, with a legend. */
 export function IdDiagram({ diagram, title }: { diagram: Diagram; title: string }) {
   const [ref, width] = useWidth<HTMLDivElement>();
   const [field, setField] = useState('');
@@ -20,7 +21,7 @@ export function IdDiagram({ diagram, title }: { diagram: Diagram; title: string 
   const fields = fieldsOf(diagram);
   const columns = unit === 'bit' ? (width < 700 ? 32 : 64) : cells.length;
   const rows = rowsOf(diagram, columns);
-  // Digits are few, and must not become a wall.
+  // An id has few digits, so wide cells would look odd.
   const cell = Math.min(width / columns, unit === 'bit' ? 22 : 34);
   const summary = fields.map((each) => `${each.field} ${plural(each.width, unit)}`).join(', ');
   return (
@@ -69,7 +70,7 @@ interface RunProps {
   readonly run: Run;
   /** The width of a cell, pixels. */
   readonly cell: number;
-  /** Whether zeros are paler, as bits are. */
+  /** True if zeros are paler, as in bits. */
   readonly hasTint: boolean;
   readonly isFaded: boolean;
 }

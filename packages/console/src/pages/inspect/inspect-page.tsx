@@ -11,16 +11,16 @@ import { ReadingPanel } from './reading-panel.js';
 import { SequenceReadings } from './sequence-readings.js';
 import { useInspection } from './use-inspection.js';
 
-/** How long typing may pause before the id is looked at, ms. */
+/** The pause in typing after which the id is inspected, ms. */
 const PAUSE = 150;
 
-/** Paste any id, see what it says. */
+/** Shows everything that an id contains. */
 export function InspectPage({ rest }: { rest: string }) {
   const [text, setText] = useState(rest);
   const { id, readings, sequences, problem, error, isLoading } = useInspection(rest);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
 
-  // The address leads: whoever follows a link or goes back sees what it says.
+  // The address decides, so that links and the Back button work.
   useEffect(() => setText((typed) => (typed.trim() === rest ? typed : rest)), [rest]);
   useEffect(() => () => clearTimeout(timer.current), []);
 
@@ -36,7 +36,7 @@ export function InspectPage({ rest }: { rest: string }) {
   };
 
   return (
-    <Page title="Inspect" lead="Paste an id of any family, and see everything it says.">
+    <Page title="Inspect" lead="Paste an id of any family to see everything it contains.">
       <form class={styles.form} onSubmit={submit} noValidate>
         <TextField
           label="Id"

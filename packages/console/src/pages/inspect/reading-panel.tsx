@@ -13,26 +13,27 @@ const TITLES: Readonly<Record<string, string>> = {
   key: 'Sharded key',
 };
 
-/** What people call the fields. */
+/** The labels of fields whose names are not plain words. */
 const LABELS: Readonly<Record<string, string>> = {
-  sequentialCounter: 'counter, if sequential',
-  variableCounter: 'counter, if variable',
+  sequentialCounter: 'counter (sequential mode)',
+  variableCounter: 'counter (variable mode)',
   processId: 'process id',
   macFragment: 'MAC fragment',
   timestamp: 'Unix ms',
-  ms: 'ms since epoch',
+  ms: 'ms since the epoch',
 };
 
-/** Said with the time, above the other fields. */
+/** Fields that are shown as the time, above the other fields. */
 const TIMES = ['utc', 'iso'];
 
+/** One reading of an id: its time, its diagram and its fields. */
 export function ReadingPanel({ id, reading, isBest }: { id: string; reading: Reading; isBest: boolean }) {
   const { family, fields } = reading;
   const diagram = diagramOf(id, reading);
   const flavour = fields.layout ?? fields.flavour;
   const title = `${TITLES[family] ?? family}${flavour === undefined ? '' : `, ${flavour}`}`;
   return (
-    <Panel title={title} actions={isBest && <span class="badge">best reading</span>}>
+    <Panel title={title} actions={isBest && <span class="badge">most likely</span>}>
       <Time fields={fields} />
       {diagram && <IdDiagram diagram={diagram} title={title} />}
       <dl class="fields">

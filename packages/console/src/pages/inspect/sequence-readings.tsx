@@ -4,21 +4,21 @@ import { type Position, positionOf, usageOf } from '../../lib/sequence-usage.js'
 import { hrefOf } from '../../router.js';
 import { Panel } from '../../ui/panel.js';
 
-/** Where a number stands in the sequences that have it. */
+/** The position of a number in each sequence that contains it. */
 export function SequenceReadings({ id, sequences }: { id: string; sequences: readonly SequenceJson[] }) {
   return (
-    <Panel title="Number of a sequence">
+    <Panel title="Sequence number">
       <div class="table-frame">
         <table>
           <thead>
             <tr>
               <th scope="col">Sequence</th>
-              <th scope="col">Given out</th>
+              <th scope="col">Allocated</th>
               <th scope="col" class="end">
                 Position
               </th>
               <th scope="col" class="end">
-                Next block begins at
+                Next block starts at
               </th>
               <th scope="col" class="end">
                 Used
@@ -32,7 +32,7 @@ export function SequenceReadings({ id, sequences }: { id: string; sequences: rea
                   <a href={hrefOf('sequences')}>{sequence.name}</a>
                 </th>
                 <Cells position={positionOf(sequence, BigInt(id))} />
-                <td data-label="Next block begins at" class="end mono">
+                <td data-label="Next block starts at" class="end mono">
                   {sequence.next}
                 </td>
                 <td data-label="Used" class="end mono">
@@ -51,7 +51,7 @@ function Cells({ position }: { position: Position }) {
   if (position.kind === 'none') return null;
   return (
     <>
-      <td data-label="Given out">{position.kind === 'given' ? 'yes, in a block' : 'not yet'}</td>
+      <td data-label="Allocated">{position.kind === 'allocated' ? 'yes, in a block' : 'not yet'}</td>
       <td data-label="Place" class="end mono">
         {digits(position.index + 1n)}
       </td>

@@ -7,14 +7,14 @@ import { positionOf } from '../../lib/sequence-usage.js';
 import { useObservable } from '../../ui/use-observable.js';
 
 export interface Inspected {
-  /** What all this is about; the one before, until there is an answer. */
+  /** The id of these readings. The previous id, until a response arrives. */
   readonly id: string;
   readonly readings: readonly Reading[];
-  /** The sequences that have such an id. */
+  /** The sequences that contain this id. */
   readonly sequences: readonly SequenceJson[];
-  /** What is wrong with the id. */
+  /** The error in the id. */
   readonly problem: string | undefined;
-  /** What is wrong otherwise. */
+  /** Any other error. */
   readonly error: unknown;
   readonly isLoading: boolean;
 }
@@ -28,7 +28,7 @@ const NOTHING: Inspected = {
   isLoading: false,
 };
 
-/** What the server says of an id. */
+/** The readings of an id, from the server. */
 export function useInspection(id: string): Inspected {
   const [state, setState] = useState(NOTHING);
   const refreshes = useObservable(refreshCount);
@@ -36,13 +36,13 @@ export function useInspection(id: string): Inspected {
   useEffect(() => {
     if (id === '') return setState(NOTHING);
     const control = new AbortController();
-    // What was there stays until there is something else, so that nothing flickers.
+    // The previous readings stay until new ones arrive, so that the page does not flicker.
     setState((last) => ({ ...last, isLoading: last.readings.length + last.sequences.length === 0 }));
     inspect(id, control.signal).then(
       (next) => control.signal.aborted || setState(next),
       (error) => {
         if (control.signal.aborted) return;
-        // What was there stays while nobody answers; the banner says why.
+        // While the server is unreachable, the previous readings stay and the banner tells why.
         setState((last) =>
           error instanceof UnreachableError ? { ...last, isLoading: false } : { ...NOTHING, id, error },
         );
@@ -67,17 +67,20 @@ async function inspect(id: string, signal: AbortSignal): Promise<Inspected> {
       ...NOTHING,
       id,
       readings: read.readings,
-      sequences: sequences.filter((each) => isGiven(each, id)),
+      sequences: sequences.filter((each) => isAllocated(each, id)),
     };
   return { ...NOTHING, id, sequences, problem: sequences.length === 0 ? sentenceOf(read) : undefined };
 }
 
-/** A number that says something else is a sequence's only if it was given out: one without an end has them all. */
-function isGiven(sequence: SequenceJson, id: string): boolean {
-  return positionOf(sequence, BigInt(id)).kind === 'given';
+/**
+ * True if a sequence has allocated the id. A number that is also a flake is shown for such sequences only, because a
+ * sequence without a limit contains every number.
+ */
+function isAllocated(sequence: SequenceJson, id: string): boolean {
+  return positionOf(sequence, BigInt(id)).kind === 'allocated';
 }
 
-/** A plain number may be an id of a sequence: which of them has it, only the store knows. */
+/** The sequences that contain an id. Any plain number can be an id of a sequence. */
 async function sequencesWith(id: string, signal: AbortSignal): Promise<SequenceJson[]> {
   if (!/^-?\d{1,19}$/.test(id)) return [];
   const all = await api.sequences(signal);

@@ -7,7 +7,7 @@ import styles from './lease-grid.module.css';
 import { NodeCell } from './node-cell.js';
 import { NodeDetail } from './node-detail.js';
 
-/** Node ids shown at a time: on a telephone, fewer. */
+/** The number of node ids on one page of the grid. Small screens show fewer. */
 const PAGE = matchMedia('(max-width: 640px)').matches ? 128 : 512;
 
 interface Props {
@@ -16,7 +16,7 @@ interface Props {
   readonly size: number;
 }
 
-/** Every node id as a cell. One of them is in the tab order; the arrow keys lead to the others. */
+/** A grid with a cell for each node id. One cell is in the tab order; the arrow keys move to the others. */
 export function LeaseGrid({ records, now, size }: Props) {
   const [wanted, setFirst] = useState(0);
   const [current, setCurrent] = useState(0);
@@ -31,9 +31,9 @@ export function LeaseGrid({ records, now, size }: Props) {
     setCurrent(id);
     grid.current?.querySelector<HTMLElement>(`[data-node="${id}"]`)?.focus();
   };
-  const steer = (event: KeyboardEvent) => {
+  const moveFocus = (event: KeyboardEvent) => {
     const columns = columnsOf(grid.current);
-    const leaps: Record<string, number> = {
+    const targets: Record<string, number> = {
       ArrowRight: chosen + 1,
       ArrowLeft: chosen - 1,
       ArrowDown: chosen + columns,
@@ -41,7 +41,7 @@ export function LeaseGrid({ records, now, size }: Props) {
       Home: first,
       End: first + count - 1,
     };
-    const to = leaps[event.key];
+    const to = targets[event.key];
     if (to === undefined) return;
     event.preventDefault();
     go(to);
@@ -52,8 +52,8 @@ export function LeaseGrid({ records, now, size }: Props) {
       <ul
         class={styles.grid}
         ref={grid}
-        onKeyDown={steer}
-        aria-label="Node ids; arrow keys lead from one to the next"
+        onKeyDown={moveFocus}
+        aria-label="Node ids; move with the arrow keys"
       >
         {views.map((view) => (
           <NodeCell
@@ -85,7 +85,7 @@ export function LeaseGrid({ records, now, size }: Props) {
   );
 }
 
-/** How many cells there are beside each other, which the stylesheet decides. */
+/** The number of columns, which the stylesheet decides. */
 function columnsOf(grid: HTMLElement | null): number {
   return grid === null ? 1 : getComputedStyle(grid).gridTemplateColumns.split(' ').length;
 }

@@ -4,10 +4,10 @@ import { floorOf, viewOf } from '../../lib/lease-state.js';
 import { EmptyState } from '../../ui/empty-state.js';
 import { StateSwatch } from './state-swatch.js';
 
-/** More rows than this nobody reads. */
+/** The largest number of rows. */
 const SHOWN = 100;
 
-/** The node ids that were ever used, those in use first. */
+/** The node ids that were ever used. Node ids in use come first. */
 export function LeaseTable({ records, now }: { records: readonly LeaseJson[]; now: number }) {
   const floor = floorOf(records);
   const views = records
@@ -17,7 +17,7 @@ export function LeaseTable({ records, now }: { records: readonly LeaseJson[]; no
   if (views.length === 0)
     return (
       <EmptyState title="No node id of this namespace was ever used">
-        <p>A generator takes one when it is made with a lease of this namespace.</p>
+        <p>A generator takes a node id when it leases one in this namespace.</p>
       </EmptyState>
     );
   return (
@@ -49,9 +49,7 @@ export function LeaseTable({ records, now }: { records: readonly LeaseJson[]; no
                 <td data-label="State">
                   <StateSwatch state={state} /> {state === 'fenced' ? 'fenced ahead' : state}
                 </td>
-                <td data-label="Holder">
-                  {record?.owner === null ? '—' : record?.label || 'without a label'}
-                </td>
+                <td data-label="Holder">{record?.owner === null ? '—' : record?.label || 'no label'}</td>
                 <td data-label="Expires in" class="end mono">
                   {state === 'held' ? `${Math.ceil(left)} s` : '—'}
                 </td>
@@ -66,7 +64,9 @@ export function LeaseTable({ records, now }: { records: readonly LeaseJson[]; no
           </tbody>
         </table>
       </div>
-      {views.length > SHOWN && <p class="muted pad">And {digits(views.length - SHOWN)} more.</p>}
+      {views.length > SHOWN && (
+        <p class="muted pad">{digits(views.length - SHOWN)} more rows are not shown.</p>
+      )}
     </>
   );
 }

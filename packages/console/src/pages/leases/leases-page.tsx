@@ -18,7 +18,7 @@ import { recordWindows } from './window-history.js';
 
 const INTERVAL = 1000;
 
-/** Who holds the node ids of a namespace, and until when. */
+/** The node ids of a namespace and their holders. */
 export function LeasesPage({ rest }: { rest: string }) {
   const server = usePolling('server', api.server, 10_000);
   const [wanted, setWanted] = useState<{ namespace: string; size: number | undefined }>();
@@ -40,7 +40,7 @@ export function LeasesPage({ rest }: { rest: string }) {
   const layout = isOfFlakes ? server.data?.layout : undefined;
   const wantedSize = wanted?.namespace === namespace ? wanted.size : undefined;
   const size = wantedSize ?? (data && guessSize(namespace, layout, data.leases)) ?? 0;
-  const isOddName = error instanceof ApiError && error.status === 422;
+  const isInvalidName = error instanceof ApiError && error.status === 422;
 
   return (
     <Page title="Leases" lead="Node ids and the windows of time in which their holders may mint.">
@@ -49,10 +49,10 @@ export function LeasesPage({ rest }: { rest: string }) {
         namespace={namespace}
         known={known}
         size={size}
-        error={isOddName ? fieldErrorsOf(error, [])[''] : undefined}
+        error={isInvalidName ? fieldErrorsOf(error, [])[''] : undefined}
         onShow={(name, count) => setWanted({ namespace: name, size: count })}
       />
-      {!isOddName && <RequestError error={error ?? (namespace === '' ? server.error : undefined)} />}
+      {!isInvalidName && <RequestError error={error ?? (namespace === '' ? server.error : undefined)} />}
       {data === undefined && error === undefined && server.error === undefined && (
         <Loading what="the leases" lines={5} />
       )}
@@ -60,8 +60,8 @@ export function LeasesPage({ rest }: { rest: string }) {
         <>
           {!data.durable && (
             <Notice look="info">
-              This store can forget. Windows of an empty namespace begin late enough that no holder from
-              before can still be minting.
+              This store can lose its data. In an empty namespace, the first windows start late enough that no
+              earlier holder can still be minting.
             </Notice>
           )}
           <Panel

@@ -7,24 +7,24 @@ import { FormError, useSubmit } from '../../ui/use-submit.js';
 
 interface Props {
   readonly namespace: string;
-  /** Those that the server itself uses. */
+  /** The namespaces of the server itself. */
   readonly known: readonly string[];
   readonly size: number;
   readonly error: string | undefined;
   readonly onShow: (namespace: string, size: number | undefined) => void;
 }
 
-/** No namespace has more node ids. */
+/** The largest number of node ids in a namespace. */
 const LARGEST = 2 ** 32;
 
-/** Which namespace to look at, and how many node ids it has: the store does not know. */
+/** The namespace to show, and its number of node ids, which the store does not know. */
 export function NamespaceForm({ namespace, known, size, error, onShow }: Props) {
   const [name, setName] = useState(namespace);
   const [typedSize, setTypedSize] = useState('');
   const list = useId();
 
   const { errors, isBusy, submit } = useSubmit(['namespace', 'size'], async () => {
-    if (name === '') throw new FormError({ namespace: 'A namespace is needed.' });
+    if (name === '') throw new FormError({ namespace: 'Enter a namespace.' });
     const typed = typedNumber('The number of node ids', typedSize);
     if ('error' in typed) throw new FormError({ size: typed.error });
     if (typed.value !== undefined && (typed.value < 1 || typed.value > LARGEST))
@@ -40,7 +40,7 @@ export function NamespaceForm({ namespace, known, size, error, onShow }: Props) 
         value={name}
         onInput={setName}
         list={list}
-        hint={known.length === 0 ? 'as generators name it' : `this server uses ${known.join(', ')}`}
+        hint={known.length === 0 ? 'the name that generators use' : `this server uses ${known.join(', ')}`}
         error={errors.namespace ?? error}
       />
       <datalist id={list}>
@@ -53,7 +53,7 @@ export function NamespaceForm({ namespace, known, size, error, onShow }: Props) 
         value={typedSize}
         onInput={setTypedSize}
         placeholder={size === 0 ? '' : String(size)}
-        hint="as many as it seems, if empty"
+        hint="detected if empty"
         error={errors.size}
         isNumber
       />

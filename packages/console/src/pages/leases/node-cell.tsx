@@ -5,14 +5,14 @@ import styles from './node-state.module.css';
 interface Props {
   readonly id: number;
   readonly state: LeaseState;
-  /** Whole seconds. */
+  /** Seconds left, rounded up. */
   readonly left: number;
   readonly label: string;
   readonly isCurrent: boolean;
   readonly onChoose: (id: number) => void;
 }
 
-/** A node id. There are hundreds, of which a few change. */
+/** The cell of a node id. Only the few cells that change are rendered again. */
 export class NodeCell extends Component<Props> {
   override shouldComponentUpdate(next: Props): boolean {
     return (Object.keys(next) as (keyof Props)[]).some((key) => next[key] !== this.props[key]);
@@ -20,7 +20,7 @@ export class NodeCell extends Component<Props> {
 
   override render() {
     const { id, state, left, label, isCurrent, onChoose } = this.props;
-    const holder = state === 'held' ? ` by ${label || 'somebody'}, ${left} s left` : '';
+    const holder = state === 'held' ? ` by ${label || 'a process without a label'}, ${left} s left` : '';
     const wait = state === 'fenced' ? ` ahead for ${left} s` : '';
     const text = `Node ${id}: ${state}${holder}${wait}`;
     return (

@@ -3,13 +3,13 @@ import type { NodeView } from '../../lib/lease-state.js';
 import styles from './node-detail.module.css';
 
 const SENTENCES = {
-  free: 'Nobody holds it, and it can be taken at once.',
-  held: 'Its holder may put times before the fence into ids.',
-  expired: 'Its holder has not renewed it. The next one begins at the fence.',
-  fenced: 'Nobody holds it, but its next window cannot begin before the fence.',
+  free: 'No process holds it. A lease can start at once.',
+  held: 'The holder may use times before the fence in ids.',
+  expired: 'The holder did not renew its lease. The next window starts at the fence.',
+  fenced: 'No process holds it, but the next window cannot start before the fence.',
 };
 
-/** All that is known of one node id. */
+/** The details of one node id. */
 export function NodeDetail({ view: { id, state, record, left } }: { view: NodeView }) {
   return (
     <div class={styles.detail}>
@@ -18,12 +18,12 @@ export function NodeDetail({ view: { id, state, record, left } }: { view: NodeVi
         {left > 0 && ` for ${Math.ceil(left)} s more`}. <span class="muted">{SENTENCES[state]}</span>
       </p>
       {record === undefined ? (
-        <p class="muted">It has never been used.</p>
+        <p class="muted">This node id has never been used.</p>
       ) : (
         <dl class="fields">
           <div>
             <dt>holder</dt>
-            <dd>{record.owner === null ? '—' : record.label || 'without a label'}</dd>
+            <dd>{record.owner === null ? '—' : record.label || 'no label'}</dd>
           </div>
           <div>
             <dt>holders so far</dt>

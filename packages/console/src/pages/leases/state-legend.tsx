@@ -2,7 +2,7 @@ import { digits } from '../../lib/format.js';
 import type { LeaseState } from '../../lib/lease-state.js';
 import { StateSwatch } from './state-swatch.js';
 
-/** In the order people look for them. */
+/** The states, the most important first. */
 const STATES: readonly (readonly [state: LeaseState, label: string])[] = [
   ['held', 'held'],
   ['fenced', 'fenced ahead'],
@@ -10,7 +10,7 @@ const STATES: readonly (readonly [state: LeaseState, label: string])[] = [
   ['free', 'free'],
 ];
 
-/** How many node ids are in each state, and what it looks like. */
+/** The number of node ids in each state, beside the colour of the state. */
 export function StateLegend({ counts }: { counts: Readonly<Record<LeaseState, number>> }) {
   return (
     <ul class="legend">

@@ -8,12 +8,14 @@ interface Props {
   readonly height: number;
 }
 
-/** Between two lines, ms, and the room that their names need, pixels. */
+/** The possible distances between two ticks, ms. */
 const TICKS = [30_000, 60_000];
-const ROOM = 48;
+/** The width of the label of a tick, pixels. */
+const LABEL_WIDTH = 48;
 
+/** The time axis: seconds before and after now. */
 export function TimelineAxis({ x, now, from, to, height }: Props) {
-  const tick = TICKS.find((ms) => x(now + ms) - x(now) >= ROOM) ?? 60_000;
+  const tick = TICKS.find((ms) => x(now + ms) - x(now) >= LABEL_WIDTH) ?? 60_000;
   const offsets = [];
   for (let at = from; at <= to; at += tick) offsets.push(at - now);
   return (

@@ -3,7 +3,7 @@ import { useWidth } from '../../ui/use-width.js';
 import styles from './timeline.module.css';
 import { TimelineAxis } from './timeline-axis.js';
 
-/** What is shown, ms: this much of the past and of the future. */
+/** The time range of the timeline before and after now, ms. */
 const PAST = 120_000;
 const FUTURE = 60_000;
 
@@ -12,10 +12,10 @@ const ROW = 22;
 const LEFT = 44;
 const TOP = 20;
 
-/** More rows than this are too many to be compared. */
+/** The largest number of rows. */
 const SHOWN = 20;
 
-/** The windows of each node id side by side in time: they never overlap. */
+/** The windows of each node id over time. Windows of one node id never overlap. */
 export function Timeline({ history, now }: { history: History; now: number }) {
   const [ref, width] = useWidth<HTMLDivElement>();
   const [from, to] = [now - PAST, now + FUTURE];
@@ -26,7 +26,7 @@ export function Timeline({ history, now }: { history: History; now: number }) {
   return (
     <div ref={ref} class={styles.timeline}>
       {shown.length === 0 && (
-        <p class="muted">No window in sight: none was open in the last two minutes while this page looked.</p>
+        <p class="muted">No window was open in the last two minutes while this page was open.</p>
       )}
       {shown.length > 0 && width > 0 && (
         <svg
@@ -48,10 +48,10 @@ export function Timeline({ history, now }: { history: History; now: number }) {
           ))}
         </svg>
       )}
-      {rows.length > SHOWN && <p class="muted">And {rows.length - SHOWN} more node ids.</p>}
+      {rows.length > SHOWN && <p class="muted">{rows.length - SHOWN} more node ids are not shown.</p>}
       <p class="note">
-        Seen by this page since it was opened. A window that was there before begins at the left edge; the
-        part after now is what the holder may still use.
+        The timeline starts when this page is opened. Earlier windows start at the left edge. The part of a
+        window after now is the time that its holder may still use.
       </p>
     </div>
   );
@@ -66,7 +66,7 @@ function Bar({ window, x, now }: { window: SeenWindow; x: (at: number) => number
   const text = label.length * 6.4 < room ? label : '';
   return (
     <g class={isReleased || until <= now ? styles.past : undefined}>
-      <title>{`${label || 'without a label'}, epoch ${window.epoch}${isReleased ? ', released' : ''}`}</title>
+      <title>{`${label || 'no label'}, term ${window.epoch}${isReleased ? ', released' : ''}`}</title>
       <rect class={styles.used} x={start} y="3" width={Math.max(middle - start, 1)} height={ROW - 6} rx="2" />
       {end > middle && (
         <rect class={styles.ahead} x={middle} y="3" width={end - middle} height={ROW - 6} rx="2" />

@@ -1,10 +1,10 @@
 import type { LeasesJson } from '../../api/types.js';
 import { type History, withWindows } from '../../lib/lease-windows.js';
 
-/** What was recordWindows of each namespace. It outlives the page, so that coming back shows it all. */
+/** The history of each namespace. It outlives the page, so that a user who comes back sees all of it. */
 const histories = new Map<string, History>();
 
-/** The windows of a namespace, with what an answer shows of it. */
+/** Adds the windows of a response to the history of its namespace, and returns the history. */
 export function recordWindows({ namespace, leases, now }: LeasesJson): History {
   const history = withWindows(histories.get(namespace), leases, now);
   histories.set(namespace, history);

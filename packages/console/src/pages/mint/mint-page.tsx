@@ -13,13 +13,13 @@ import { SequenceField } from './sequence-field.js';
 
 const CHOICES = Object.entries(FAMILIES).map(([family, { label }]) => [family as MintFamily, label] as const);
 
-/** The server knows the names of types; of numbers there are so many. */
+/** Refuses a type number that is too high. Only the server knows the names of types. */
 function requireType(type: string): void {
   if (/^\d+$/.test(type) && Number(type) > 3843)
     throw new FormError({ type: 'Type must be a name, or a number from 0 to 3843.' });
 }
 
-/** Ids of any family. */
+/** Mints ids of any family. */
 export function MintPage({ rest }: { rest: string }) {
   const [family, setFamily] = useState<MintFamily>(rest === '' ? 'flake' : 'sequence');
   const [options, setOptions] = useState<MintOptions>({ count: '5', mode: 'variable', name: rest, type: '' });
@@ -28,14 +28,14 @@ export function MintPage({ rest }: { rest: string }) {
 
   const { errors, isBusy, submit, clear } = useSubmit(['count', 'mode', 'name', 'type'], async () => {
     if (family === 'sequence' && options.name.trim() === '')
-      throw new FormError({ name: 'A sequence is needed.' });
+      throw new FormError({ name: 'Enter the name of a sequence.' });
     if (family === 'key') requireType(options.type.trim());
     const ids = await FAMILIES[family].mint(options);
     setMinted({ family, ids, at: Date.now() });
   });
 
   return (
-    <Page title="Mint" lead="Make ids of any family, here and now. Each is given out once and never again.">
+    <Page title="Mint" lead="Mint ids of any family. Every id is handed out only once.">
       <form class="panel" onSubmit={submit} noValidate>
         <Choice
           legend="Family"
@@ -52,8 +52,8 @@ export function MintPage({ rest }: { rest: string }) {
             legend="Mode"
             value={options.mode}
             options={[
-              ['variable', 'Variable: spread'],
-              ['sequential', 'Sequential: together'],
+              ['variable', 'Variable (spread out)'],
+              ['sequential', 'Sequential (kept together)'],
             ]}
             onChange={(mode) => set({ mode })}
           />
@@ -67,12 +67,12 @@ export function MintPage({ rest }: { rest: string }) {
               label="Type"
               value={options.type}
               onInput={(type) => set({ type })}
-              hint="a name of the config, or a number; none for the default"
+              hint="a type name from the config, or a number; empty for the default"
               error={errors.type}
             />
           )}
           <TextField
-            label="How many"
+            label="Count"
             value={options.count}
             onInput={(count) => set({ count })}
             hint="1 to 10,000"
@@ -87,7 +87,7 @@ export function MintPage({ rest }: { rest: string }) {
       </form>
       {minted === undefined ? (
         <EmptyState title="No ids yet">
-          <p>Choose a family and how many, then mint. Nothing is kept here: what you leave behind is lost.</p>
+          <p>Choose a family and a count, then mint. This page does not keep ids: copy the ones you need.</p>
         </EmptyState>
       ) : (
         <MintedIds minted={minted} />

@@ -11,9 +11,10 @@ export interface Minted {
   readonly at: number;
 }
 
-/** More rows than this only make the page slow; all of them are copied. */
+/** The largest number of rows, so that the page stays fast. The copy button copies all ids. */
 const SHOWN = 200;
 
+/** The ids of the last request, with buttons to copy them. */
 export function MintedIds({ minted: { family, ids, at } }: { minted: Minted }) {
   const hidden = ids.length - SHOWN;
   const title = `${digits(ids.length)} ${ids.length === 1 ? 'id' : 'ids'}: ${FAMILIES[family].label}`;
@@ -42,7 +43,7 @@ export function MintedIds({ minted: { family, ids, at } }: { minted: Minted }) {
           </li>
         ))}
       </ol>
-      {hidden > 0 && <p class="muted">And {digits(hidden)} more, which are copied with the others.</p>}
+      {hidden > 0 && <p class="muted">{digits(hidden)} more ids are not shown. “Copy all” includes them.</p>}
     </Panel>
   );
 }

@@ -9,7 +9,7 @@ interface Props {
   readonly onInput: (name: string) => void;
 }
 
-/** The name of a sequence, with those that there are to choose from. */
+/** The name of a sequence, with the defined sequences as suggestions. */
 export function SequenceField({ value, error, onInput }: Props) {
   const { data = [] } = usePolling('sequences', api.sequences, 10_000);
   const list = useId();
@@ -22,7 +22,7 @@ export function SequenceField({ value, error, onInput }: Props) {
         onInput={onInput}
         error={error}
         list={list}
-        hint={names.length === 0 ? 'none is defined yet' : `one of ${names.length}`}
+        hint={names.length === 0 ? 'no sequence is defined yet' : `one of ${names.length} defined sequences`}
       />
       <datalist id={list}>
         {names.map((name) => (

@@ -15,7 +15,7 @@ interface Props {
   readonly before: Placement;
 }
 
-/** What one node more would move. */
+/** Calculates the keys that an additional node would move. */
 export function AddNode({ nodes, before }: Props) {
   const [host, setHost] = useState('');
   const [port, setPort] = useState('6379');
@@ -28,17 +28,17 @@ export function AddNode({ nodes, before }: Props) {
   });
 
   return (
-    <Panel title="What adding a node would move">
+    <Panel title="Effect of adding a node">
       <form class="row" onSubmit={submit} noValidate>
         <TextField label="Host" value={host} onInput={setHost} placeholder="10.0.0.4" error={errors.host} />
         <TextField label="Port" value={port} onInput={setPort} error={errors.port} isNumber />
         <TextField label="Weight" value={weight} onInput={setWeight} error={errors.weight} isNumber />
         <Button look="primary" submit isBusy={isBusy}>
-          Try it
+          Calculate
         </Button>
       </form>
       {errors[WHOLE_FORM] && <Notice>{errors[WHOLE_FORM]}</Notice>}
-      {/* Of another config it would say nothing. */}
+      {/* Hidden after a change of the config, which the result does not know. */}
       {result !== undefined && result.before === before && <MoveTable {...result} />}
     </Panel>
   );

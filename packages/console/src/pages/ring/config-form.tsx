@@ -17,14 +17,14 @@ interface Props {
   readonly onText: (text: string) => void;
 }
 
-/** Where the config comes from: typed, pasted, or a file. */
+/** The shard config: typed, pasted, or loaded from a file. */
 export function ConfigForm({ text, problem, onText }: Props) {
   const file = useId();
   return (
     <div class="panel stack">
       <Field
         label="Shard config"
-        hint="JSON with shards: { name: [port, host, weight] }, as for ShardMap"
+        hint="JSON with shards: { name: [port, host, weight] }, the config of ShardMap"
         error={problem}
       >
         {(attributes) => (

@@ -10,7 +10,7 @@ interface Props {
   readonly after: Placement;
 }
 
-/** Which keys go where when a node is added. */
+/** The keys that move when a node is added. */
 export function MoveTable({ name, before, after }: Props) {
   const moves = useMemo(() => movesBetween(before, after), [before, after]);
   const moved = moves.reduce((sum, { share }) => sum + share, 0);
@@ -20,10 +20,10 @@ export function MoveTable({ name, before, after }: Props) {
   return (
     <div class={styles.moves}>
       <p role="status">
-        <strong class="mono">{percent(moved)}</strong> of the keys would move, and{' '}
-        <span class="mono">{name}</span> would have <strong class="mono">{percent(share)}</strong> of them.
+        <strong class="mono">{percent(moved)}</strong> of the keys would move.{' '}
+        <span class="mono">{name}</span> would own <strong class="mono">{percent(share)}</strong> of all keys.
         {aside > 0 &&
-          ` ${percent(aside)} would go from one old node to another, because a node's points depend on how many nodes there are.`}
+          ` ${percent(aside)} would move between existing nodes, because the points of a node depend on the number of nodes.`}
       </p>
       <div class="table-frame">
         <table>
@@ -31,7 +31,7 @@ export function MoveTable({ name, before, after }: Props) {
             <tr>
               <th scope="col">From</th>
               <th scope="col">To</th>
-              <th scope="col">Of all keys</th>
+              <th scope="col">Share of all keys</th>
             </tr>
           </thead>
           <tbody>
@@ -43,7 +43,7 @@ export function MoveTable({ name, before, after }: Props) {
                 <td data-label="To" class="mono">
                   {move.to} {isNew(move) && <span class="badge">new</span>}
                 </td>
-                <td data-label="Of all keys">
+                <td data-label="Share of all keys">
                   <ShareBar share={move.share} of="all keys" />
                 </td>
               </tr>

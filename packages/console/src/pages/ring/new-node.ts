@@ -9,9 +9,9 @@ interface NodeText {
 }
 
 /**
- * The node that was typed.
+ * The node that the user typed.
  *
- * @throws FormError with every field that is wrong
+ * @throws FormError with an error for every wrong field
  */
 export function newNode(text: NodeText, others: readonly ShardNode[]): { name: string; weight: number } {
   const errors: Record<string, string> = {};
@@ -26,8 +26,8 @@ export function newNode(text: NodeText, others: readonly ShardNode[]): { name: s
   const port = number('port', 'The port', 65_535);
   const weight = number('weight', 'The weight', MAX_WEIGHT);
   const name = `${host}:${port}`;
-  if (host === '' || /[\s\0]/.test(host)) errors.host = 'The host must be text without spaces.';
-  else if (others.some((node) => node.name === name)) errors.host = `${name} is on the ring already.`;
+  if (host === '' || /[\s\0]/.test(host)) errors.host = 'Enter a host without spaces.';
+  else if (others.some((node) => node.name === name)) errors.host = `${name} is already on the ring.`;
   if (Object.keys(errors).length > 0) throw new FormError(errors);
   return { name, weight };
 }

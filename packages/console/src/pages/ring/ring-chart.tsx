@@ -5,7 +5,7 @@ import styles from './ring-chart.module.css';
 
 const RADIUS = 70;
 
-/** The shares as a ring. */
+/** The shares of all nodes as a ring. */
 export function RingChart({ shares }: { shares: readonly NodeShare[] }) {
   let at = 0;
   return (
@@ -34,9 +34,9 @@ export function RingChart({ shares }: { shares: readonly NodeShare[] }) {
   );
 }
 
-/** A piece of the circle between two shares of it, from the top on. */
+/** An arc of the circle. `from` and `to` run from 0 to 1, clockwise from the top. */
 function arc(from: number, to: number): string {
-  // A circle that ends where it begins would be nothing.
+  // An arc that ends at its start would be empty.
   const end = Math.min(to, from + 0.99999);
   const point = (share: number) => {
     const angle = (share - 0.25) * 2 * Math.PI;

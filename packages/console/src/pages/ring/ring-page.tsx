@@ -10,20 +10,20 @@ import { RingChart } from './ring-chart.js';
 import styles from './ring-page.module.css';
 import { ShareTable } from './share-table.js';
 
-/** What a shard config makes of the keys, and what one node more would move. */
+/** The share of the keys on each node of a shard config, and the effect of an additional node. */
 export function RingPage() {
   const [text, setText] = useState('');
   const { nodes, placement, problem } = useMemo(() => read(text), [text]);
   return (
     <Page
       title="Ring"
-      lead="Which node has how many of the keys. The config stays in this page; nothing is sent anywhere."
+      lead="The share of the keys on each node. The config stays in this page and is never sent."
     >
       <div class={styles.layout}>
         <ConfigForm text={text} problem={problem} onText={setText} />
         {placement === undefined ? (
           <EmptyState title="No ring yet">
-            <p>Paste a shard config, load it from a file, or begin with the example.</p>
+            <p>Paste a shard config, load it from a file, or start with the example.</p>
           </EmptyState>
         ) : (
           <Panel title={`${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}`}>

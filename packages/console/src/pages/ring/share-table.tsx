@@ -11,7 +11,7 @@ interface Props {
   readonly shares: readonly NodeShare[];
 }
 
-/** Each node's share of the keys, beside the share that its weight would have it have. */
+/** The share of the keys on each node, beside the share that its weight asks for. */
 export function ShareTable({ nodes, shares }: Props) {
   const total = shares.reduce((sum, { weight }) => sum + weight, 0);
   const ids = new Map(nodes.map(({ name, id }) => [name, id]));
@@ -58,7 +58,9 @@ export function ShareTable({ nodes, shares }: Props) {
           </tbody>
         </table>
       </div>
-      <p class="note">Counted over {digits(SAMPLE_KEYS)} keys, so right to about 0.1 percentage points.</p>
+      <p class="note">
+        Measured with {digits(SAMPLE_KEYS)} sample keys; accurate to about 0.1 percentage points.
+      </p>
     </div>
   );
 }

@@ -5,12 +5,13 @@ const TEXTS = {
   measuring: 'measuring …',
   idle: 'not in use',
   exhausted: 'has run out',
-  cycle: 'never: it starts over',
+  cycle: 'never (starts over)',
 };
 
-/** Sooner than this somebody should do something, ms. */
+/** A date closer than this is a warning, ms. */
 const SOON = 30 * 86_400_000;
 
+/** The time when a sequence runs out. */
 export function ForecastText({ forecast }: { forecast: Forecast }) {
   if (forecast.kind === 'far') return <span class="muted">in {short(Math.round(forecast.years))} years</span>;
   if (forecast.kind !== 'date') return <span class="muted">{TEXTS[forecast.kind]}</span>;

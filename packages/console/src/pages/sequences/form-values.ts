@@ -2,7 +2,7 @@ import type { SequenceChanges, SequenceJson } from '../../api/types.js';
 import { type Typed, typedDigits, typedNumber } from '../../lib/typed-number.js';
 import { FormError } from '../../ui/use-submit.js';
 
-/** The fields of the form, as they are typed. */
+/** The fields of the form, as typed. */
 export interface FormValues {
   readonly name: string;
   readonly start: string;
@@ -25,7 +25,7 @@ export const EMPTY_FORM: FormValues = {
   cycle: false,
 };
 
-/** A sequence as it stands, to be altered. */
+/** The values of a form that alters a sequence. */
 export function valuesOf({
   name,
   next,
@@ -40,7 +40,7 @@ export function valuesOf({
   return { ...EMPTY_FORM, ...shown, name, next: exhausted ? '' : next };
 }
 
-/** What people call the fields, and how each is read. */
+/** The label of each field, and the function that reads it. */
 const READERS = {
   start: ['Start', typedDigits],
   next: ['Next', typedDigits],
@@ -51,9 +51,9 @@ const READERS = {
 } as const;
 
 /**
- * What is to be sent of what was typed: all that is not empty, or only what differs from `before`.
+ * The changes to send: all fields that are not empty, or only those that differ from `before`.
  *
- * @throws FormError with every field that is not even a number
+ * @throws FormError with an error for every field that is not a number
  */
 export function changesIn(values: FormValues, before: FormValues = EMPTY_FORM): SequenceChanges {
   const changes: Record<string, unknown> = {};
@@ -65,7 +65,7 @@ export function changesIn(values: FormValues, before: FormValues = EMPTY_FORM): 
     if ('error' in result) errors[field] = result.error;
     else if (field === 'step' && result.value === 0) errors[field] = 'Step must be a whole number, not 0.';
     else if (result.value !== undefined) changes[field] = result.value;
-    else if (before !== EMPTY_FORM) errors[field] = `${label} cannot be left empty.`;
+    else if (before !== EMPTY_FORM) errors[field] = `${label} cannot be empty.`;
   }
   if (Object.keys(errors).length > 0) throw new FormError(errors);
   if (values.cycle !== before.cycle) changes.cycle = values.cycle;

@@ -13,11 +13,12 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Removes a sequence, once its name has been typed. */
+/** Removes a sequence after the user has typed its name. */
 export function RemoveDialog({ name, onDone, onClose }: Props) {
   const [typed, setTyped] = useState('');
   const { errors, isBusy, submit } = useSubmit(['name'], async () => {
-    if (typed !== name) throw new FormError({ name: `This is not the name. Type ${name} to remove it.` });
+    if (typed !== name)
+      throw new FormError({ name: `The name does not match. Type ${name} to remove the sequence.` });
     await api.remove(name);
     onDone(`Sequence ${name} is removed.`);
   });
@@ -25,19 +26,19 @@ export function RemoveDialog({ name, onDone, onClose }: Props) {
     <Dialog title={`Remove ${name}?`} onClose={onClose}>
       <form class="stack" onSubmit={submit} noValidate>
         <p>
-          The store forgets how far it has come. A sequence that is defined under this name again starts over,
-          and gives the same ids. This cannot be undone.
+          The store deletes the sequence and its position. A new sequence of the same name starts over and
+          hands out the same ids again. This cannot be undone.
         </p>
         <TextField
           label={`Type ${name} to confirm`}
           value={typed}
           onInput={setTyped}
           error={errors.name}
-          hint="exactly as it is written"
+          hint="exactly as shown"
         />
         {errors[WHOLE_FORM] && <Notice>{errors[WHOLE_FORM]}</Notice>}
         <div class="dialog-foot">
-          <Button onClick={onClose}>Keep it</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button look="danger" submit isBusy={isBusy}>
             Remove
           </Button>

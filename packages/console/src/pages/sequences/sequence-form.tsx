@@ -11,7 +11,7 @@ import { changesIn, EMPTY_FORM, type FormValues, valuesOf } from './form-values.
 import styles from './sequence-form.module.css';
 
 interface Props {
-  /** The one to be altered; none if one is to be defined. */
+  /** The sequence to alter; left out to define a new one. */
   readonly sequence?: SequenceJson;
   readonly onDone: (sentence: string) => void;
   readonly onClose: () => void;
@@ -19,9 +19,9 @@ interface Props {
 
 const FIELDS = ['name', 'start', 'next', 'blockSize', 'step', 'min', 'max', 'cycle'];
 
-/** Defines a sequence, or alters one. */
+/** Defines or alters a sequence. */
 export function SequenceForm({ sequence, onDone, onClose }: Props) {
-  // As it was when the form was opened: what the store has meanwhile is not what was looked at.
+  // The values when the form was opened. The store may have moved on since then.
   const [before] = useState(sequence === undefined ? EMPTY_FORM : valuesOf(sequence));
   const [values, setValues] = useState<FormValues>(before);
   const isNew = sequence === undefined;
@@ -29,12 +29,12 @@ export function SequenceForm({ sequence, onDone, onClose }: Props) {
   const { errors, isBusy, submit } = useSubmit(FIELDS, async () => {
     const changes = changesIn(values, before);
     if (isNew) {
-      if (values.name === '') throw new FormError({ name: 'A name is needed.' });
+      if (values.name === '') throw new FormError({ name: 'Enter a name.' });
       await api.define({ name: values.name, ...changes });
       return onDone(`Sequence ${values.name} is defined.`);
     }
     if (Object.keys(changes).length === 0)
-      throw new FormError({ [WHOLE_FORM]: 'Nothing has been changed yet.' });
+      throw new FormError({ [WHOLE_FORM]: 'Change at least one field.' });
     await api.alter(before.name, changes);
     onDone(`Sequence ${before.name} is altered.`);
   });
@@ -55,15 +55,11 @@ export function SequenceForm({ sequence, onDone, onClose }: Props) {
       <form class="stack" onSubmit={submit} noValidate>
         <div class={styles.grid}>
           {isNew && field('name', 'Name', 'up to 255 characters')}
-          {field(
-            'blockSize',
-            'Block size',
-            isNew ? 'ids taken at a time; 20 if empty' : 'ids taken at a time',
-          )}
+          {field('blockSize', 'Block size', isNew ? 'ids per block; 20 if empty' : 'ids per block')}
           {isNew
             ? field('start', 'Start', 'the first id; 1 if empty')
             : field('next', 'Next', 'forward only')}
-          {field('step', 'Step', isNew ? '1 if empty; negative descends' : 'of the same sign as before')}
+          {field('step', 'Step', isNew ? '1 if empty; negative counts down' : 'the sign cannot change')}
           {field('min', 'Lowest id', isNew ? '−2^63 if empty' : 'a whole number')}
           {field('max', 'Highest id', isNew ? '2^63 − 1 if empty' : 'a whole number')}
         </div>
@@ -77,8 +73,8 @@ export function SequenceForm({ sequence, onDone, onClose }: Props) {
             }}
           />
           <span>
-            Start over when it has run out
-            <span class="note"> Its ids then come again: only for those that are not kept.</span>
+            Start over at the end
+            <span class="note"> Ids then repeat. Use this only for ids that nobody stores.</span>
           </span>
         </label>
         {errors.cycle && <Notice>{errors.cycle}</Notice>}

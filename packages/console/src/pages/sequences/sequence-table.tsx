@@ -15,6 +15,7 @@ interface Props {
   readonly onRemove: (sequence: SequenceJson) => void;
 }
 
+/** The sequences with their usage, rate and forecast. */
 export function SequenceTable({ sequences, samples, onAlter, onRemove }: Props) {
   return (
     <div class="panel flush">
@@ -87,8 +88,8 @@ function Row({
         <ForecastText forecast={forecastOf(sequence, rate, Date.now())} />
       </td>
       <td class="actions">
-        <a class="button quiet" href={hrefOf('mint', name)} aria-label={`Draw from ${name}`}>
-          Draw
+        <a class="button quiet" href={hrefOf('mint', name)} aria-label={`Mint from ${name}`}>
+          Mint
         </a>
         <Button look="quiet" icon="edit" label={`Alter ${name}`} onClick={() => onAlter(sequence)} />
         <Button look="quiet" icon="remove" label={`Remove ${name}`} onClick={() => onRemove(sequence)} />
@@ -99,9 +100,9 @@ function Row({
 
 function Used({ sequence }: { sequence: SequenceJson }) {
   const { used, total, share } = usageOf(sequence);
-  // One that starts over does not run out.
+  // A sequence that starts over does not run out.
   const tone = sequence.cycle || share < 0.7 ? '' : share < 0.9 ? 'warn' : 'bad';
-  // Of those that end with the 64 bits nobody wants to read how many there are.
+  // The size of the 64-bit range tells nobody anything.
   const count = isOpenEnded(sequence) ? `${short(used)} ids` : `${short(used)} of ${short(total)}`;
   return (
     <div class={styles.usage} title={`${digits(used)} of ${digits(total)} ids`}>

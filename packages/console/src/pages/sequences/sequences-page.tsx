@@ -16,12 +16,12 @@ import { SequenceTable } from './sequence-table.js';
 
 const INTERVAL = 2000;
 
-/** What is open above the list. */
+/** The open dialog. */
 type Open =
   | { readonly kind: 'define' }
   | { readonly kind: 'alter' | 'remove'; readonly sequence: SequenceJson };
 
-/** Sequences: how far they are, how fast, and until when; to be defined, altered and removed. */
+/** Lists, defines, alters and removes sequences. */
 export function SequencesPage() {
   const samples = useRef<UsageSamples>(new Map());
   const [open, setOpen] = useState<Open>();
@@ -45,7 +45,7 @@ export function SequencesPage() {
   return (
     <Page
       title="Sequences"
-      lead="Numbers that are handed out in blocks. What is used is what has left the store."
+      lead="Numbers that are handed out in blocks. An id counts as used once its block has left the store."
       actions={
         <Button look="primary" icon="mint" onClick={() => setOpen({ kind: 'define' })}>
           Define a sequence
@@ -57,8 +57,8 @@ export function SequencesPage() {
       {data?.sequences.length === 0 && (
         <EmptyState title="No sequence is defined">
           <p>
-            A sequence gives ascending numbers, such as 10001, 10002, from a block that the server has
-            fetched.
+            A sequence hands out ascending numbers, such as 10001 and 10002, from blocks that the server
+            fetches.
           </p>
           <Button onClick={() => setOpen({ kind: 'define' })}>Define the first one</Button>
         </EmptyState>

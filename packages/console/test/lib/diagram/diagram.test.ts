@@ -96,7 +96,7 @@ describe('the diagram of any UUID', () => {
   });
 });
 
-it('draws nothing of a text that is not such an id', () => {
+it('has no diagram for a text that is not such an id', () => {
   expect(diagramOf('hello', { family: 'uuid', fields: { version: '4' } })).toBeUndefined();
   expect(diagramOf('12x', { family: 'flake', fields: { layout: 'jflake' } })).toBeUndefined();
   expect(diagramOf('12', { family: 'flake', fields: { layout: 'toString' } })).toBeUndefined();

@@ -11,7 +11,7 @@ import { ErrorBoundary } from './shell/error-boundary.js';
 import { Sidebar } from './shell/sidebar.js';
 import { TokenDialog } from './shell/token-dialog.js';
 import { UnreachableBanner } from './shell/unreachable-banner.js';
-import { EmptyState } from './ui/empty-state.js';
+import { Page } from './ui/page.js';
 import { Toast } from './ui/toast.js';
 import { useObservable } from './ui/use-observable.js';
 
@@ -41,11 +41,11 @@ export function App() {
       <main class={styles.main}>
         <UnreachableBanner />
         {Current === undefined ? (
-          <EmptyState title="Page not found">
+          <Page title="Page not found" lead="The console has no page at this address.">
             <p>
-              <a href={hrefOf('inspect')}>Inspect an id</a> instead.
+              <a href={hrefOf('inspect')}>Inspect an id</a>
             </p>
-          </EmptyState>
+          </Page>
         ) : (
           <ErrorBoundary key={page}>
             <Current rest={rest} />

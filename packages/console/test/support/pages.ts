@@ -67,6 +67,7 @@ const all: readonly ShownPage[] = [
       await visit.page.getByText('of the keys would move').waitFor();
     },
   },
+  { name: 'not-found', open: (visit) => go(visit, 'nowhere', 'Page not found') },
   { name: 'health', open: (visit) => go(visit, 'health', 'Memory') },
 ];
 

@@ -52,7 +52,7 @@ function Cells({ position }: { position: Position }) {
   return (
     <>
       <td data-label="Allocated">{position.kind === 'allocated' ? 'yes, in a block' : 'not yet'}</td>
-      <td data-label="Place" class="end mono">
+      <td data-label="Position" class="end mono">
         {digits(position.index + 1n)}
       </td>
     </>

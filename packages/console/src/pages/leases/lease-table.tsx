@@ -26,9 +26,7 @@ export function LeaseTable({ records, now }: { records: readonly LeaseJson[]; no
         <table>
           <thead>
             <tr>
-              <th scope="col" class="end">
-                Node
-              </th>
+              <th scope="col">Node</th>
               <th scope="col">State</th>
               <th scope="col">Holder</th>
               <th scope="col" class="end">
@@ -43,7 +41,7 @@ export function LeaseTable({ records, now }: { records: readonly LeaseJson[]; no
           <tbody>
             {views.slice(0, SHOWN).map(({ id, state, left, record }) => (
               <tr key={id}>
-                <th scope="row" data-prefix="Node " class="end mono">
+                <th scope="row" data-prefix="Node " class="mono">
                   {id}
                 </th>
                 <td data-label="State">

@@ -11,6 +11,8 @@ const FUTURE = 60_000;
 const ROW = 22;
 const LEFT = 44;
 const TOP = 20;
+/** The width of a letter in a label. */
+const LETTER = 6.4;
 
 /** The largest number of rows. */
 const SHOWN = 20;
@@ -62,8 +64,7 @@ function Bar({ window, x, now }: { window: SeenWindow; x: (at: number) => number
   const start = x(isFromKnown ? from : 0);
   const end = x(until);
   const middle = Math.max(start, Math.min(end, x(now)));
-  const room = end - start - 12;
-  const text = label.length * 6.4 < room ? label : '';
+  const hasRoom = (width: number) => label.length * LETTER < width - 12;
   return (
     <g class={isReleased || until <= now ? styles.past : undefined}>
       <title>{`${label || 'no label'}, term ${window.epoch}${isReleased ? ', released' : ''}`}</title>
@@ -71,9 +72,17 @@ function Bar({ window, x, now }: { window: SeenWindow; x: (at: number) => number
       {end > middle && (
         <rect class={styles.ahead} x={middle} y="3" width={end - middle} height={ROW - 6} rx="2" />
       )}
-      <text class={styles.label} x={start + 6} y={ROW / 2 + 4}>
-        {text}
-      </text>
+      {hasRoom(middle - start) ? (
+        <text class={styles.label} x={start + 6} y={ROW / 2 + 4}>
+          {label}
+        </text>
+      ) : (
+        hasRoom(end - middle) && (
+          <text class={styles.labelAhead} x={middle + 6} y={ROW / 2 + 4}>
+            {label}
+          </text>
+        )
+      )}
     </g>
   );
 }

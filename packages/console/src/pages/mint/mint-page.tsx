@@ -67,7 +67,7 @@ export function MintPage({ rest }: { rest: string }) {
               label="Type"
               value={options.type}
               onInput={(type) => set({ type })}
-              hint="a type name from the config, or a number; empty for the default"
+              hint="a name or a number; empty for the default"
               error={errors.type}
             />
           )}

@@ -43,7 +43,7 @@ const USUAL_MAX_TTL = 60_000;
  * const store = httpStore('https://ids.example.com', { token: process.env.IDSMITH_TOKEN });
  */
 export function httpStore(url: string, options: HttpStoreOptions = {}): Store {
-  const { token, timeout: limit = 5000, fetch: ask = fetch } = requireKnown('options', options ?? {}, KNOWN);
+  const { token, timeout: limit = 5000, fetch: ask = fetch } = requireKnown('options', options, KNOWN);
   if (token !== undefined && (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)))
     throw new InvalidOptionError('token must be text as idsmith token create has shown it');
   const timeout = requireInteger('timeout', limit, 1, 2 ** 31 - 1);

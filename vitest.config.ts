@@ -12,7 +12,7 @@ export default defineConfig({
       { find: /^idsmith\/cli$/, replacement: source('cli/index.ts') },
       { find: /^idsmith\/inspect$/, replacement: source('inspect/index.ts') },
       { find: /^idsmith\/shard$/, replacement: source('shard/index.ts') },
-      { find: /^idsmith\/shard\/ring$/, replacement: source('shard/ring-entry.ts') },
+      { find: /^idsmith\/shard\/ring$/, replacement: source('shard/ring/index.ts') },
       { find: /^idsmith\/testing$/, replacement: source('testing/index.ts') },
       { find: /^#runtime$/, replacement: source('runtime/node.ts') },
     ],

@@ -1,10 +1,10 @@
-import { HashRing, readConfig, type ShardConfig, type ShardNode, writeKey } from 'idsmith/shard/ring';
+import { fixedKey, HashRing, type ShardConfig, type ShardNode, shardNodesOf } from 'idsmith/shard/ring';
 
 /** The number of sample keys. Enough for shares that are accurate to about 0.1 percentage points. */
 export const SAMPLE_KEYS = 200_000;
 
 /** The sample key number `i`. Neighbouring keys lie about a second apart. */
-const keyOf = (i: number) => writeKey(300_000_000_000 + i * 1009, (i * 7) % 3844, 3843);
+const keyOf = (i: number) => fixedKey(300_000_000_000 + i * 1009, (i * 7) % 3844, 3843);
 
 /** A node and its share of the keys. */
 export interface NodeShare {
@@ -32,7 +32,7 @@ export function readNodes(text: string): readonly ShardNode[] {
   const config = parse(text);
   if ((config as { cluster?: unknown } | null)?.cluster !== undefined)
     throw new Error('a Redis Cluster places keys by its own slots, not by a ring');
-  return readConfig(config as ShardConfig).nodes;
+  return shardNodesOf(config as ShardConfig);
 }
 
 function parse(text: string): unknown {

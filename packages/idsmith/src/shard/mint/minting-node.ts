@@ -1,0 +1,93 @@
+import { type MintingProof, mintingProofOf } from './mint-bounds.js';
+import type { NodeSequence } from './node-sequence.js';
+import type { SequenceStatus } from './sequence-status.js';
+
+/** The time that a failed node is left alone while others answer, ms. It doubles with each failure, up to a limit. */
+const BACK_OFF = 1000;
+const MAX_BACK_OFF = 30_000;
+
+/** The age up to which a proof is used without asking the node again, ms: half of the time that a proof is valid for. */
+const MAX_PROOF_AGE = 500;
+
+/** The state of one node, as the minter knows it. A node answers one round trip at a time. */
+export class MintingNode {
+  readonly sequence: NodeSequence;
+  isBusy = false;
+  /** The end of the time in which the node has no keys, because its sequence is too far ahead of its clock. */
+  waitUntil = 0;
+  /** The end of the time in which the node is left alone after a failure. */
+  backOffUntil = 0;
+  /** The number of times that the sequence was opened since the node last minted. */
+  openings = 0;
+  #failures = 0;
+  #isSilent = false;
+  #proof: MintingProof | undefined;
+  /** The time from which the proof has to be renewed. */
+  #proofUntil = 0;
+  #asking: Promise<void> | undefined;
+
+  constructor(sequence: NodeSequence) {
+    this.sequence = sequence;
+  }
+
+  get name(): string {
+    return this.sequence.node.name;
+  }
+
+  /** The node did not answer the last question. Nobody knows which node set it mints for. */
+  get isSilent(): boolean {
+    return this.#isSilent;
+  }
+
+  /** The last proof; `undefined` if the node is silent, or was seen not to mint for its node set. */
+  get proof(): MintingProof | undefined {
+    return this.#isSilent ? undefined : this.#proof;
+  }
+
+  isProofOld(now: number): boolean {
+    return this.#proof === undefined || this.#proofUntil <= now;
+  }
+
+  /** Records an answer to a question that was sent at `sentAt`. */
+  answered(proof: MintingProof | undefined, sentAt: number): void {
+    this.#proof = proof;
+    this.#proofUntil = sentAt + MAX_PROOF_AGE;
+    this.#isSilent = false;
+  }
+
+  /** Records that the node minted, or said when it can. */
+  succeeded(): void {
+    this.#failures = 0;
+    this.backOffUntil = 0;
+  }
+
+  /** Makes sure that the proof is renewed before its next use. */
+  expireProof(): void {
+    this.#proofUntil = 0;
+  }
+
+  /** @param isSilent true if the node did not answer at all */
+  failed(now: number, isSilent: boolean): void {
+    this.#isSilent = isSilent;
+    this.backOffUntil = now + Math.min(BACK_OFF * 2 ** this.#failures++, MAX_BACK_OFF);
+  }
+
+  /**
+   * Asks the node which node set it mints for. Calls at the same time share one question.
+   *
+   * @throws the error of `check`, or of a node that does not answer
+   */
+  renewProof(check: (status: SequenceStatus) => void): Promise<void> {
+    const sentAt = performance.now();
+    this.#asking ??= this.sequence
+      .readStatus('minting keys')
+      .then((status) => {
+        this.answered(mintingProofOf(status), sentAt);
+        check(status);
+      })
+      .finally(() => {
+        this.#asking = undefined;
+      });
+    return this.#asking;
+  }
+}

@@ -1,0 +1,82 @@
+import { bytesToHex } from '../../encoding/hex.js';
+import { md5 } from '../../encoding/md5.js';
+import { InvalidOptionError } from '../../errors.js';
+import { refuse } from '../../options.js';
+import type { ShardNode } from '../config.js';
+import { ShardMap } from '../shard-map.js';
+import { NodeConnection } from './node-connection.js';
+
+/** The old owner and the new owner of a key that moves. */
+export interface OwnerChange {
+  readonly source: NodeConnection;
+  readonly target: NodeConnection;
+}
+
+/** The two maps of a resharding and connections to their nodes. The same `host:port` is the same node. */
+export class ReshardContext {
+  readonly from: ShardMap<unknown>;
+  readonly to: ShardMap<unknown>;
+  /** The fingerprint of this resharding: of the nodes of both maps with their weights. */
+  readonly reshardId: string;
+  /** The same for people. */
+  readonly description: string;
+  /** The nodes of the old map by name. */
+  readonly sources: ReadonlyMap<string, NodeConnection>;
+  /** The nodes of the new map by name. */
+  readonly targets: ReadonlyMap<string, NodeConnection>;
+
+  /** @throws InvalidOptionError when keys cannot be moved from one map to the other */
+  constructor(from: ShardMap<unknown>, to: ShardMap<unknown>) {
+    this.from = requireMap('from', from);
+    this.to = requireMap('to', to);
+    if (this.from === this.to) throw new InvalidOptionError('from and to must be two different maps');
+    if (this.from.seqname !== this.to.seqname)
+      throw new InvalidOptionError(
+        `seqname must stay ${this.from.seqname}, not become ${this.to.seqname}: keys would repeat`,
+      );
+    const [old, next] = [weightsOf(this.from), weightsOf(this.to)];
+    this.reshardId = bytesToHex(md5(new TextEncoder().encode(JSON.stringify([old, next]))));
+    this.description = `${describe(this.from.nodes)} → ${describe(this.to.nodes)}`;
+    this.sources = connectionsOf(this.from);
+    this.targets = connectionsOf(this.to);
+  }
+
+  /** All nodes of both maps, each once. */
+  get nodes(): NodeConnection[] {
+    return [...new Map([...this.targets, ...this.sources]).values()];
+  }
+
+  /** The old and the new owner of keys with this stem; `undefined` if they are the same node. */
+  ownerChangeOf(stem: string): OwnerChange | undefined {
+    const [source, target] = [this.from.ownerOf(stem).name, this.to.ownerOf(stem).name];
+    return source === target ? undefined : this.ownerChange(source, target);
+  }
+
+  /** The change from one node to another, both by name. */
+  ownerChange(source: string, target: string): OwnerChange {
+    return {
+      source: this.sources.get(source) as NodeConnection,
+      target: this.targets.get(target) as NodeConnection,
+    };
+  }
+}
+
+function requireMap(option: string, map: ShardMap<unknown>): ShardMap<unknown> {
+  if (!(map instanceof ShardMap)) refuse(option, 'a ShardMap', map);
+  if (map.nodes[0]?.port === 0)
+    throw new InvalidOptionError(
+      `${option} must have shards: a Redis Cluster moves keys between its nodes itself`,
+    );
+  return map as ShardMap<unknown>;
+}
+
+const weightsOf = (map: ShardMap<unknown>) => map.nodes.map(({ name, weight }) => [name, weight]);
+
+function connectionsOf(map: ShardMap<unknown>): Map<string, NodeConnection> {
+  return new Map(map.nodes.map((node) => [node.name, new NodeConnection(map, node)]));
+}
+
+function describe(nodes: readonly ShardNode[]): string {
+  const text = nodes.map(({ name, weight }) => (weight === 1 ? name : `${name} × ${weight}`)).join(', ');
+  return text.length > 200 ? `${text.slice(0, 197)}...` : text;
+}

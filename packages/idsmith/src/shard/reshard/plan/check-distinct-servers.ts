@@ -1,0 +1,30 @@
+import { InvalidOptionError } from '../../../errors.js';
+import type { ReshardContext } from '../context.js';
+import { STATE_KEY } from '../reserved-keys.js';
+
+const PROBE = `
+redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
+return { redis.call('HGET', KEYS[1], ARGV[1]) }`;
+
+const PROBING = 'telling nodes apart';
+
+/**
+ * Checks that no two nodes are the same server under two names, like `localhost:6379` and `127.0.0.1:6379`. Moving a key from
+ * one name to the other would delete the key.
+ *
+ * @throws InvalidOptionError naming both nodes
+ */
+export async function requireDistinctServers({ nodes }: ReshardContext): Promise<void> {
+  const field = `probe:${crypto.randomUUID()}`;
+  try {
+    for (const node of nodes) {
+      const [name] = await node.run(PROBING, PROBE, [STATE_KEY], [field, node.name]);
+      if (String(name) !== node.name)
+        throw new InvalidOptionError(
+          `shards: ${node.name} and ${String(name)} are the same server: use the same host and port in both configs`,
+        );
+    }
+  } finally {
+    await Promise.allSettled(nodes.map((node) => node.command(PROBING, 'HDEL', STATE_KEY, field)));
+  }
+}

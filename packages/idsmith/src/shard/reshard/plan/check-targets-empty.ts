@@ -1,0 +1,52 @@
+import { StoreError } from '../../../errors.js';
+import { show } from '../../../options.js';
+import type { ReshardContext } from '../context.js';
+import type { NodeConnection } from '../node-connection.js';
+import { type RedisKey, redisKeyText } from '../redis-key.js';
+import { INCOMING_KEY } from '../reserved-keys.js';
+import type { KeyPlacement } from './key-placement.js';
+import { scanKeys } from './scan-keys.js';
+
+/**
+ * Checks that the nodes that join hold no values of keys that will move to them. Such values may be left over from an earlier
+ * time in the map, and would be taken for newer ones.
+ *
+ * @throws StoreError naming the node and one of the keys
+ */
+export async function requireTargetsEmpty(context: ReshardContext, placement: KeyPlacement): Promise<void> {
+  const joining = [...context.targets.values()].filter(({ name }) => !context.sources.has(name));
+  await Promise.all(joining.map((node) => checkNode(node, context, placement)));
+}
+
+async function checkNode(
+  node: NodeConnection,
+  context: ReshardContext,
+  placement: KeyPlacement,
+): Promise<void> {
+  for await (const keys of scanKeys(node)) {
+    const bySource = new Map<NodeConnection, RedisKey[]>();
+    for (const key of keys) {
+      const change = context.ownerChangeOf(placement.stemOf(key) ?? '');
+      if (change?.target !== node || placement.stemOf(key) === undefined) continue;
+      bySource.set(change.source, [...(bySource.get(change.source) ?? []), key]);
+    }
+    for (const [source, present] of bySource)
+      for (const key of present)
+        if ((await exists(source, key)) && !(await isIncoming(node, key)))
+          throw new StoreError(
+            `node ${node.name} already holds the key ${show(redisKeyText(key))}, which node ${source.name} holds, too: ` +
+              'a node that joins must be empty. Delete its old keys, and try again',
+          );
+  }
+}
+
+const CHECKING = 'looking for old keys';
+
+async function exists(node: NodeConnection, key: RedisKey): Promise<boolean> {
+  return Number(await node.command(CHECKING, 'EXISTS', key)) === 1;
+}
+
+/** Tells whether a mover that was interrupted has brought the key. */
+async function isIncoming(node: NodeConnection, key: RedisKey): Promise<boolean> {
+  return Number(await node.command(CHECKING, 'HEXISTS', INCOMING_KEY, key)) !== 0;
+}

@@ -1,0 +1,95 @@
+import { requireKnown } from '../../../options.js';
+import type { ShardMap } from '../../shard-map.js';
+import { ReshardContext } from '../context.js';
+import type { NodeConnection } from '../node-connection.js';
+import { KeyPlacement } from './key-placement.js';
+import { PLAN_OPTION_NAMES, type PlanOptions, readAllKeys, readSignal } from './plan-options.js';
+import { scanKeys } from './scan-keys.js';
+
+/** The keys that go from one node to another. */
+export interface ReshardPair {
+  /** The names of the two nodes. */
+  readonly from: string;
+  readonly to: string;
+  readonly keys: number;
+  readonly bytes: number;
+}
+
+/** The keys that a resharding would move, counted. */
+export interface ReshardPlan {
+  /** The pairs of nodes with keys to move, in the order of the nodes. */
+  readonly pairs: readonly ReshardPair[];
+  /** The number of keys that would move. */
+  readonly keys: number;
+  /** The memory of these keys, as Redis reports it (`MEMORY USAGE`). */
+  readonly bytes: number;
+  /** The number of keys that stay on their node. */
+  readonly stay: number;
+  /** The number of keys that are left alone: not keys of the map, or on a node that owns them in neither map. */
+  readonly skipped: number;
+}
+
+const MEASURE_KEYS = `
+local sizes = {}
+for i, key in ipairs(KEYS) do sizes[i] = redis.call('MEMORY', 'USAGE', key) or 0 end
+return sizes`;
+
+/**
+ * Counts the keys that `reshard` would move. Nothing is moved or written. The counts are approximate while applications
+ * write keys.
+ *
+ * @throws InvalidOptionError when keys cannot be moved from one map to the other
+ * @throws StoreError naming a node that does not answer
+ *
+ * @example
+ * const { pairs, keys, stay } = await planReshard(new ShardMap(four), new ShardMap(six));
+ */
+export async function planReshard(
+  from: ShardMap<unknown>,
+  to: ShardMap<unknown>,
+  options: PlanOptions = {},
+): Promise<ReshardPlan> {
+  requireKnown('options', options, PLAN_OPTION_NAMES);
+  const context = new ReshardContext(from, to);
+  const placement = new KeyPlacement(context, readAllKeys(options.allKeys));
+  const signal = readSignal(options.signal);
+  signal?.throwIfAborted();
+  // A node that cannot take keys makes the plan worthless, so all new nodes have to answer.
+  await Promise.all([...context.targets.values()].map((node) => node.command('asking', 'PING')));
+  const counts = await Promise.all(
+    [...context.sources.values()].map((node) => countKeys(node, placement, signal)),
+  );
+  const pairs = counts.flatMap(({ to }, i) =>
+    context.to.nodes.flatMap(({ name }): ReshardPair[] => {
+      const pair = to.get(name);
+      return pair === undefined ? [] : [{ from: context.from.nodes[i]!.name, to: name, ...pair }];
+    }),
+  );
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+  return {
+    pairs,
+    keys: sum(pairs.map(({ keys }) => keys)),
+    bytes: sum(pairs.map(({ bytes }) => bytes)),
+    stay: sum(counts.map(({ stay }) => stay)),
+    skipped: sum(counts.map(({ skipped }) => skipped)),
+  };
+}
+
+async function countKeys(node: NodeConnection, placement: KeyPlacement, signal: AbortSignal | undefined) {
+  const to = new Map<string, { keys: number; bytes: number }>();
+  let [stay, skipped] = [0, 0];
+  for await (const keys of scanKeys(node)) {
+    signal?.throwIfAborted();
+    const sorted = placement.sort(keys, node.name);
+    stay += sorted.staying;
+    skipped += sorted.skipped;
+    for (const [target, leaving] of sorted.leaving) {
+      const sizes = await node.run('measuring keys', MEASURE_KEYS, leaving);
+      const pair = to.get(target) ?? { keys: 0, bytes: 0 };
+      pair.keys += leaving.length;
+      pair.bytes += sizes.reduce<number>((total, size) => total + Number(size), 0);
+      to.set(target, pair);
+    }
+  }
+  return { to, stay, skipped };
+}

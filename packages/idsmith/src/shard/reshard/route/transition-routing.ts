@@ -1,0 +1,110 @@
+import { pause, systemTimer } from '../../../support/timer.js';
+import type { KeyRouting } from '../../key-routing.js';
+import { NodeSetConflictError } from '../../mint/node-set-conflict.js';
+import type { ShardMap } from '../../shard-map.js';
+import type { ReshardContext } from '../context.js';
+import { CommandRouter } from './command-router.js';
+import { transitionClient } from './transition-client.js';
+
+/** The longest time that minting waits for a hand-over to finish, ms. A killed hand-over finishes when it is run again. */
+const HANDOVER_TIMEOUT = 10_000;
+
+/** The time between two attempts to mint during a hand-over, ms. */
+const HANDOVER_POLL_INTERVAL = 20;
+
+/** Mints keys and hands out clients for two maps while keys move from one to the other. */
+export class TransitionRouting implements KeyRouting {
+  readonly #context: ReshardContext;
+  readonly #router: CommandRouter;
+  #isHandedOver = false;
+
+  constructor(context: ReshardContext) {
+    this.#context = context;
+    this.#router = new CommandRouter(context);
+  }
+
+  getClient(key: string): unknown {
+    const { to } = this.#context;
+    const change = this.#router.ownerChangeOf(key);
+    const target = to.clientOf(to.ownerOf(key));
+    return change === undefined ? target : transitionClient(this.#router, key, change, target as object);
+  }
+
+  /** Mints on the old nodes until the hand-over, then on the new ones. During the hand-over, nobody mints for a moment. */
+  async mint(type: number, count: number): Promise<string[]> {
+    const until = performance.now() + HANDOVER_TIMEOUT;
+    for (;;) {
+      try {
+        return await this.#mintNow(type, count);
+      } catch (error) {
+        if (!(error instanceof NodeSetConflictError) || performance.now() > until) throw error;
+      }
+      await pause(systemTimer, HANDOVER_POLL_INTERVAL, false);
+    }
+  }
+
+  async #mintNow(type: number, count: number): Promise<string[]> {
+    const { from, to } = this.#context;
+    if (!this.#isHandedOver) {
+      try {
+        return await from.mint(type, count);
+      } catch (error) {
+        if (!(error instanceof NodeSetConflictError)) throw error;
+      }
+    }
+    const keys = await to.mint(type, count);
+    this.#isHandedOver = true;
+    return keys;
+  }
+
+  async settle(keys: readonly string[]): Promise<void> {
+    await Promise.all(
+      keys.map(async (key) => {
+        const change = this.#router.ownerChangeOf(key);
+        if (change !== undefined) await this.#router.settle(change, [key]);
+      }),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#router.close();
+  }
+}
+
+/** The outcome of a resharding, which decides how its two maps work afterwards. */
+export type ReshardOutcome = 'not begun' | 'not finished' | 'finished';
+
+/**
+ * Makes the two maps of a resharding behave as maps in transition, in the process that runs it.
+ *
+ * @returns a function to call with the outcome
+ */
+export function startTransition(context: ReshardContext): (outcome: ReshardOutcome) => Promise<void> {
+  const { from, to } = context;
+  const routing = new TransitionRouting(context);
+  const before = [from, to].map((map) => map.routing);
+  for (const map of [from, to]) map.routing = routing;
+  return async (outcome) => {
+    // Some keys are at old owners and some at new ones, so both maps stay in transition.
+    if (outcome === 'not finished') return;
+    await routing.close();
+    [from.routing, to.routing] = outcome === 'finished' ? [new ForwardingRouting(to), undefined] : before;
+  };
+}
+
+/** Forwards users of the old map to the new map after the resharding. */
+class ForwardingRouting implements KeyRouting {
+  readonly #to: ShardMap<unknown>;
+
+  constructor(to: ShardMap<unknown>) {
+    this.#to = to;
+  }
+
+  getClient(key: string): unknown {
+    return this.#to.clientOf(this.#to.ownerOf(key));
+  }
+
+  mint(type: number, count: number): Promise<string[]> {
+    return this.#to.mint(type, count);
+  }
+}

@@ -217,7 +217,7 @@ await describeWith(['redis'], 'Resharding', () => {
     });
     await Promise.all([done, read(from), read(to), write(from), write(to)]);
     expect(missed).toEqual([]);
-    expect(Math.min(reads, minted)).toBeGreaterThan(50);
+    expect(Math.min(reads, minted)).toBeGreaterThan(5);
     for (const key of keys) expect(await to.getClient(key).get(key)).toBe(key);
     // The old map forwards from then on. Otherwise it would write to nodes that no longer own the keys.
     await from.getClient(keys[0]!).set(keys[0]!, 'late');

@@ -1,4 +1,4 @@
-import { observable } from './lib/observable.js';
+import { observable } from './observable.js';
 
 /** The page in the address: `#/inspect/1703865194431643648`. */
 export interface Route {

@@ -1,4 +1,4 @@
-import { observable } from '../lib/observable.js';
+import { observable } from '../observable.js';
 
 /** The state of the connection to the server. */
 export interface Connection {

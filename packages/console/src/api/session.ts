@@ -1,4 +1,4 @@
-import { observable } from '../lib/observable.js';
+import { observable } from '../observable.js';
 
 const KEY = 'idsmith.token';
 

@@ -1,4 +1,4 @@
-import { observable } from '../lib/observable.js';
+import { observable } from '../observable.js';
 
 export const THEMES = ['auto', 'light', 'dark'] as const;
 

@@ -1,4 +1,4 @@
-import { observable } from '../lib/observable.js';
+import { observable } from '../observable.js';
 import { useObservable } from './use-observable.js';
 
 /** The time for which a message stays visible, ms. */

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Observable } from '../lib/observable.js';
+import type { Observable } from '../observable.js';
 
 /** The current value of an observable. The component renders again when the value changes. */
 export function useObservable<T>(source: Observable<T>): T {

@@ -14,7 +14,7 @@ export function readUuid(text: string): Reading[] {
   const plain: Reading = { family: 'uuid', fields: { version } };
   const standard = version === '8' && (bytes[8] as number) >> 6 === 0b10;
   return standard && isPlausible(timeIn(bytes))
-    ? [{ family: 'locality', fields: { version, flavour: 'rfc9562', ...fieldsOf(bytes) } }, plain]
+    ? [{ family: 'locality', fields: { version, format: 'rfc9562', ...fieldsOf(bytes) } }, plain]
     : [plain];
 }
 

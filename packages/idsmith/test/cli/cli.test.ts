@@ -135,7 +135,7 @@ describe('idsmith inspect', () => {
     const reading = JSON.parse(idsmith('inspect', '20be0ffc-314a-8d53-ba50-013a65ca76d2', '--json').stdout);
     expect(reading).toMatchObject({
       family: 'locality',
-      flavour: 'rfc9562',
+      format: 'rfc9562',
       macFragment: '__:__:_d:53:_a:50',
     });
   });

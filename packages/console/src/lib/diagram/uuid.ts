@@ -61,7 +61,7 @@ export function uuidDiagram(text: string, { family, fields }: Reading): Diagram 
   const cells = BigInt(`0x${hex}`).toString(2).padStart(128, '0');
   const number = String(fields.version);
   if (family === 'locality')
-    return { unit: 'bit', cells, segments: fields.flavour === 'rfc9562' ? RFC9562 : LOCALITY };
+    return { unit: 'bit', cells, segments: fields.format === 'rfc9562' ? RFC9562 : LOCALITY };
   // Version 6 has the fields of version 1, with the time in another order.
   const segments = VERSIONS[number === '6' ? '1' : number] ?? OTHER;
   return { unit: 'bit', cells, segments };

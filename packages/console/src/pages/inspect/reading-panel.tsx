@@ -30,8 +30,8 @@ const TIMES = ['utc', 'iso'];
 export function ReadingPanel({ id, reading, isBest }: { id: string; reading: Reading; isBest: boolean }) {
   const { family, fields } = reading;
   const diagram = diagramOf(id, reading);
-  const flavour = fields.layout ?? fields.flavour;
-  const title = `${TITLES[family] ?? family}${flavour === undefined ? '' : `, ${flavour}`}`;
+  const variety = fields.layout ?? fields.format;
+  const title = `${TITLES[family] ?? family}${variety === undefined ? '' : `, ${variety}`}`;
   return (
     <Panel title={title} actions={isBest && <span class="badge">most likely</span>}>
       <Time fields={fields} />

@@ -33,7 +33,7 @@ describe('the diagram of a locality UUID', () => {
 
   it('has the MAC fragment in two pieces when it is a standard version 8', () => {
     const generator = new LocalityGenerator({
-      flavour: 'rfc9562',
+      format: 'rfc9562',
       node: { processId: 4711, mac: Uint8Array.of(0, 0, 0xd, 0x53, 0x3a, 0x50) },
       clock: { now: () => NOW - 1000 },
     });

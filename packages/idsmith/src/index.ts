@@ -29,7 +29,6 @@ export type { FlakeOptions, SharedFlake } from './flake/options.js';
 export { acquireLease, Lease, type LeaseEvent } from './lease/lease.js';
 export type { LeaseLayout, LeaseOptions } from './lease/options.js';
 export type { LeaseRecord, LeaseStore } from './lease/port.js';
-export type { Timer } from './lease/timer.js';
 export { LocalityGenerator } from './locality/generator.js';
 export type { LocalityFormat, LocalityFormat as Flavour } from './locality/layout.js';
 export type { LocalityNode, NodeSource } from './locality/node.js';
@@ -38,10 +37,6 @@ export type { SeedWindow } from './locality/seed.js';
 export { LocalityUuid } from './locality/uuid.js';
 export { type RandomSource, systemRandom } from './random.js';
 export type { MachineNode } from './runtime/machine.js';
-export { mariadbSequence } from './sequence/native/mariadb.js';
-export { type OracleConnection, type OraclePool, oracleSequence } from './sequence/native/oracle.js';
-export { postgresSequence } from './sequence/native/postgres.js';
-export type { NativeSequenceOptions } from './sequence/native/source.js';
 export type {
   Block,
   BlockSource,
@@ -54,5 +49,10 @@ export type {
 export type { Prefetch } from './sequence/prefetch.js';
 export type { Sequence } from './sequence/sequence.js';
 export { type SequenceStores, Sequences, type SequenceUse } from './sequence/sequences.js';
-export { type GaplessTransaction, gapless } from './stores/gapless.js';
-export { memoryStore, type Store } from './stores/memory.js';
+export { memoryStore, type Store } from './stores/memory/store.js';
+export { mariadbSequence } from './stores/mysql/native.js';
+export { type OracleConnection, type OraclePool, oracleSequence } from './stores/oracle/native.js';
+export { postgresSequence } from './stores/postgres/native.js';
+export { type GaplessTransaction, gapless } from './stores/sql/gapless.js';
+export type { NativeSequenceOptions } from './stores/sql/native-source.js';
+export type { Timer } from './support/timer.js';

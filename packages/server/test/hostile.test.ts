@@ -12,7 +12,7 @@ import {
   type Store,
 } from 'idsmith';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { httpStore } from '../../idsmith/src/stores/http.ts';
+import { httpStore } from '../../idsmith/src/stores/http/store.ts';
 import { repeated } from '../../idsmith/test/support/unique.ts';
 import { createToken } from '../src/index.ts';
 import { TestServer } from './support/server.ts';

@@ -1,5 +1,5 @@
 import type { LeaseRecord } from '../lease/port.js';
-import { digestOf } from '../stores/transport/owners.js';
+import { digestOf } from '../stores/http/owners.js';
 import { type Command, UsageError } from './command.js';
 import { table } from './output.js';
 import { withStore } from './store.js';

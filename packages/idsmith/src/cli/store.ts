@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import process from 'node:process';
-import type { Store } from '../stores/memory.js';
+import type { Store } from '../stores/memory/store.js';
 import { openStore } from '../stores/open.js';
 import { type Given, UsageError } from './command.js';
 

@@ -2,6 +2,7 @@ import { wholeMs } from '../clock.js';
 import { bytesToHex } from '../encoding/hex.js';
 import { ClockError, InvalidOptionError, LeasesExhaustedError, StoreError } from '../errors.js';
 import { refuse, show } from '../options.js';
+import { pause, within } from '../support/timer.js';
 import type { LeaseSettings } from './options.js';
 import { type LeaseRecord, type LeaseStore, sameRecord } from './port.js';
 import {
@@ -18,7 +19,6 @@ import {
   undatedBirth,
   windowStart,
 } from './protocol.js';
-import { pause, within } from './timer.js';
 
 /** How long the date of a namespace may take to its store, ms, if the store refuses dates that have become too old. */
 const ON_THE_WAY = 1000;

@@ -1,5 +1,6 @@
 import { InvalidOptionError, StoreError } from '../errors.js';
 import { refuseName, show } from '../options.js';
+import { awaited } from '../support/timer.js';
 import {
   type Acquired,
   acquire,
@@ -14,7 +15,6 @@ import {
 import { type LeaseOptions, type LeaseSettings, leaseSettings } from './options.js';
 import type { LeaseRecord, LeaseStore } from './port.js';
 import { layoutOf, layoutRecord, released, renewed, verdict } from './protocol.js';
-import { awaited } from './timer.js';
 import { bindLease, type Leasable, type LeaseUser, type LeaseWindow } from './window.js';
 
 const EVENTS = ['empty-namespace', 'renewed', 'renewal-failed', 'fenced', 'reacquired', 'released'] as const;

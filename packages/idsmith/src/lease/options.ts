@@ -1,9 +1,9 @@
 import { type Clock, systemClock } from '../clock.js';
 import { refuse, requireInteger, requireKnown, requireMethod, show } from '../options.js';
 import { type RandomSource, systemRandom } from '../random.js';
+import { systemTimer, type Timer } from '../support/timer.js';
 import { requireNamespace } from './namespace.js';
 import type { LeaseStore } from './port.js';
-import { systemTimer, type Timer } from './timer.js';
 
 /** What `acquireLease` takes. */
 export interface LeaseOptions {

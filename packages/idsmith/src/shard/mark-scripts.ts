@@ -1,4 +1,4 @@
-import { ON_MASTER } from '../stores/transport/redis.js';
+import { ON_MASTER } from '../redis/evaluate.js';
 import { FOUNDED, HANDED_OVER, UNSURE } from './variants.js';
 
 // What a node has minted is kept in one hash, the mark, at the Redis key `seqname`:

@@ -1,5 +1,5 @@
 import { IdError, StoreError } from '../errors.js';
-import { type Evaluate, evaluator, type IoredisClient } from '../stores/transport/redis.js';
+import { type Evaluate, evaluator, type IoredisClient } from '../redis/evaluate.js';
 import { type Clients, nodeError } from './client.js';
 import type { ShardNode, ShardSettings } from './config.js';
 

@@ -1,6 +1,6 @@
 import { InvalidOptionError, StoreError } from '../errors.js';
 import { nearestName, refuseName } from '../options.js';
-import type { Store } from './memory.js';
+import type { Store } from './memory/store.js';
 
 /**
  * Loads a driver that is an optional peer dependency.

@@ -1,14 +1,14 @@
 import { InvalidOptionError } from '../errors.js';
 import { refuse } from '../options.js';
 import { schemeOf } from './driver.js';
-import { memoryStore, type Store } from './memory.js';
+import { memoryStore, type Store } from './memory/store.js';
 
 type Opener = (url: string) => Promise<Store>;
 
-const postgres: Opener = async (url) => (await import('./postgres.js')).openPostgres(url);
-const mysql: Opener = async (url) => (await import('./mysql.js')).openMysql(url);
-const http: Opener = async (url) => (await import('./http.js')).openHttp(url);
-const redis: Opener = async (url) => (await import('./redis.js')).openRedis(url);
+const postgres: Opener = async (url) => (await import('./postgres/store.js')).openPostgres(url);
+const mysql: Opener = async (url) => (await import('./mysql/store.js')).openMysql(url);
+const http: Opener = async (url) => (await import('./http/store.js')).openHttp(url);
+const redis: Opener = async (url) => (await import('./redis/store.js')).openRedis(url);
 
 const openMemory: Opener = async (url) => {
   // Two URLs with the same name would be two stores, which nobody expects who gives a name.
@@ -19,15 +19,15 @@ const openMemory: Opener = async (url) => {
 /** What opens the URLs of each scheme. A store and its driver are loaded only when one of its URLs is opened. */
 const OPENERS = new Map<string, Opener>([
   ['memory', openMemory],
-  ['sqlite', async (url) => (await import('./sqlite.js')).openSqlite(url)],
+  ['sqlite', async (url) => (await import('./sqlite/store.js')).openSqlite(url)],
   ['postgres', postgres],
   ['postgresql', postgres],
   ['mysql', mysql],
   ['mariadb', mysql],
   ['redis', redis],
   ['rediss', redis],
-  ['dynamodb', async (url) => (await import('./dynamodb.js')).openDynamodb(url)],
-  ['etcd', async (url) => (await import('./etcd.js')).openEtcd(url)],
+  ['dynamodb', async (url) => (await import('./dynamodb/store.js')).openDynamodb(url)],
+  ['etcd', async (url) => (await import('./etcd/store.js')).openEtcd(url)],
   ['http', http],
   ['https', http],
 ]);

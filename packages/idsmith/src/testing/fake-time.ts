@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js';
-import type { Timer } from '../lease/timer.js';
+import type { Timer } from '../support/timer.js';
 
 interface Appointment {
   readonly at: number;

@@ -1,4 +1,4 @@
-import { systemTimer } from '../../lease/timer.js';
+import { systemTimer } from '../../support/timer.js';
 import { LAPSE, otherMove } from './phase.js';
 import { ENTER, LEAVE } from './phase-scripts.js';
 import { STATE } from './state.js';

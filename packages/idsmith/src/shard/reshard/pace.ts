@@ -1,4 +1,4 @@
-import { pause, systemTimer } from '../../lease/timer.js';
+import { pause, systemTimer } from '../../support/timer.js';
 
 /** How far the moving may fall behind its rate and still catch up, ms. */
 const BURST = 100;

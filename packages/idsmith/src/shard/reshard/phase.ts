@@ -1,5 +1,5 @@
 import { StoreError } from '../../errors.js';
-import { pause, systemTimer } from '../../lease/timer.js';
+import { pause, systemTimer } from '../../support/timer.js';
 import type { Parties } from './parties.js';
 import { BEGIN, CANCEL, FINISH, PHASE, PREPARE } from './phase-scripts.js';
 import { STATE } from './state.js';

@@ -1,4 +1,4 @@
-import { pause, systemTimer } from '../../lease/timer.js';
+import { pause, systemTimer } from '../../support/timer.js';
 import { stemOf } from '../key.js';
 import { Gate, type Way } from './gate.js';
 import type { Name } from './name.js';

@@ -1,4 +1,4 @@
-import { pause, systemTimer } from '../../lease/timer.js';
+import { pause, systemTimer } from '../../support/timer.js';
 import { RingConflictError } from '../admission.js';
 import type { KeyRouting, ShardMap } from '../map.js';
 import type { Parties } from './parties.js';

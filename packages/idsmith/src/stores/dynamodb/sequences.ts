@@ -1,0 +1,147 @@
+import { show } from '../../options.js';
+import type { SequenceRow } from '../../sequence/blocks.js';
+import type { SequenceRows } from '../../sequence/rows.js';
+import { decodeRow, encodeDefinition } from '../definition.js';
+import { conditionally, type Item, scan, type Table } from './connection.js';
+
+/** What an item is made of, besides the table's hash key. */
+export const SEQUENCE_ATTRIBUTES = ['sequence', 'definition', 'next', 'change'];
+
+/** Rows in a DynamoDB table: an item for each. `next` is a number, of which DynamoDB keeps 38 digits. */
+export function dynamodbRows({ table: TableName, hashKey, request }: Table): SequenceRows {
+  const addressOf = (name: string) => ({ TableName, Key: { [hashKey]: { S: `sequence#${name}` } } });
+  const lookFor = (name: string) => ({ ...addressOf(name), ConsistentRead: true });
+
+  /**
+   * Changes `next`, and all else to what `to` is, if all else is as in `from` and the condition holds.
+   *
+   * @returns `next` as it was before; `undefined` if nothing was done
+   */
+  function change(from: SequenceRow, to: SequenceRow, shift: bigint, expressions: Expressions) {
+    const { next, condition, numbers } = expressions;
+    const marked = to !== from;
+    const command = {
+      ...addressOf(from.name),
+      UpdateExpression: `SET #next = ${next}${marked ? ', #definition = :to, #change = :own' : ''}`,
+      ConditionExpression: `#definition = :from AND ${condition}${marked ? ' AND #change = :seen' : ''}`,
+      ExpressionAttributeNames: {
+        '#next': 'next',
+        '#definition': 'definition',
+        ...(marked && { '#change': 'change' }),
+      },
+      ExpressionAttributeValues: {
+        ':from': { S: encodeDefinition(from) },
+        ...(marked && {
+          ':to': { S: encodeDefinition(to) },
+          ':seen': { S: from.mark },
+          ':own': { S: to.mark },
+        }),
+        ...Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, { N: String(value) }])),
+      },
+      ReturnValues: 'UPDATED_OLD' as const,
+    };
+    return request(`changing sequence ${show(from.name)}`, async (sdk, send) =>
+      conditionally(
+        send(new sdk.UpdateItemCommand(command)).then(({ Attributes }) => numberOf(Attributes!)),
+        async (repeated) => {
+          // An allocation that was made twice has lost a block. A change may find itself in the way, by its mark.
+          if (!repeated || !marked) return undefined;
+          const { Item: found } = await send(new sdk.GetItemCommand(lookFor(from.name)));
+          return found !== undefined && markOf(found) === to.mark ? numberOf(found) - shift : undefined;
+        },
+      ),
+    );
+  }
+
+  return {
+    async insert(row) {
+      const { name, next, generation } = row;
+      const command = {
+        TableName,
+        Item: {
+          ...addressOf(name).Key,
+          sequence: { S: name },
+          definition: { S: encodeDefinition(row) },
+          next: { N: String(next) },
+          change: { S: row.mark },
+        },
+        ConditionExpression: 'attribute_not_exists(#key)',
+        ExpressionAttributeNames: { '#key': hashKey },
+      };
+      return request(`defining sequence ${show(name)}`, async (sdk, send) =>
+        conditionally(
+          send(new sdk.PutItemCommand(command)).then(() => true),
+          async (repeated) => {
+            if (!repeated) return false;
+            const { Item: found } = await send(new sdk.GetItemCommand(lookFor(name)));
+            return found !== undefined && decode(found).generation === generation;
+          },
+        ),
+      );
+    },
+
+    async read(name) {
+      return request(`reading sequence ${show(name)}`, async (sdk, send) => {
+        const { Item: found } = await send(new sdk.GetItemCommand(lookFor(name)));
+        return found && decode(found);
+      });
+    },
+
+    async list() {
+      const filter = {
+        TableName,
+        FilterExpression: 'attribute_exists(#sequence)',
+        ExpressionAttributeNames: { '#sequence': 'sequence' },
+      };
+      return request('listing sequences', async (sdk, send) => (await scan(sdk, send, filter)).map(decode));
+    },
+
+    async swap(expected, next) {
+      const before = await change(expected, next, next.next - expected.next, {
+        next: ':next',
+        condition: '#next = :expected',
+        numbers: { ':next': next.next, ':expected': expected.next },
+      });
+      return before !== undefined;
+    },
+
+    async delete({ name, generation }) {
+      const command = {
+        ...addressOf(name),
+        ConditionExpression: 'contains(#definition, :generation)',
+        ExpressionAttributeNames: { '#definition': 'definition' },
+        ExpressionAttributeValues: { ':generation': { S: `"generation":${generation}}` } },
+      };
+      return request(`removing sequence ${show(name)}`, async (sdk, send) =>
+        conditionally(
+          send(new sdk.DeleteItemCommand(command)).then(() => true),
+          // It may have been the first of two requests that removed it.
+          (repeated) => repeated,
+        ),
+      );
+    },
+
+    async advance(from, { delta, low, high }, to) {
+      if (from.exhausted) return undefined;
+      return change(from, to, delta, {
+        next: '#next + :delta',
+        condition: '#next BETWEEN :low AND :high',
+        numbers: { ':delta': delta, ':low': low, ':high': high },
+      });
+    },
+  };
+}
+
+interface Expressions {
+  /** What `next` becomes. */
+  readonly next: string;
+  readonly condition: string;
+  readonly numbers: Readonly<Record<string, bigint>>;
+}
+
+const numberOf = ({ next }: Item) => BigInt(next?.N ?? '');
+
+const markOf = ({ change }: Item) => change?.S;
+
+const decode = ({ sequence, definition, next, change }: Item) =>
+  decodeRow(sequence?.S ?? '', definition?.S ?? '', next?.N ?? '', change?.S);

@@ -1,0 +1,129 @@
+import { StoreError } from '../../errors.js';
+import { refuse, show } from '../../options.js';
+import type { BlockSource } from '../../sequence/port.js';
+import { type NativeSequenceOptions, nativeSource, sequenceNameOf } from '../sql/native-source.js';
+import { findOracleSequence, type OracleQuery, type OracleSequence, parseOracleName } from './names.js';
+
+/** What is needed of a `Connection` of the package `oracledb`. */
+export interface OracleConnection {
+  execute(sql: string, binds: unknown[]): Promise<{ rows?: unknown[] | undefined }>;
+}
+
+/** What is needed of a `Pool` of the package `oracledb`. */
+export interface OraclePool {
+  getConnection(): Promise<OracleConnection & { close(): Promise<void> }>;
+}
+
+/**
+ * A sequence of Oracle as a source of blocks: INCREMENT BY is the block size, MAXVALUE the end. The name may be that of a
+ * synonym, private or public.
+ *
+ * @param client a `Pool` or `Connection` of `oracledb`
+ * @throws InvalidOptionError naming the option that is wrong
+ *
+ * @example
+ * // CREATE SEQUENCE orders_seq INCREMENT BY 100
+ * const orders = await sequences.get('orders', { source: oracleSequence(pool, 'orders') });
+ */
+export function oracleSequence(
+  client: OraclePool | OracleConnection,
+  name: string,
+  options: NativeSequenceOptions = {},
+): BlockSource {
+  const sequenceName = sequenceNameOf(name, options);
+  const query = queryOf(client);
+  return nativeSource(name, options, selectOf(query, name, sequenceName, options), faultOf);
+}
+
+/** The statements that draw a value, whichever the options ask for. */
+function selectOf(
+  query: OracleQuery,
+  name: string,
+  sequenceName: string,
+  { sql, optimizer }: NativeSequenceOptions,
+): () => Promise<unknown[][]> {
+  if (sql !== undefined) return () => query(sql, []);
+  const wanted = parseOracleName(sequenceName);
+  // Without blocks no increment is needed, and Oracle itself finds the sequence.
+  if (optimizer === 'none')
+    return () => query(`SELECT ''||${sequenceName}.NEXTVAL AS next_value FROM dual`, []);
+  let found: OracleSequence | undefined;
+  return async () => {
+    try {
+      const sequence = found ?? (await findOracleSequence(query, wanted));
+      const rows = sequence === undefined ? [] : await drawWithIncrement(query, name, sequence);
+      // After a failure the name is looked up anew: its synonym may stand for another sequence by then.
+      found = rows.length === 0 ? undefined : sequence;
+      return rows;
+    } catch (error) {
+      found = undefined;
+      throw error;
+    }
+  };
+}
+
+/**
+ * A value with the increment that is certain to separate it from its neighbours.
+ *
+ * Oracle reads its dictionary as of the beginning of a statement, and NEXTVAL as of now: an ALTER SEQUENCE may be in between.
+ * Therefore the increment is read again after the value. Where the two differ, the value belongs to one of them, and a block
+ * of the smaller one overlaps no other.
+ */
+async function drawWithIncrement(
+  query: OracleQuery,
+  name: string,
+  { owner, name: sequence }: OracleSequence,
+): Promise<unknown[][]> {
+  // Concatenation with nothing makes text of a number, which the driver then does not round.
+  const columns = `''||increment_by AS step, ''||min_value AS lowest, ''||max_value AS highest
+    FROM all_sequences WHERE sequence_owner = :1 AND sequence_name = :2`;
+  const [drawn] = await query(`SELECT ''||"${owner}"."${sequence}".NEXTVAL AS next_value, ${columns}`, [
+    owner,
+    sequence,
+  ]);
+  const [later] = await query(`SELECT ${columns}`, [owner, sequence]);
+  if (drawn === undefined || later === undefined) return [];
+  const [value, before, ...limits] = drawn;
+  return [[value, smaller(name, String(before), String(later[0])), ...limits]];
+}
+
+/** @throws StoreError when they differ in sign: the value is given up */
+function smaller(name: string, before: string, after: string): string {
+  if (before === after) return before;
+  const [was, is] = [BigInt(before), BigInt(after)];
+  if (was < 0n !== is < 0n)
+    throw new StoreError(`sequence ${show(name)}: INCREMENT BY was altered from ${was} to ${is} meanwhile`);
+  return was * was < is * is ? before : after;
+}
+
+function queryOf(client: OraclePool | OracleConnection): OracleQuery {
+  const run = runner(client);
+  return async (sql, binds) => {
+    const { rows } = await run(sql, binds);
+    // Rows are arrays or objects, as the settings of the driver have it.
+    return (rows ?? []).map((row) => Object.values(row as object));
+  };
+}
+
+function runner(client: OraclePool | OracleConnection): OracleConnection['execute'] {
+  if (typeof (client as OracleConnection)?.execute === 'function')
+    return (sql, binds) => (client as OracleConnection).execute(sql, binds);
+  if (typeof (client as OraclePool)?.getConnection !== 'function')
+    refuse('client', 'a Pool or Connection of the package oracledb', client);
+  return async (sql, binds) => {
+    const connection = await (client as OraclePool).getConnection();
+    try {
+      return await connection.execute(sql, binds);
+    } finally {
+      // What was read counts, whether or not the connection goes back well.
+      await connection.close().catch(() => {});
+    }
+  };
+}
+
+function faultOf(error: unknown): 'exhausted' | 'missing' | undefined {
+  const { errorNum } = (error ?? {}) as { errorNum?: unknown };
+  // ORA-08004: NEXTVAL exceeds MAXVALUE or MINVALUE. ORA-02289: sequence does not exist.
+  if (errorNum === 8004) return 'exhausted';
+  return errorNum === 2289 ? 'missing' : undefined;
+}

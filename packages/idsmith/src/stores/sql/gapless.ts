@@ -1,0 +1,135 @@
+import { InvalidOptionError, NoSuchSequenceError, StoreError } from '../../errors.js';
+import { refuse, show } from '../../options.js';
+import { takeBlocks } from '../../sequence/blocks.js';
+import { requireSequenceName } from '../../sequence/name.js';
+import { marked, type SequenceRows } from '../../sequence/rows.js';
+import { mysqlColumns, mysqlRows, requireTransactions, showColumns } from '../mysql/sequences.js';
+import type { MysqlClient } from '../mysql/store.js';
+import { postgresRows } from '../postgres/sequences.js';
+import type { PostgresClient } from '../postgres/store.js';
+import { sqliteRows } from '../sqlite/sequences.js';
+import type { SqliteDatabase } from '../sqlite/store.js';
+import { type SqlRun, storeError } from './runner.js';
+
+/**
+ * A connection with a transaction open: a `Client` or `PoolClient` of `pg`, a connection of `mysql2/promise`, or a database
+ * of `node:sqlite` or `libsql`.
+ */
+export type GaplessTransaction =
+  | PostgresClient
+  | (MysqlClient & { beginTransaction: unknown })
+  | SqliteDatabase;
+
+/**
+ * The next number of a sequence, taken within the caller's own transaction: if that is rolled back the number comes again,
+ * so that there is no gap, and others who want one wait until it has ended. The sequence is defined as any other; whoever
+ * draws from it in blocks as well makes gaps.
+ *
+ * @throws InvalidOptionError when there is no transaction open, `transaction` is no connection but a pool, or MySQL keeps the
+ * table in a storage engine without transactions
+ * @throws NoSuchSequenceError when the sequence is not defined
+ * @throws SequenceExhaustedError when all of its ids are used
+ * @throws StoreError when the database fails; then roll back
+ *
+ * @example
+ * await client.query('BEGIN');
+ * const number = await gapless('invoices', client);
+ * await client.query('INSERT INTO invoices (number, …) VALUES ($1, …)', [number, …]);
+ * await client.query('COMMIT');
+ */
+export async function gapless(sequenceName: string, transaction: GaplessTransaction): Promise<bigint> {
+  requireSequenceName(sequenceName);
+  const rows = await lockedRows(transaction);
+  const row = await rows.read(sequenceName);
+  if (row === undefined) throw new NoSuchSequenceError(`there is no sequence ${show(sequenceName)}`);
+  // One number at a time, whatever the size of a block.
+  const taken = takeBlocks({ ...row, blockSize: 1 }, 1);
+  if (!(await rows.swap(row, marked({ ...taken.row, blockSize: row.blockSize }))))
+    throw new StoreError(`sequence ${show(sequenceName)} was changed in spite of its lock`);
+  return taken.block.first;
+}
+
+const run: SqlRun = async (operation, statement) => {
+  try {
+    return await statement();
+  } catch (error) {
+    throw storeError(`gapless: ${operation}`, error);
+  }
+};
+
+/** Rows within the transaction; what they read stays locked until it ends. */
+async function lockedRows(transaction: GaplessTransaction): Promise<SequenceRows> {
+  const has = (method: string) =>
+    typeof (transaction as unknown as Record<string, unknown> | undefined)?.[method] === 'function';
+  if (has('prepare') && has('exec')) return sqliteLocked(transaction as SqliteDatabase);
+  if (has('query') && has('beginTransaction')) return mysqlLocked(transaction as MysqlClient);
+  if (has('query') && !has('getConnection') && !('totalCount' in transaction))
+    return postgresLocked(transaction as PostgresClient);
+  refuse('transaction', 'a connection with a transaction open, of pg, mysql2/promise or SQLite', transaction);
+}
+
+const forUpdate = (sql: string) => (sql.startsWith('SELECT') ? `${sql} FOR UPDATE` : sql);
+
+async function postgresLocked(client: PostgresClient): Promise<SequenceRows> {
+  const rowsOf = async (sql: string, values: unknown[] = []) =>
+    (await client.query(forUpdate(sql), values)).rows;
+  const NO_ACTIVE_SQL_TRANSACTION = '25P01';
+  try {
+    // Outside of a transaction there are no savepoints.
+    await client.query('SAVEPOINT idsmith_gapless', []);
+    await client.query('RELEASE SAVEPOINT idsmith_gapless', []);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === NO_ACTIVE_SQL_TRANSACTION) throw noTransaction();
+    throw storeError('gapless: looking for the transaction', error);
+  }
+  return postgresRows(run, { rowsOf });
+}
+
+async function mysqlLocked(connection: MysqlClient): Promise<SequenceRows> {
+  const query = async (sql: string, values: unknown[] = []) =>
+    (await connection.query(forUpdate(sql), values))[0];
+  const columns = mysqlColumns();
+  const ER_SP_DOES_NOT_EXIST = 1305;
+  try {
+    // Outside of a transaction a savepoint is gone as soon as it is made.
+    await query('SAVEPOINT idsmith_gapless');
+    await query('RELEASE SAVEPOINT idsmith_gapless');
+  } catch (error) {
+    if ((error as { errno?: unknown }).errno === ER_SP_DOES_NOT_EXIST) throw noTransaction();
+    throw storeError('gapless: looking for the transaction', error);
+  }
+  await run('looking at the table', async () => {
+    await requireTransactions(query);
+    columns.learn(await showColumns(query));
+  });
+  return mysqlRows(run, { query, columns, isLocked: true });
+}
+
+async function sqliteLocked(db: SqliteDatabase): Promise<SequenceRows> {
+  let wasOpen = true;
+  try {
+    // Within a transaction none can begin.
+    db.exec('BEGIN');
+    wasOpen = false;
+    db.exec('ROLLBACK');
+  } catch {
+    // As it should be.
+  }
+  if (!wasOpen) throw noTransaction();
+  const rowsOf = (sql: string, values: string[]) => db.prepare(sql).all(...values);
+  // A transaction that has only read would be refused later if another wrote meanwhile: it begins to write here. Not as a
+  // prepared statement, which libsql would leave half open if it met a lock.
+  await run('locking the file', () => db.exec('UPDATE id_sequences SET name = name WHERE 0'));
+  return sqliteRows((what, build, make) =>
+    run(what, () => {
+      const { sql, values } = build();
+      return make(rowsOf(sql, values as string[]));
+    }),
+  );
+}
+
+function noTransaction(): InvalidOptionError {
+  return new InvalidOptionError(
+    'transaction must be open: without one the number could not be given back. Begin it on this connection first',
+  );
+}

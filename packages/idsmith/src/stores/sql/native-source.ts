@@ -1,0 +1,136 @@
+import { IdError, NoSuchSequenceError, SequenceExhaustedError, StoreError } from '../../errors.js';
+import { refuse, refuseName, requireInteger, requireKnown, show } from '../../options.js';
+import type { Block, BlockSource } from '../../sequence/port.js';
+import { BlockReader, type Optimizer, type Reading } from './native-optimizer.js';
+import { inTime } from './runner.js';
+
+/** How a sequence of the database itself is found and read. */
+export interface NativeSequenceOptions {
+  /** The sequence in the database, with its schema if need be. Default: the name and `_seq`. */
+  readonly sequenceName?: string;
+  /**
+   * The ids that a value stands for; all programs that draw from the sequence must agree. `'pooled-lo'`, the default: the
+   * value and those after it, INCREMENT BY in all. `'pooled'`, the default of Hibernate: the value and those before it.
+   * `'none'`: the value alone.
+   */
+  readonly optimizer?: Optimizer;
+  /**
+   * The value that the sequence starts with, which `'pooled'` gives alone, as Hibernate does. Default: the START WITH of the
+   * sequence; where the database does not tell it (Oracle), the first value that is drawn is given alone.
+   */
+  readonly initialValue?: bigint | number;
+  /**
+   * A statement of your own, without parameters. Its one row has the next value, the increment, the lowest and the highest
+   * value of the sequence, and the value that it starts with, in this order. What is not needed can be left out at the end.
+   */
+  readonly sql?: string;
+  /** How long the database may take to answer, ms. Default 10,000. */
+  readonly timeout?: number;
+}
+
+const KNOWN = ['sequenceName', 'optimizer', 'initialValue', 'sql', 'timeout'];
+const OPTIMIZERS = ['pooled-lo', 'pooled', 'none'];
+
+/** How often a value may be drawn in vain before it is an error. */
+const MAX_DRAWS = 100;
+
+/**
+ * The sequence's name in the database, if no statement of the user's own is given.
+ *
+ * @throws InvalidOptionError naming the option that is wrong
+ */
+export function sequenceNameOf(name: unknown, options: NativeSequenceOptions): string {
+  const { sequenceName, sql } = requireKnown('options', options, KNOWN);
+  if (typeof name !== 'string' || name === '') refuse('name', 'the name of a sequence', name);
+  if (sql !== undefined && (typeof sql !== 'string' || sql === '')) refuse('sql', 'a statement', sql);
+  if (sequenceName !== undefined && (typeof sequenceName !== 'string' || sequenceName === ''))
+    refuse('sequenceName', 'the name of a sequence in the database', sequenceName);
+  return sequenceName ?? `${name}_seq`;
+}
+
+/** What a database's error means. */
+export type NativeFault = 'exhausted' | 'missing' | undefined;
+
+/**
+ * The blocks that a statement gives.
+ *
+ * @throws InvalidOptionError naming the option that is wrong
+ */
+export function nativeSource(
+  name: string,
+  { timeout = 10_000, optimizer = 'pooled-lo', initialValue }: NativeSequenceOptions,
+  select: () => Promise<readonly unknown[]>,
+  faultOf: (error: unknown) => NativeFault,
+): BlockSource {
+  requireInteger('timeout', timeout, 1, 2 ** 31 - 1);
+  if (!OPTIMIZERS.includes(optimizer)) refuseName('optimizer', optimizer, OPTIMIZERS);
+  const start = startOf(initialValue, optimizer);
+  const reader = new BlockReader(name, optimizer);
+
+  const draw = async (): Promise<Block | undefined> => {
+    const [row] = await inTime(timeout, select());
+    if (row === undefined) throw missing(name);
+    const reading = readingOf(name, row as object, optimizer);
+    return reader.read({ ...reading, start: start ?? reading.start });
+  };
+
+  const allocate = async (): Promise<Block> => {
+    try {
+      for (let draws = 0; draws < MAX_DRAWS; draws++) {
+        const block = await draw();
+        if (block !== undefined) return block;
+      }
+    } catch (error) {
+      throw asIdError(name, error, faultOf(error));
+    }
+    throw new StoreError(
+      `sequence ${show(name)}: INCREMENT BY was lowered, and larger blocks may hold ids before ${reader.firstFree}: ` +
+        `restart the sequence with ${reader.firstFree}`,
+    );
+  };
+
+  return { allocate };
+}
+
+/** @throws InvalidOptionError unless it is a whole number that the optimizer has a use for */
+function startOf(initialValue: unknown, optimizer: Optimizer): bigint | undefined {
+  if (initialValue === undefined) return undefined;
+  if (optimizer !== 'pooled')
+    refuse('initialValue', `left out, unless optimizer is "pooled" (it is ${show(optimizer)})`, initialValue);
+  if (typeof initialValue === 'bigint') return initialValue;
+  if (Number.isSafeInteger(initialValue)) return BigInt(initialValue as number);
+  refuse('initialValue', 'a bigint or a whole number within ±(2^53 − 1)', initialValue);
+}
+
+/** What a row says. Columns may be text, bytes or numbers. */
+function readingOf(name: string, row: object, optimizer: Optimizer): Reading {
+  const [value, increment, min, max, start] = Object.values(row).map(wholeNumber);
+  const isWhole = value !== undefined && increment !== undefined && increment !== 0n;
+  if (isWhole) return { value, increment, min, max, start };
+  if (value !== undefined && optimizer === 'none')
+    return { value, increment: 1n, min: undefined, max: undefined, start: undefined };
+  throw new StoreError(
+    `sequence ${show(name)}: the statement must give a value and an increment that is not 0, both whole ` +
+      'numbers in columns of different names (with optimizer "none" the value is enough)',
+  );
+}
+
+function wholeNumber(column: unknown): bigint | undefined {
+  const text = column instanceof Uint8Array ? new TextDecoder().decode(column) : String(column);
+  // A number that a driver may have rounded is no answer.
+  if (typeof column === 'number' && !Number.isSafeInteger(column)) return undefined;
+  return /^-?\d+$/.test(text) ? BigInt(text) : undefined;
+}
+
+function asIdError(name: string, error: unknown, fault: NativeFault): IdError {
+  if (error instanceof IdError) return error;
+  if (fault === 'missing') return missing(name, error);
+  const reason = (error as Error)?.message ?? String(error);
+  if (fault === 'exhausted')
+    return new SequenceExhaustedError(`sequence ${show(name)}: ${reason}`, { cause: error });
+  return new StoreError(`sequence ${show(name)}: asking the database failed: ${reason}`, { cause: error });
+}
+
+function missing(name: string, cause?: unknown): NoSuchSequenceError {
+  return new NoSuchSequenceError(`the database has no sequence for ${show(name)}`, { cause });
+}

@@ -1,0 +1,134 @@
+import { type LeaseRecord, StoreError } from 'idsmith';
+import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
+import { Cluster } from 'ioredis';
+import { createCluster } from 'redis';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import {
+  describeWith,
+  type RedisCluster,
+  type RedisServer,
+  startRedisCluster,
+} from '../../../../../test/services/index.ts';
+import type { Store } from '../../../src/stores/memory/store.ts';
+import { redisStore } from '../../../src/stores/redis/store.ts';
+import { type Load, notBeside, startLoad } from '../support/runs.ts';
+
+const HELD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
+
+const PATIENCE = { timeout: 50_000, interval: 100 };
+
+/** A store and the end of its client. */
+interface Opened {
+  readonly store: Store;
+  readonly end: () => void;
+}
+
+const clients: Record<string, (cluster: RedisCluster) => Promise<Opened>> = {
+  async ioredis({ nodes }) {
+    const client = new Cluster(
+      nodes.map(({ port }) => ({ host: '127.0.0.1', port })),
+      { redisOptions: { autoResendUnfulfilledCommands: false } },
+    );
+    client.on('error', () => {});
+    return { store: redisStore(client, { maxTtl: 2000 }), end: () => client.disconnect() };
+  },
+  async redis({ nodes }) {
+    const client = createCluster({
+      rootNodes: nodes.map(({ url }) => ({ url })),
+      defaults: { disableOfflineQueue: true, socket: { connectTimeout: 1000 } },
+    });
+    client.on('error', () => {});
+    await client.connect();
+    return { store: redisStore(client, { maxTtl: 2000 }), end: () => client.destroy() };
+  },
+};
+
+const keyOf = (namespace: string) => `idsmith:lease:{${encodeURIComponent(namespace)}}`;
+
+/** A namespace whose records the first master keeps, and the sequence of the same name, too. */
+async function namespaceOf(cluster: RedisCluster): Promise<string> {
+  for (let i = 0; ; i++) {
+    const slot = Number(await cluster.nodes[0]!.command('CLUSTER', 'KEYSLOT', keyOf(`ns ${i}`)));
+    if (slot < Math.floor(16_384 / cluster.masters.length)) return `ns ${i}`;
+  }
+}
+
+for (const [name, open] of Object.entries(clients)) {
+  await describeWith(['redis'], `The Redis store on a Cluster with a client of ${name}`, () => {
+    let cluster: RedisCluster;
+    let opened: Opened;
+
+    beforeAll(async () => {
+      cluster = await startRedisCluster({ masters: 3, replicas: 1 });
+      opened = await open(cluster);
+    });
+
+    afterAll(async () => {
+      opened?.end();
+      await cluster?.stop();
+    });
+
+    for (const { name, run } of leaseStoreCases(() => opened.store)) it(name, run);
+    for (const { name, run } of sequenceStoreCases(() => opened.store)) it(name, run);
+
+    it('spreads namespaces over the masters, those with braces too', async () => {
+      const names = Array.from({ length: 12 }, (_, i) => `{}${i}{x}`);
+      for (const name of names) await opened.store.swapLease(name, undefined, HELD);
+      for (const name of names) expect(await opened.store.listLeases(name)).toEqual([HELD]);
+      const slots = await Promise.all(
+        names.map((name) => cluster.nodes[0]!.command('CLUSTER', 'KEYSLOT', keyOf(name))),
+      );
+      expect(new Set(slots).size).toBe(names.length);
+    });
+
+    describe('after a replica has replaced a master', () => {
+      let namespace: string;
+      let load: Load;
+      const answers: unknown[] = [];
+
+      beforeAll(async () => {
+        const { store } = opened;
+        namespace = await namespaceOf(cluster);
+        await store.swapLease(namespace, undefined, HELD);
+        await store.defineSequence({ name: namespace });
+        await vi.waitUntil(async () => (await keysOn(cluster.replicas[0]!, namespace)) === 2, PATIENCE);
+        load = startLoad([store, store, store], namespace);
+        await vi.waitUntil(() => load.blocks.length > 100, PATIENCE);
+        await cluster.masters[0]!.kill();
+        const list = async () => {
+          answers.push(await store.listLeases(namespace).catch((error) => error));
+          return Array.isArray(answers.at(-1));
+        };
+        await vi.waitUntil(list, PATIENCE);
+      });
+
+      it('remembers no lease, and shows no older record', async () => {
+        const { store } = opened;
+        expect(answers.filter((answer) => !(answer instanceof StoreError))).toEqual([[]]);
+        expect(await keysOn(cluster.replicas[0]!, namespace)).toBe(2);
+        expect(await store.swapLease(namespace, HELD, { ...HELD, epoch: 2 })).toBe(false);
+        expect(await store.swapLease(namespace, undefined, { ...HELD, owner: 'b' })).toBe(true);
+        expect(await store.listLeases(namespace)).toEqual([{ ...HELD, owner: 'b' }]);
+      });
+
+      it('gives no id of a sequence twice: somebody has to say where to go on', async () => {
+        const { store } = opened;
+        await expect
+          .poll(() => String(load.errors.at(-1)), { timeout: 20_000 })
+          .toMatch(/may have forgotten/);
+        const given = load.blocks.length;
+        const { next } = await store.describeSequence(namespace);
+        await store.alterSequence(namespace, { next: next + 1_000_000n });
+        await expect.poll(() => load.blocks.length).toBeGreaterThan(given + 100);
+        expect(notBeside(await load.stop(), 'overlap')).toEqual([]);
+        expect((await store.listSequences()).map(({ name }) => name)).toContain(namespace);
+      });
+    });
+  });
+}
+
+/** How many keys a node has in the slot. `CLUSTER COUNTKEYSINSLOT` asks a replica without being sent on. */
+async function keysOn(node: RedisServer, namespace: string): Promise<number> {
+  const slot = await node.command('CLUSTER', 'KEYSLOT', keyOf(namespace));
+  return Number(await node.command('CLUSTER', 'COUNTKEYSINSLOT', slot));
+}

@@ -1,0 +1,211 @@
+import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
+import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeWith, type RedisServer, startRedis } from '../../../../../test/services/index.ts';
+import type { Store } from '../../../src/stores/memory/store.ts';
+import { openRedis, type RedisStoreOptions, redisStore } from '../../../src/stores/redis/store.ts';
+
+const HELD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
+
+/** A store and the end of its client. */
+interface Opened {
+  readonly store: Store;
+  readonly end: () => void;
+}
+
+/** Clients set up as the documentation advises: they fail soon, and never send a command twice. */
+const clients: Record<string, (url: string, options?: RedisStoreOptions) => Promise<Opened>> = {
+  async ioredis(url, options) {
+    const client = new Redis(url, { maxRetriesPerRequest: 1, autoResendUnfulfilledCommands: false });
+    client.on('error', () => {});
+    return { store: redisStore(client, options), end: () => client.disconnect() };
+  },
+  async redis(url, options) {
+    const client = createClient({ url, disableOfflineQueue: true });
+    client.on('error', () => {});
+    await client.connect();
+    return { store: redisStore(client, options), end: () => client.destroy() };
+  },
+};
+
+for (const [name, open] of Object.entries(clients)) {
+  await describeWith(['redis'], `The Redis store with a client of ${name}`, () => {
+    let server: RedisServer;
+    let opened: Opened;
+
+    beforeAll(async () => {
+      server = await startRedis({ persistence: 'aof' });
+      opened = await open(server.url, { timeout: 2000, maxTtl: 2000 });
+    });
+
+    afterAll(async () => {
+      opened?.end();
+      await server?.stop();
+    });
+
+    for (const { name, run } of leaseStoreCases(() => opened.store)) it(name, run);
+    for (const { name, run } of sequenceStoreCases(() => opened.store)) it(name, run);
+
+    it('works on after the server has flushed its scripts', async () => {
+      await opened.store.swapLease('flush', undefined, HELD);
+      await server.command('SCRIPT', 'FLUSH');
+      expect(await opened.store.listLeases('flush')).toEqual([HELD]);
+      await server.command('SCRIPT', 'FLUSH');
+      expect(await opened.store.swapLease('flush', HELD, { ...HELD, epoch: 2 })).toBe(true);
+    });
+
+    it('keeps namespaces with braces apart, each in one Cluster slot of its own', async () => {
+      const names = ['{', '}', '{}', '}{', '{x', 'x}', '{x}', '%7Bx%7D', '{}x'];
+      for (const [i, name] of names.entries())
+        await opened.store.swapLease(name, undefined, { ...HELD, fence: i });
+      for (const [i, name] of names.entries())
+        expect(await opened.store.listLeases(name)).toEqual([{ ...HELD, fence: i }]);
+    });
+
+    it('fails with a StoreError soon after the server was killed, and works again when it is back', async () => {
+      await server.kill();
+      const before = Date.now();
+      const failure = await opened.store.swapLease('killed', undefined, HELD).catch((error) => error);
+      expect(failure).toBeInstanceOf(StoreError);
+      expect(failure.message).toMatch(/^redis store: swapping a lease failed: ./);
+      expect(failure.cause).toBeInstanceOf(Error);
+      expect(Date.now() - before).toBeLessThan(10_000);
+      await server.restart();
+      await expect
+        .poll(() => opened.store.listLeases('killed').catch(String), { timeout: 20_000 })
+        .toEqual([]);
+      expect(await opened.store.swapLease('killed', undefined, HELD)).toBe(true);
+    });
+
+    it('fails with a StoreError when the server does not answer', async () => {
+      server.pause();
+      await expect(opened.store.listLeases('paused')).rejects.toBeInstanceOf(StoreError);
+      server.resume();
+      await expect
+        .poll(() => opened.store.listLeases('paused').catch(String), { timeout: 20_000 })
+        .toEqual([]);
+    });
+  });
+}
+
+await describeWith(['redis'], 'What the Redis store remembers', () => {
+  const namespace = 'memory';
+
+  /** A server with AOF that `HELD` was put into. */
+  async function startHolding(options?: RedisStoreOptions): Promise<Opened & { server: RedisServer }> {
+    const server = await startRedis({ persistence: 'aof' });
+    const opened = await clients.ioredis!(server.url, options);
+    await opened.store.swapLease(namespace, undefined, HELD);
+    return { ...opened, server };
+  }
+
+  const listed = (store: Store) =>
+    expect.poll(() => store.listLeases(namespace).catch(String), { timeout: 20_000 });
+
+  it.each([
+    ['that lost its data', true],
+    ['that kept its data, of which the last writes may be missing', false],
+  ])('is nothing after a restart %s', async (_, empty) => {
+    const { store, server, end } = await startHolding();
+    await server.restart({ empty });
+    await listed(store).toEqual([]);
+    expect(await store.swapLease(namespace, HELD, { ...HELD, epoch: 2 })).toBe(false);
+    const other = { ...HELD, id: 1 };
+    expect(await store.swapLease(namespace, undefined, other)).toBe(true);
+    expect(await store.listLeases(namespace)).toEqual([other]);
+    end();
+    await server.stop();
+  });
+
+  it('is what it was after a restart when it is said to be durable', async () => {
+    const { store, server, end } = await startHolding({ durable: true });
+    await server.restart();
+    await listed(store).toEqual([HELD]);
+    expect(await store.swapLease(namespace, HELD, { ...HELD, epoch: 2 })).toBe(true);
+    end();
+    await server.stop();
+  });
+
+  it('is nothing after a failover there and back, although the first master never stopped running', async () => {
+    const [one, two] = await Promise.all([startRedis(), startRedis()]);
+    const follow = async (replica: RedisServer, master: RedisServer) => {
+      await replica.command('REPLICAOF', '127.0.0.1', master.port);
+      await expect
+        .poll(() => replica.command('INFO', 'replication'), { timeout: 20_000 })
+        .toContain('master_link_status:up');
+    };
+    const key = `idsmith:lease:{${namespace}}`;
+    const newer = { ...HELD, epoch: 2 };
+    await follow(two, one);
+    const { store, end } = await clients.ioredis!(one.url);
+    await store.swapLease(namespace, undefined, HELD);
+    await expect.poll(() => two.command('EXISTS', key), { timeout: 20_000 }).toBe('1');
+    await two.command('REPLICAOF', 'NO', 'ONE');
+    expect(await store.swapLease(namespace, HELD, newer)).toBe(true);
+    await follow(one, two);
+    await expect(store.listLeases(namespace)).rejects.toThrow(/READONLY/);
+    await expect(store.swapLease(namespace, undefined, newer)).rejects.toThrow(/READONLY/);
+    await one.command('REPLICAOF', 'NO', 'ONE');
+    expect(await one.command('EXISTS', key)).toBe('1');
+    expect(await store.listLeases(namespace)).toEqual([]);
+    expect(await store.swapLease(namespace, HELD, { ...HELD, epoch: 3 })).toBe(false);
+    end();
+    await Promise.all([one.stop(), two.stop()]);
+  });
+
+  it('is all of a store that a URL opens and closes', async () => {
+    const server = await startRedis();
+    const store = await openRedis(`${server.url}/1?maxTtl=20000`);
+    expect(store).toMatchObject({ durable: false, maxTtl: 20_000 });
+    expect(await store.swapLease(namespace, undefined, HELD)).toBe(true);
+    await store.close();
+    await expect(store.listLeases(namespace)).rejects.toBeInstanceOf(StoreError);
+    const durable = await openRedis(`${server.url}/1?durable=true`);
+    expect(durable).toMatchObject({ durable: true });
+    expect(durable).not.toHaveProperty('maxTtl');
+    expect(await durable.listLeases(namespace)).toEqual([HELD]);
+    await durable.close();
+    await server.stop();
+  });
+});
+
+describe('What the Redis store refuses', () => {
+  const silent = { eval: async () => [], evalsha: async () => [] };
+
+  it.each([
+    'http://h',
+    'redis://',
+    'redis:h',
+    'nonsense',
+    'redis://:secret@h:99999999',
+    'rediss://u:secret@h/?maxTtl=0',
+    'redis://u:secret@h/?maxTtl=',
+    'redis://u:secret@h/?durable=maybe',
+    'redis://u:secret@h/?durabel=true',
+  ])('the URL %s, without showing its password', async (url) => {
+    const failure = await openRedis(url).catch((error) => error);
+    expect(failure).toBeInstanceOf(InvalidOptionError);
+    expect(failure.message).not.toContain('secret');
+  });
+
+  it('a client that is none, and options out of range', () => {
+    expect(() => redisStore({} as never)).toThrow(InvalidOptionError);
+    expect(() => redisStore(undefined as never)).toThrow(InvalidOptionError);
+    expect(() => redisStore(silent, { maxTtl: 0 })).toThrow(InvalidOptionError);
+    expect(() => redisStore(silent, { timeout: 2 ** 31 })).toThrow(InvalidOptionError);
+    expect(() => redisStore(silent, { durable: 'yes' as never })).toThrow(InvalidOptionError);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['NUL', 'a\0b'],
+    ['256 characters', 'x'.repeat(256)],
+    ['half a character', 'a\ud800'],
+  ])('a namespace of %s', async (_, namespace) => {
+    const store = redisStore(silent);
+    await expect(store.listLeases(namespace)).rejects.toBeInstanceOf(InvalidOptionError);
+    await expect(store.swapLease(namespace, undefined, HELD)).rejects.toBeInstanceOf(InvalidOptionError);
+  });
+});

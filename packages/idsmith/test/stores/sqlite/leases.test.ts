@@ -166,7 +166,7 @@ describe.each(drivers)('the sqlite store on %s', (_name, Database) => {
 });
 
 describe('processes on one SQLite file', () => {
-  const script = new URL('scripts/sqlite-racer.mjs', import.meta.url);
+  const script = new URL('scripts/lease-racer.mjs', import.meta.url);
   const modes = [
     [20, 'that openStore opens'],
     [6, 'with a rollback journal'],

@@ -164,7 +164,7 @@ describe.each(drivers)('sequences in SQLite on %s', (_name, Database) => {
 });
 
 describe('processes on one SQLite file', () => {
-  const script = fileURLToPath(new URL('scripts/sqlite-taker.mjs', import.meta.url));
+  const script = fileURLToPath(new URL('scripts/sequence-taker.mjs', import.meta.url));
 
   /** Runs a process that takes so many blocks, or is killed after so many, and gives their first ids. */
   function take(file: string, blocks: number, killedAfter = Number.POSITIVE_INFINITY): Promise<bigint[]> {

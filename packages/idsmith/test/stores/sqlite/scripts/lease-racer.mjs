@@ -1,8 +1,8 @@
 // One of several processes on one SQLite file: puts what records it can of ids 0 to 9, then counts `rounds` up in the
 // epoch of record −1. Prints the ids that it won.
 import Libsql from 'libsql';
-import { openStore } from '../../../dist/stores/index.js';
-import { sqliteStore } from '../../../dist/stores/sqlite.js';
+import { openStore } from '../../../../dist/stores/index.js';
+import { sqliteStore } from '../../../../dist/stores/sqlite/index.js';
 
 const [mode, file, owner, rounds] = process.argv.slice(2);
 const namespace = 'race';

@@ -1,5 +1,5 @@
 import type { Reading } from '../inspect/reading.js';
-import { loadDriver } from '../stores/driver.js';
+import { loadPackage } from '../support/load-package.js';
 
 /** What the commands need of `@idsmith/server`, which is a package of its own. */
 export interface ServerPackage {
@@ -35,5 +35,5 @@ export interface TokenRecord extends TokenOptions {
 export function loadServer(): Promise<ServerPackage> {
   // Not written as a literal: this package is built before that one, and does without it.
   const name = '@idsmith/server';
-  return loadDriver(name, () => import(name));
+  return loadPackage(name, () => import(name));
 }

@@ -2,7 +2,9 @@ import { wholeMs } from '../clock.js';
 import { bytesToHex } from '../encoding/hex.js';
 import { ClockError, InvalidOptionError, LeasesExhaustedError, StoreError } from '../errors.js';
 import { refuse, show } from '../options.js';
-import { pause, within } from '../support/timer.js';
+import { backoff } from '../support/backoff.js';
+import { withTimeout } from '../support/timeout.js';
+import { pause } from '../support/timer.js';
 import type { LeaseSettings } from './options.js';
 import { type LeaseRecord, type LeaseStore, sameRecord } from './port.js';
 import {
@@ -25,6 +27,7 @@ const ON_THE_WAY = 1000;
 
 /** Rounds without success in which a store refused what its own listing offered. Rivals explain a few, not so many. */
 const MAX_REFUSALS = 12;
+const BACKOFF = { unit: 5, longest: 1000 };
 
 /** A node id that is now ours. */
 export interface Acquired {
@@ -135,8 +138,8 @@ async function pauseAfter(settings: LeaseSettings, refusals: number, background:
     );
   }
   if (refusals === 1) return;
-  const most = Math.min(1000, 5 * 2 ** refusals);
-  await pause(settings.timer, most * (0.5 + 0.5 * randomFraction(settings)), background);
+  const ms = backoff(refusals, BACKOFF, () => randomFraction(settings));
+  await pause(settings.timer, ms, background);
 }
 
 /** Tries the candidates until one is ours: the best first, then any, so that many who start at once part quickly. */
@@ -211,7 +214,9 @@ export function swap(
 
 /** A third of the ttl is what a store gets: then two more tries fit before the window ends. */
 function answer<T>({ timer, ttl }: LeaseSettings, call: string, promise: Promise<T>): Promise<T> {
-  return within(timer, Math.ceil(ttl / 3), call, promise);
+  const ms = Math.ceil(ttl / 3);
+  const error = () => new StoreError(`the store did not answer ${call} within ${ms} ms`);
+  return withTimeout(promise, ms, { timer, background: true, error });
 }
 
 /** From 0 up to, not including, 1. */

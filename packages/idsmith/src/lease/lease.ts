@@ -1,6 +1,6 @@
 import { InvalidOptionError, StoreError } from '../errors.js';
 import { refuseName, show } from '../options.js';
-import { awaited } from '../support/timer.js';
+import { keepAlive } from '../support/timer.js';
 import {
   type Acquired,
   acquire,
@@ -130,7 +130,7 @@ export class Lease implements Leasable {
    * @throws StoreError when the store fails; the lease then runs out by itself
    */
   release(): Promise<void> {
-    this.#release ??= awaited(this.#settings.timer, this.#releaseOnce());
+    this.#release ??= keepAlive(this.#settings.timer, this.#releaseOnce());
     return this.#release;
   }
 
@@ -345,5 +345,5 @@ export class Lease implements Leasable {
  */
 export async function acquireLease(store: LeaseStore, options: LeaseOptions): Promise<Lease> {
   const settings = leaseSettings(store, options);
-  return new Lease(settings, await awaited(settings.timer, acquire(settings, false)));
+  return new Lease(settings, await keepAlive(settings.timer, acquire(settings, false)));
 }

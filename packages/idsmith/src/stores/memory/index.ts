@@ -1,1 +1,1 @@
-export * from './store.js';
+export { memoryStore } from './store.js';

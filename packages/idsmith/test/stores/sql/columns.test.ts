@@ -8,10 +8,10 @@ import {
   startMariadb,
   startPostgres,
 } from '../../../../../test/services/index.ts';
-import type { Store } from '../../../src/stores/memory/store.ts';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
 import { postgresStore } from '../../../src/stores/postgres/store.ts';
 import { rangeOfType } from '../../../src/stores/sql/columns.ts';
+import type { Store } from '../../../src/stores/store.ts';
 import { idsOf } from '../support/sequence-client.ts';
 
 describe('the range of a column', () => {

@@ -18,11 +18,11 @@ import {
   startMariadb,
   startPostgres,
 } from '../../../../../test/services/index.ts';
-import type { Store } from '../../../src/stores/memory/store.ts';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
 import { postgresStore } from '../../../src/stores/postgres/store.ts';
 import type { GaplessTransaction } from '../../../src/stores/sql/gapless.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/store.ts';
+import type { Store } from '../../../src/stores/store.ts';
 
 /** A database as these tests use it. */
 interface Subject {

@@ -9,11 +9,11 @@ import {
   startMariadb,
   startPostgres,
 } from '../../../../../test/services/index.ts';
-import type { Store } from '../../../src/stores/memory/store.ts';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
-import { withLiterals } from '../../../src/stores/postgres/connection.ts';
 import { postgresStore } from '../../../src/stores/postgres/store.ts';
+import { withLiterals } from '../../../src/stores/postgres/transaction-guard.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/store.ts';
+import type { Store } from '../../../src/stores/store.ts';
 
 const RECORD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
 
@@ -55,9 +55,7 @@ function cases(ways: readonly string[], subject: () => Subject): void {
       const { store, rollback, close } = await spoilt(way);
       const failure = await change(store, name).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(StoreError);
-      expect((failure as Error).message).toMatch(
-        /inside a transaction that somebody has begun.* give the store a pool/,
-      );
+      expect((failure as Error).message).toMatch(/inside an open transaction.* give the store a pool/);
       // Nobody has to wait for a row that was changed in vain.
       expect(await well.allocate(name, 1)).toMatchObject({ first: 11n });
       await rollback();

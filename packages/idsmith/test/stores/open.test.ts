@@ -4,12 +4,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  describeWith,
-  type ServerProcess,
-  startMariadb,
-  startPostgres,
-} from '../../../../test/services/index.ts';
+import { describeWith, type ServerProcess, startMariadb, startPostgres } from '#services';
 import { openStore } from '../../src/stores/open.ts';
 import { loadPackage } from '../../src/support/load-package.ts';
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith, type Etcd, startEtcd } from '../../../../../test/services/index.ts';
+import { describeWith, type Etcd, startEtcd } from '#services';
 import { openEtcd } from '../../../src/stores/etcd/open.ts';
 import { etcdStore } from '../../../src/stores/etcd/store.ts';
 import type { Store } from '../../../src/stores/store.ts';

@@ -1,7 +1,7 @@
 import { type Block, SequenceExhaustedError, StoreError } from 'idsmith';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith, type Etcd, startEtcd } from '#services';
 import { FaultyProxy } from '../../../../../test/chaos/proxy.ts';
-import { describeWith, type Etcd, startEtcd } from '../../../../../test/services/index.ts';
 import { partOf } from '../../../src/sequence/block.ts';
 import { etcdStore } from '../../../src/stores/etcd/store.ts';
 import { inLockstep } from '../support/lockstep.ts';

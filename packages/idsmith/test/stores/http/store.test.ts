@@ -10,8 +10,8 @@ import {
 } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describeWith, type ServerProcess, startRedis } from '#services';
 import { FaultyProxy } from '../../../../../test/chaos/proxy.ts';
-import { describeWith, type ServerProcess, startRedis } from '../../../../../test/services/index.ts';
 import { metricOf, startIdsmith } from '../../../../server/test/support/process.ts';
 import { TestServer } from '../../../../server/test/support/server.ts';
 import { openHttp } from '../../../src/stores/http/open.ts';

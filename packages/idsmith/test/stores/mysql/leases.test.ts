@@ -2,7 +2,7 @@ import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { type Connection, createConnection, createPool, type Pool, type PoolOptions } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith, type ServerProcess, startMariadb } from '../../../../../test/services/index.ts';
+import { describeWith, type ServerProcess, startMariadb } from '#services';
 import type { MysqlClient } from '../../../src/stores/mysql/client.ts';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
 

@@ -12,12 +12,7 @@ import Database from 'libsql';
 import { createPool, type Pool } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  describeWith,
-  type ServerProcess,
-  startMariadb,
-  startPostgres,
-} from '../../../../../test/services/index.ts';
+import { describeWith, type ServerProcess, startMariadb, startPostgres } from '#services';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
 import { postgresStore } from '../../../src/stores/postgres/store.ts';
 import type { GaplessTransaction } from '../../../src/stores/sql/gapless.ts';

@@ -3,12 +3,7 @@ import Libsql from 'libsql';
 import { createConnection, createPool, type Pool as MysqlPool } from 'mysql2/promise';
 import { Client, Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  describeWith,
-  type ServerProcess,
-  startMariadb,
-  startPostgres,
-} from '../../../../../test/services/index.ts';
+import { describeWith, type ServerProcess, startMariadb, startPostgres } from '#services';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
 import { postgresStore } from '../../../src/stores/postgres/store.ts';
 import { withLiterals } from '../../../src/stores/postgres/transaction-guard.ts';

@@ -1,7 +1,7 @@
 import { type Block, StoreError } from 'idsmith';
 import { expect, it } from 'vitest';
+import type { ServerProcess } from '#services';
 import { FaultyProxy } from '../../../../../test/chaos/proxy.ts';
-import type { ServerProcess } from '../../../../../test/services/index.ts';
 import type { Store } from '../../../src/stores/store.ts';
 import { expectNoGap, idsOf, type Lab, repeatedly, sortedIds, upstreamTable } from './sequence-client.ts';
 

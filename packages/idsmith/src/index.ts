@@ -26,7 +26,8 @@ export {
 } from './flake/layout.js';
 export { layouts } from './flake/layouts.js';
 export type { FlakeOptions, SharedFlake } from './flake/options.js';
-export { acquireLease, Lease, type LeaseEvent } from './lease/lease.js';
+export type { LeaseEvent, LeaseEvents } from './lease/events.js';
+export { acquireLease, Lease } from './lease/lease.js';
 export type { LeaseLayout, LeaseOptions } from './lease/options.js';
 export type { LeaseRecord, LeaseStore } from './lease/port.js';
 export { LocalityGenerator } from './locality/generator.js';

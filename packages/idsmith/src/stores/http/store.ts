@@ -39,7 +39,7 @@ const USUAL_MAX_TTL = 60_000;
  * const store = httpStore('https://ids.example.com', { token: process.env.IDSMITH_TOKEN });
  */
 export function httpStore(url: string, options: HttpStoreOptions = {}): Store {
-  const { token, timeout: limit, fetch: ask = fetch } = requireKnown('options', options ?? {}, KNOWN);
+  const { token, timeout: limit, fetch: ask = fetch } = requireKnown('options', options, KNOWN);
   if (token !== undefined && (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)))
     throw new InvalidOptionError('token must be the text that idsmith token create has shown');
   const timeout = requireTimeout(limit, 5000);

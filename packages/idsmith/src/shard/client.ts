@@ -1,6 +1,6 @@
 import { StoreError } from '../errors.js';
 import { refuse } from '../options.js';
-import { loadDriver } from '../stores/driver.js';
+import { loadPackage } from '../support/load-package.js';
 import type { ShardNode, ShardSettings } from './config.js';
 
 /**
@@ -49,7 +49,7 @@ export class Clients<Client> {
   /** Loads `ioredis`, if it is needed. */
   async load(): Promise<void> {
     if (this.#create !== undefined || this.#ioredis !== undefined) return;
-    this.#ioredis = (await loadDriver('ioredis', () => import('ioredis'))) as unknown as Ioredis;
+    this.#ioredis = (await loadPackage('ioredis', () => import('ioredis'))) as unknown as Ioredis;
   }
 
   /**

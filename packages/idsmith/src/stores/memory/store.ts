@@ -3,8 +3,6 @@ import type { Store } from '../store.js';
 import { memoryLeases } from './leases.js';
 import { memoryRows } from './sequences.js';
 
-export type { Store };
-
 /**
  * A store in the memory of this process, for tests and for programs that run once. The store counts as durable: it lasts as
  * long as the generators that use it.

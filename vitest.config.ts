@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-const source = (path: string) => fileURLToPath(new URL(`packages/idsmith/src/${path}`, import.meta.url));
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const source = (path: string) => here(`packages/idsmith/src/${path}`);
 
 export default defineConfig({
   resolve: {
@@ -15,6 +16,8 @@ export default defineConfig({
       { find: /^idsmith\/shard\/ring$/, replacement: source('shard/ring/index.ts') },
       { find: /^idsmith\/testing$/, replacement: source('testing/index.ts') },
       { find: /^#runtime$/, replacement: source('runtime/node.ts') },
+      { find: /^#services$/, replacement: here('test/services/index.ts') },
+      { find: /^#services\/(.*)$/, replacement: `${here('test/services')}/$1` },
     ],
   },
   test: {

@@ -26,7 +26,8 @@ export {
 } from './flake/layout.js';
 export { layouts } from './flake/layouts.js';
 export type { FlakeOptions, SharedFlake } from './flake/options.js';
-export { acquireLease, Lease, type LeaseEvent } from './lease/lease.js';
+export type { LeaseEvent, LeaseEvents } from './lease/events.js';
+export { acquireLease, Lease } from './lease/lease.js';
 export type { LeaseLayout, LeaseOptions } from './lease/options.js';
 export type { LeaseRecord, LeaseStore } from './lease/port.js';
 export { LocalityGenerator } from './locality/generator.js';
@@ -49,10 +50,11 @@ export type {
 export type { Prefetch } from './sequence/prefetch.js';
 export type { Sequence } from './sequence/sequence.js';
 export { type SequenceStores, Sequences, type SequenceUse } from './sequence/sequences.js';
-export { memoryStore, type Store } from './stores/memory/store.js';
+export { memoryStore } from './stores/memory/store.js';
 export { mariadbSequence } from './stores/mysql/native.js';
 export { type OracleConnection, type OraclePool, oracleSequence } from './stores/oracle/native.js';
 export { postgresSequence } from './stores/postgres/native.js';
 export { type GaplessTransaction, gapless } from './stores/sql/gapless.js';
 export type { NativeSequenceOptions } from './stores/sql/native-source.js';
+export type { Store } from './stores/store.js';
 export type { Timer } from './support/timer.js';

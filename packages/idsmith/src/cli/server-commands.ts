@@ -1,4 +1,4 @@
-import { loadDriver } from '../stores/driver.js';
+import { loadPackage } from '../support/load-package.js';
 import type { Command } from './command.js';
 
 /** A command of another package. `idsmith --help` lists it; its package is loaded when the command is used. */

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import process from 'node:process';
-import type { Store } from '../stores/memory/store.js';
 import { openStore } from '../stores/open.js';
+import type { Store } from '../stores/store.js';
 import { type Given, UsageError } from './command.js';
 
 /** Opens the store that `--store` names, for as long as `use` takes. */

@@ -1,8 +1,8 @@
-import { wholeMs } from '../clock.js';
-import { bytesToHex } from '../encoding/hex.js';
-import { ClockError, InvalidOptionError, LeasesExhaustedError, StoreError } from '../errors.js';
+import { ClockError, LeasesExhaustedError, StoreError } from '../errors.js';
 import { refuse, show } from '../options.js';
-import { pause, within } from '../support/timer.js';
+import { backoff } from '../support/backoff.js';
+import { pause } from '../support/timer.js';
+import { requireSameLayout } from './namespace-layout.js';
 import type { LeaseSettings } from './options.js';
 import { type LeaseRecord, type LeaseStore, sameRecord } from './port.js';
 import {
@@ -19,30 +19,33 @@ import {
   undatedBirth,
   windowStart,
 } from './protocol.js';
+import { freshOwner, randomFraction, randomName } from './random.js';
+import { list, storeTime, swap } from './store-calls.js';
 
-/** How long the date of a namespace may take to its store, ms, if the store refuses dates that have become too old. */
+/** The longest time that the date of a namespace may need to reach its store, ms. The store refuses dates that are too old. */
 const ON_THE_WAY = 1000;
 
-/** Rounds without success in which a store refused what its own listing offered. Rivals explain a few, not so many. */
+/** The most rounds in which a store refuses a node id that its own listing offers. Rivals explain a few such rounds. */
 const MAX_REFUSALS = 12;
+const BACKOFF = { unit: 5, longest: 1000 };
 
-/** A node id that is now ours. */
+/** A node id that was acquired. */
 export interface Acquired {
   readonly record: LeaseRecord;
   readonly from: number;
-  /** Whether the namespace was empty: new, or lost by its store. */
+  /** True when the namespace was empty: new, or lost by its store. */
   readonly wasEmpty: boolean;
   /** The layout that the namespace remembers. */
   readonly layout: string | undefined;
 }
 
 /**
- * Takes a node id for a new owner, waiting for one if it must; in the background that does not keep a process alive.
+ * Takes a node id for a new owner, and waits for one if necessary. A wait in the background does not keep the process alive.
  *
- * @throws LeasesExhaustedError when all are held, or none can be used within `waitFor`
- * @throws InvalidOptionError when the namespace has another layout, or allows no ttl as long as this one
- * @throws ClockError when this clock and the store's differ too much
- * @throws StoreError when the store fails, or refuses again and again what it lists as free
+ * @throws LeasesExhaustedError when all node ids are held, or none can be used within `waitFor`
+ * @throws InvalidOptionError when the namespace has another layout, or does not allow so long a ttl
+ * @throws ClockError when this clock and the store's clock differ too much
+ * @throws StoreError when the store fails, or refuses again and again a node id that it lists as free
  */
 export async function acquire(settings: LeaseSettings, background: boolean): Promise<Acquired> {
   const owner = freshOwner(settings);
@@ -50,7 +53,7 @@ export async function acquire(settings: LeaseSettings, background: boolean): Pro
   let wasEmpty = false;
   for (let refusals = 0; ; ) {
     const records = await list(settings);
-    // The time is read after the records were, so that it is no earlier than anything that they tell of.
+    // The time is read after the records, so that the time is not earlier than anything in the records.
     const now = await storeTime(settings);
     requireBelievable(settings, now, newestFence(records));
     wasEmpty ||= records.length === 0;
@@ -71,14 +74,14 @@ export async function acquire(settings: LeaseSettings, background: boolean): Pro
     } else {
       const wait = soonest === undefined ? Number.POSITIVE_INFINITY : soonest.readyAt - now;
       waited += wait;
-      const waitFor = patience(settings);
+      const waitFor = longestWait(settings);
       if (waited > waitFor) throw exhausted(settings, soonest, waitFor);
       await pause(settings.timer, wait, background);
     }
   }
 }
 
-/** The swap that must come before any claim: of the birth record of a forgetful store, or of the layout. */
+/** The swap that must come before any claim: of the birth record in a store that can forget, or of the layout record. */
 function preparing(
   settings: LeaseSettings,
   birth: LeaseRecord | undefined,
@@ -97,17 +100,9 @@ function preparing(
   return undefined;
 }
 
-/** @throws InvalidOptionError when the namespace remembers another layout */
-export function requireSameLayout(namespace: string, remembered: string, given: string): void {
-  if (remembered === given) return;
-  throw new InvalidOptionError(
-    `namespace ${show(namespace)} has ids of the layout "${remembered}", not "${given}": two layouts in one namespace repeat ids; use the same layout, or another namespace whose ids never meet these`,
-  );
-}
-
 /**
- * The longest ttl that any client of the namespace may have used, as far as this process knows. It is remembered for each
- * store and namespace: when the store loses the namespace, whoever founds it again waits for the longest.
+ * The longest ttl that any client of the namespace may have used, as far as this process knows. This process remembers the ttl
+ * for each store and namespace. When the store loses the namespace, whoever founds it again waits for the longest ttl.
  */
 function longestTtl({ store, namespace, maxTtl }: LeaseSettings, birth: LeaseRecord): number {
   const known = limits.get(store) ?? new Map<string, number>();
@@ -119,27 +114,28 @@ function longestTtl({ store, namespace, maxTtl }: LeaseSettings, birth: LeaseRec
 
 const limits = new WeakMap<LeaseStore, Map<string, number>>();
 
-/** @throws InvalidOptionError when others who see this namespace would not wait for windows of this length */
+/** @throws InvalidOptionError when others in this namespace would not wait for windows of this length */
 function requireTtl({ namespace, ttl, maxTtl }: LeaseSettings, { epoch }: LeaseRecord): void {
-  // Zero: from a version that did not say. Its limit was its client's own.
+  // Zero is from a version without a limit in the record. The limit was the client's own.
   const limit = epoch === 0 ? maxTtl : epoch;
   if (ttl > limit)
-    refuse('ttl', `${limit} at most in namespace ${show(namespace)}, whose founder set that limit`, ttl);
+    refuse('ttl', `at most ${limit} in namespace ${show(namespace)}, whose first client set this limit`, ttl);
 }
 
-/** Waits longer each time, with jitter, so that rivals part. */
+/** Waits before the next round, longer each time, with jitter, so that rivals separate. */
 async function pauseAfter(settings: LeaseSettings, refusals: number, background: boolean): Promise<void> {
   if (refusals >= MAX_REFUSALS) {
     throw new StoreError(
-      `the store refused ${refusals} times what it lists as free in namespace ${show(settings.namespace)}: its listing may be incomplete`,
+      `the store listed node ids as free in namespace ${show(settings.namespace)} and refused them ${refusals} times: ` +
+        'its listing may be incomplete',
     );
   }
   if (refusals === 1) return;
-  const most = Math.min(1000, 5 * 2 ** refusals);
-  await pause(settings.timer, most * (0.5 + 0.5 * randomFraction(settings)), background);
+  const ms = backoff(refusals, BACKOFF, () => randomFraction(settings));
+  await pause(settings.timer, ms, background);
 }
 
-/** Tries the candidates until one is ours: the best first, then any, so that many who start at once part quickly. */
+/** Tries the candidates until one is acquired: the best first, then any, so that many who start at once separate quickly. */
 async function claimOne(
   settings: LeaseSettings,
   ready: Candidate[],
@@ -152,7 +148,7 @@ async function claimOne(
     const [candidate] = left.splice(pick, 1) as [Candidate];
     const record = claimed(candidate, now, { ...settings, owner });
     if (!(await swap(settings, candidate.record, record))) continue;
-    // A forgetful store may have lost the namespace since it was listed; then what was listed counts for nothing.
+    // A store that can forget may have lost the namespace since the listing. Then the listing does not count.
     if (
       birth &&
       !sameRecord(
@@ -167,83 +163,25 @@ async function claimOne(
 }
 
 /**
- * Holds a clock that nobody else can check to what the namespace tells of.
+ * Checks a clock against the fences of the namespace, where the store has no clock of its own to compare.
  *
- * @throws ClockError when it is ahead of every fence by more than `maxIdle`
+ * @throws ClockError when the clock is ahead of every fence by more than `maxIdle`
  */
 export function requireBelievable({ store, maxIdle }: LeaseSettings, now: number, newest: number): void {
   const isChecked = store.now !== undefined && store.hostClock !== true;
   if (isChecked || !(now - newest > maxIdle) || newest === -Infinity) return;
   throw new ClockError(
-    `this clock says ${dateText(now)}, and nothing in the namespace is later than ${dateText(newest)}: set the clock right or, if the namespace was idle all the time, raise maxIdle (${maxIdle} ms)`,
+    `this clock says ${dateText(now)}, and nothing in the namespace is later than ${dateText(newest)}: set the clock right, ` +
+      `or raise maxIdle (${maxIdle} ms) if nobody has used the namespace since then`,
   );
-}
-
-/**
- * The store's time, or this clock's where the store has none.
- *
- * @throws ClockError when the two differ by more than `maxSkew`, whatever the message's time on the way
- */
-export async function storeTime(settings: LeaseSettings): Promise<number> {
-  const { store, clock, maxSkew } = settings;
-  const before = wholeMs(clock.now());
-  if (store.now === undefined) return before;
-  const now = wholeMs(await answer(settings, 'now', store.now()));
-  const after = wholeMs(clock.now());
-  const skew = now < before ? before - now : now > after ? now - after : 0;
-  if (skew <= maxSkew) return now;
-  throw new ClockError(
-    `this clock and the store's differ by ${skew} ms, more than maxSkew allows (${maxSkew})`,
-  );
-}
-
-export function list(settings: LeaseSettings): Promise<LeaseRecord[]> {
-  return answer(settings, 'listLeases', settings.store.listLeases(settings.namespace));
-}
-
-export function swap(
-  settings: LeaseSettings,
-  expected: LeaseRecord | undefined,
-  next: LeaseRecord,
-): Promise<boolean> {
-  return answer(settings, 'swapLease', settings.store.swapLease(settings.namespace, expected, next));
-}
-
-/** A third of the ttl is what a store gets: then two more tries fit before the window ends. */
-function answer<T>({ timer, ttl }: LeaseSettings, call: string, promise: Promise<T>): Promise<T> {
-  return within(timer, Math.ceil(ttl / 3), call, promise);
-}
-
-/** From 0 up to, not including, 1. */
-export function randomFraction({ random }: LeaseSettings): number {
-  const bytes = new Uint8Array(4);
-  random.fill(bytes);
-  return new DataView(bytes.buffer).getUint32(0) / 2 ** 32;
-}
-
-/** 128 random bits. */
-function randomName({ random }: LeaseSettings): string {
-  const bytes = new Uint8Array(16);
-  random.fill(bytes);
-  return bytesToHex(bytes);
-}
-
-/**
- * A name that no attempt ever had. Copies of a process (VM snapshots) go on with the same random state, so the time at
- * which the name is made is part of it, to the microsecond.
- */
-export function freshOwner(settings: LeaseSettings): string {
-  const { timeOrigin = 0 } = performance;
-  const micros = Math.round((timeOrigin + performance.now()) * 1000);
-  return `${randomName(settings)}-${micros.toString(36)}`;
 }
 
 function dateText(ms: number): string {
   return Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
 }
 
-/** The time to wait for a fence ahead, ms: `waitFor`, or else as long as a namespace that was just lost may take. */
-function patience({ store, namespace, ttl, maxTtl, maxSkew, waitFor }: LeaseSettings): number {
+/** The longest wait for a fence ahead, ms: `waitFor`, or the wait that a namespace needs after its store has lost it. */
+function longestWait({ store, namespace, ttl, maxTtl, maxSkew, waitFor }: LeaseSettings): number {
   if (waitFor !== undefined) return waitFor;
   if (store.durable !== false) return ttl;
   return ttl + ON_THE_WAY + Math.max(maxTtl, limits.get(store)?.get(namespace) ?? 0) + 2 * maxSkew;

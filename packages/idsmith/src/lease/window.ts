@@ -1,3 +1,6 @@
+import { InvalidOptionError } from '../errors.js';
+import { show } from '../options.js';
+
 /** A node id and the timestamps that may go into ids with it: `from` and later, before `until`. */
 export interface LeaseWindow {
   readonly node: number;
@@ -7,24 +10,34 @@ export interface LeaseWindow {
 
 /** A generator, as its lease sees it. */
 export interface LeaseUser {
-  /** How many node ids it can put into ids, 0 … nodes − 1. A lease with a larger `size` is refused. */
+  /** The number of node ids that fit into its ids, 0 … nodes − 1. A lease with a larger `size` is refused. */
   readonly nodes: number;
   /**
-   * How it lays its ids out, if another layout with the same node ids could make the same ids: the namespace remembers
-   * it, and refuses others.
+   * The fingerprint of its layout, if another layout with the same node ids could make the same ids. The namespace remembers
+   * the layout and refuses others.
    */
   readonly layout?: string;
-  /** The window was extended, or is another one by now. */
+  /** Takes a window that was extended or replaced. */
   move(window: LeaseWindow): void;
-  /** Ends minting in one atomic step, and returns the last timestamp that went into an id, −1 if none did. */
+  /** Ends minting in one atomic step. Returns the last timestamp that went into an id, −1 if none did. */
   close(): number;
 }
 
-/** The method by which a generator takes a lease for its own. Internal, so that nobody else does. */
+/** The method with which a generator takes a lease for itself. Internal, so that nobody else does. */
 export const bindLease: unique symbol = Symbol('bindLease');
 
 /** A lease, as its generator sees it. */
 export interface Leasable {
-  /** @throws InvalidOptionError when it drives a generator already, or does not fit that one */
+  /** @throws InvalidOptionError when the lease drives a generator already, or does not fit this one */
   [bindLease](user: LeaseUser): LeaseWindow;
+}
+
+/** @throws InvalidOptionError when the lease may get node ids that the generator cannot put into ids */
+export function requireRoom(lease: { namespace: string; size: number }, { nodes }: LeaseUser): void {
+  const { namespace, size } = lease;
+  if (size <= nodes) return;
+  throw new InvalidOptionError(
+    `a lease of namespace ${show(namespace)} with size ${size} does not fit a generator that has room for ${nodes} node ids: ` +
+      `acquire the lease with size ${nodes} at most`,
+  );
 }

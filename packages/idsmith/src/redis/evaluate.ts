@@ -1,6 +1,6 @@
 import { bytesToHex } from '../encoding/hex.js';
 import { refuse } from '../options.js';
-import { storeError } from '../stores/sql/runner.js';
+import { storeError } from '../support/store-error.js';
 
 /** What is needed of a client of the package `ioredis`, a `Redis` or a `Cluster`. */
 export interface IoredisClient {

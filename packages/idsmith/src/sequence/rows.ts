@@ -1,5 +1,7 @@
 import { NoSuchSequenceError, SequenceExistsError, StoreError } from '../errors.js';
 import { refuse, requireInteger, show } from '../options.js';
+import { backoff } from '../support/backoff.js';
+import { pause, systemTimer } from '../support/timer.js';
 import { isBlock, withOrigin } from './block.js';
 import {
   alterRow,
@@ -49,7 +51,7 @@ export interface SequenceRows {
 
 /** How often a row that others keep changing is read again. */
 const MAX_TRIES = 100;
-const LONGEST_PAUSE = 50;
+const BACKOFF = { unit: 1, longest: 50, floor: 0 };
 
 /** A sequence store on rows. */
 export function sequenceStore(rows: SequenceRows): SequenceStore {
@@ -76,7 +78,7 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
     for (let tries = 1; result === undefined; tries++) {
       if (tries > MAX_TRIES)
         throw new StoreError(`sequence ${show(name)} was changed by others ${tries} times in a row`);
-      if (tries > 1) await pause(tries);
+      if (tries > 1) await pause(systemTimer, backoff(tries, BACKOFF), false);
       result = await attempt(await read(name), true);
     }
     return result;
@@ -173,10 +175,4 @@ function noSuchSequence(name: string): NoSuchSequenceError {
 function randomNumber(): number {
   const [high, low] = crypto.getRandomValues(new Uint32Array(2)) as unknown as [number, number];
   return (high & 0x1fffff) * 2 ** 32 + low || 1;
-}
-
-/** Jitter, or those who met here would meet again. */
-async function pause(tries: number): Promise<void> {
-  const ms = Math.min(LONGEST_PAUSE, 2 ** tries) * Math.random();
-  await new Promise((resolve) => setTimeout(resolve, ms));
 }

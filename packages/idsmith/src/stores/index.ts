@@ -1,2 +1,2 @@
-export type { Store } from './memory/store.js';
 export { openStore } from './open.js';
+export type { Store } from './store.js';

@@ -1,40 +1,41 @@
 import { InvalidOptionError } from '../errors.js';
 import { refuse } from '../options.js';
-import { schemeOf } from './driver.js';
-import { memoryStore, type Store } from './memory/store.js';
+import { memoryStore } from './memory/store.js';
+import type { Store } from './store.js';
+import { schemeOf } from './url.js';
 
 type Opener = (url: string) => Promise<Store>;
 
-const postgres: Opener = async (url) => (await import('./postgres/store.js')).openPostgres(url);
-const mysql: Opener = async (url) => (await import('./mysql/store.js')).openMysql(url);
-const http: Opener = async (url) => (await import('./http/store.js')).openHttp(url);
+const postgres: Opener = async (url) => (await import('./postgres/open.js')).openPostgres(url);
+const mysql: Opener = async (url) => (await import('./mysql/open.js')).openMysql(url);
+const http: Opener = async (url) => (await import('./http/open.js')).openHttp(url);
 const redis: Opener = async (url) => (await import('./redis/store.js')).openRedis(url);
 
 const openMemory: Opener = async (url) => {
-  // Two URLs with the same name would be two stores, which nobody expects who gives a name.
+  // Two URLs with the same name would be two stores. Users who give a name expect one.
   if (!/^memory:(\/\/)?$/.test(url)) refuse('url', 'memory: and nothing else', url);
   return memoryStore();
 };
 
-/** What opens the URLs of each scheme. A store and its driver are loaded only when one of its URLs is opened. */
+/** The opener of each scheme. A store and its driver are loaded only when one of its URLs is opened. */
 const OPENERS = new Map<string, Opener>([
   ['memory', openMemory],
-  ['sqlite', async (url) => (await import('./sqlite/store.js')).openSqlite(url)],
+  ['sqlite', async (url) => (await import('./sqlite/open.js')).openSqlite(url)],
   ['postgres', postgres],
   ['postgresql', postgres],
   ['mysql', mysql],
   ['mariadb', mysql],
   ['redis', redis],
   ['rediss', redis],
-  ['dynamodb', async (url) => (await import('./dynamodb/store.js')).openDynamodb(url)],
-  ['etcd', async (url) => (await import('./etcd/store.js')).openEtcd(url)],
+  ['dynamodb', async (url) => (await import('./dynamodb/open.js')).openDynamodb(url)],
+  ['etcd', async (url) => (await import('./etcd/open.js')).openEtcd(url)],
   ['http', http],
   ['https', http],
 ]);
 
 /**
- * The store at a URL, with a client of its own, which `close()` ends. Servers are first talked to when the store is
- * first used.
+ * The store of a URL, with a client of its own that `close()` ends. The first call of the store opens the first connection to
+ * the server.
  *
  * | URL | store | package |
  * |---|---|---|
@@ -45,9 +46,9 @@ const OPENERS = new Map<string, Opener>([
  * | `redis://user:password@host:6379/0` | Redis | `ioredis` |
  * | `dynamodb://region/table` | DynamoDB | `@aws-sdk/client-dynamodb` |
  * | `etcd://host:2379,host:2379` | etcd | |
- * | `https://token@host:7600` | an idsmith server, which is asked at once what it promises | |
+ * | `https://token@host:7600` | an idsmith server; asked for its capabilities at once | |
  *
- * @throws InvalidOptionError if the scheme is unknown or the URL malformed; it never shows the URL's password
+ * @throws InvalidOptionError if the scheme is unknown or the URL malformed; the message never shows the password
  * @throws StoreError if the driver is not installed, or a file cannot be opened
  *
  * @example

@@ -330,7 +330,7 @@ describe('clients with different limits on a store that can forget', () => {
       lease(after, { ttl: 20_000 }).then((held) => held.release()),
     );
     await expect(lease(before, { ttl: 60_000 })).rejects.toThrow(named('INVALID_OPTION'));
-    await expect(lease(before, { ttl: 60_000 })).rejects.toThrow('ttl must be 20000 at most');
+    await expect(lease(before, { ttl: 60_000 })).rejects.toThrow('ttl must be at most 20000');
     expect((await meanwhile(time, lease(before, { ttl: 20_000 }))).id).toBe(0);
   });
 });

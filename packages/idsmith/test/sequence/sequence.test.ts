@@ -1,66 +1,14 @@
 import {
-  type Block,
-  type BlockSource,
   InvalidOptionError,
-  memoryStore,
-  NoSuchSequenceError,
   SequenceExhaustedError,
-  type SequenceOptions,
   Sequences,
   StoreError,
   UnsafeIntegerError,
 } from 'idsmith';
 import { describe, expect, it } from 'vitest';
+import { on, range, sequenceOf, settled, TestSource } from './support/sources.ts';
 
 const MAX = 2n ** 63n - 1n;
-
-/** A source of our own, whose allocations are counted and can be held up or made to fail. */
-class TestSource implements BlockSource {
-  readonly asked: number[] = [];
-  readonly returned: Block[] = [];
-  failure: Error | undefined;
-  gate: Promise<void> = Promise.resolve();
-  #next: bigint;
-
-  constructor(
-    readonly blockSize = 10,
-    first = 1n,
-    readonly step = 1,
-  ) {
-    this.#next = first;
-  }
-
-  async allocate(blocks: number): Promise<Block> {
-    this.asked.push(blocks);
-    await this.gate;
-    if (this.failure) throw this.failure;
-    const count = blocks * this.blockSize;
-    const block = { first: this.#next, step: this.step, count };
-    this.#next += BigInt(count) * BigInt(this.step);
-    return block;
-  }
-
-  async giveBack(tail: Block): Promise<boolean> {
-    this.returned.push(tail);
-    return true;
-  }
-}
-
-async function sequenceOf(options: SequenceOptions = {}, prefetch: 'adaptive' | number = 0) {
-  const store = memoryStore();
-  const sequences = new Sequences(store);
-  await sequences.define('orders', options);
-  return { store, sequences, sequence: await sequences.get('orders', { prefetch }) };
-}
-
-const on = (source: BlockSource, prefetch: 'adaptive' | number = 0) =>
-  new Sequences(memoryStore()).get('x', { source, prefetch });
-
-const range = (first: number, last: number) =>
-  Array.from({ length: last - first + 1 }, (_, i) => BigInt(first + i));
-
-/** Lets everything happen that is waiting to. */
-const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe('handing out', () => {
   it.each([0, 1, 3, 'adaptive'] as const)(
@@ -317,104 +265,12 @@ describe('closing', () => {
   });
 });
 
-describe('the factory', () => {
-  it('gives one sequence for each name, until it is closed', async () => {
-    const { sequences, sequence } = await sequenceOf();
-    expect(await sequences.get('orders')).toBe(sequence);
-    expect(await sequences.get('orders', { prefetch: 0 })).toBe(sequence);
-    await sequence.close();
-    expect(await sequences.get('orders')).not.toBe(sequence);
-  });
-
-  it('gives one to those who ask at the same time', async () => {
-    const { sequences } = await sequenceOf();
-    await sequences.define('more');
-    const [a, b] = await Promise.all([sequences.get('more'), sequences.get('more')]);
-    expect(a).toBe(b);
-  });
-
-  it('refuses a second use with other options', async () => {
-    const { sequences } = await sequenceOf();
-    await expect(sequences.get('orders', { prefetch: 4 })).rejects.toThrow('open with another prefetch');
-    await expect(sequences.get('orders', { source: new TestSource() })).rejects.toThrow(InvalidOptionError);
-  });
-
-  it('does not remember a sequence that was not there', async () => {
-    const sequences = new Sequences(memoryStore());
-    await expect(sequences.get('orders')).rejects.toThrow(NoSuchSequenceError);
-    await sequences.define('orders');
-    expect(await (await sequences.get('orders')).next()).toBe(1n);
-  });
-
-  it('uses the store of the name where there is one, and the default otherwise', async () => {
-    const [fallback, own] = [memoryStore(), memoryStore()];
-    const sequences = new Sequences({ default: fallback, invoices: own });
-    await sequences.define('invoices', { start: 5 });
-    await sequences.define('orders');
-    await own.defineSequence({ name: 'not ours' });
-    await fallback.defineSequence({ name: 'invoices', start: 99 });
-    expect(await (await sequences.get('invoices')).next()).toBe(5n);
-    expect((await own.describeSequence('invoices')).start).toBe(5n);
-    expect((await sequences.list()).map(({ name, start }) => [name, start])).toEqual([
-      ['invoices', 5n],
-      ['orders', 1n],
-    ]);
-    await sequences.alter('invoices', { blockSize: 2 });
-    expect((await own.describeSequence('invoices')).blockSize).toBe(2);
-    await sequences.remove('invoices');
-    await expect(sequences.describe('invoices')).rejects.toThrow(NoSuchSequenceError);
-    expect((await fallback.describeSequence('invoices')).start).toBe(99n);
-  });
-
-  it('closes all that are open', async () => {
-    const { sequences, sequence, store } = await sequenceOf();
-    await sequence.next();
-    await sequences.close();
-    expect((await store.describeSequence('orders')).next).toBe(2n);
-    await expect(sequence.next()).rejects.toThrow('closed');
-  });
-
-  it('a sequence removed under its users ends with their block', async () => {
-    const { sequences, sequence } = await sequenceOf();
-    await sequence.next();
-    await sequences.remove('orders');
-    expect(await sequence.batch(19)).toEqual(range(2, 20));
-    await expect(sequence.next()).rejects.toThrow(NoSuchSequenceError);
-    await sequences.define('orders', { start: 7 });
-    expect(await sequence.next()).toBe(7n);
-  });
-
-  it.each([
-    ['no store', () => new Sequences(undefined as never)],
-    ['no default', () => new Sequences({ orders: memoryStore() } as never)],
-    ['a store that is none', () => new Sequences({ default: memoryStore(), orders: {} } as never)],
-  ])('refuses %s', (_, make) => {
-    expect(make).toThrow(InvalidOptionError);
-  });
-
-  it.each([{ prefetch: -1 }, { prefetch: 1.5 }, { prefetch: 'lots' }, { prefetch: 1001 }, { source: {} }])(
-    'refuses to get a sequence with %o',
-    async (use) => {
-      const { sequences, sequence } = await sequenceOf();
-      await sequence.close();
-      await expect(sequences.get('orders', use as never)).rejects.toThrow(InvalidOptionError);
-    },
-  );
-
-  it('refuses options it does not know', async () => {
-    const sequences = new Sequences(memoryStore());
-    await expect(sequences.define('x', { first: 5 } as never)).rejects.toThrow('"first"');
-    await expect(sequences.define('x', null as never)).rejects.toThrow(InvalidOptionError);
-    expect(await sequences.list()).toEqual([]);
-  });
-
-  it.each([
-    ['nothing', undefined],
-    ['a number for the first id', { first: 1, step: 1, count: 1 }],
-    ['no ids', { first: 1n, step: 1, count: 0 }],
-    ['a step of 0', { first: 1n, step: 0, count: 1 }],
-  ])('refuses a source that gives %s', async (_, block) => {
-    const sequence = await on({ allocate: async () => block as never });
-    await expect(sequence.next()).rejects.toThrow('source of sequence "x"');
+describe('iteration', () => {
+  it('that waits when the sequence is closed ends', async () => {
+    const sequence = await on({ allocate: () => settled().then(() => ({ first: 1n, step: 1, count: 1 })) });
+    const ids: bigint[] = [];
+    setTimeout(() => void sequence.close(), 12);
+    for await (const id of sequence) ids.push(id);
+    expect(ids.length).toBeGreaterThan(0);
   });
 });

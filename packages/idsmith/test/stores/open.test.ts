@@ -4,14 +4,9 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  describeWith,
-  type ServerProcess,
-  startMariadb,
-  startPostgres,
-} from '../../../../test/services/index.ts';
-import { loadDriver } from '../../src/stores/driver.ts';
+import { describeWith, type ServerProcess, startMariadb, startPostgres } from '#services';
 import { openStore } from '../../src/stores/open.ts';
+import { loadPackage } from '../../src/support/load-package.ts';
 
 const RECORD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
 
@@ -115,14 +110,14 @@ describe('a driver', () => {
     });
 
   it('that is not installed is named, with how to install it', async () => {
-    const failure = await loadDriver('pg', () => Promise.reject(missing('pg'))).catch((error) => error);
+    const failure = await loadPackage('pg', () => Promise.reject(missing('pg'))).catch((error) => error);
     expect(failure).toBeInstanceOf(StoreError);
     expect(failure.message).toBe('the package pg is needed and not installed: npm install pg');
     expect(failure.cause).toBeInstanceOf(Error);
   });
 
   it('that lacks something itself is not said to be missing', async () => {
-    const failure = loadDriver('pg', () => Promise.reject(missing('pg-pool')));
+    const failure = loadPackage('pg', () => Promise.reject(missing('pg-pool')));
     await expect(failure).rejects.toThrow(/^the package pg could not be loaded: .*'pg-pool'/);
   });
 });

@@ -10,7 +10,6 @@ import Libsql from 'libsql';
 import { createPool, type Pool as MysqlPool } from 'mysql2/promise';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FaultyProxy } from '../../../../test/chaos/proxy.ts';
 import {
   describeWith,
   type Etcd,
@@ -20,7 +19,8 @@ import {
   startMariadb,
   startPostgres,
   startRedis,
-} from '../../../../test/services/index.ts';
+} from '#services';
+import { FaultyProxy } from '../../../../test/chaos/proxy.ts';
 import { partOf } from '../../src/sequence/block.ts';
 import { defineRow, takeBlocks } from '../../src/sequence/blocks.ts';
 import { dynamodbStore } from '../../src/stores/dynamodb/store.ts';
@@ -29,7 +29,8 @@ import { memoryRows } from '../../src/stores/memory/sequences.ts';
 import { mysqlStore } from '../../src/stores/mysql/store.ts';
 import { postgresStore } from '../../src/stores/postgres/store.ts';
 import { type IoredisClient, redisStore } from '../../src/stores/redis/store.ts';
-import { type SqliteValue, sqliteStore } from '../../src/stores/sqlite/store.ts';
+import type { SqliteValue } from '../../src/stores/sqlite/connection.ts';
+import { sqliteStore } from '../../src/stores/sqlite/store.ts';
 import { resendCases } from './support/resend-cases.ts';
 import { notBeside } from './support/runs.ts';
 

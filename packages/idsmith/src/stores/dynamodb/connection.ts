@@ -1,11 +1,11 @@
 import type { AttributeValue, DynamoDBClient, ScanCommandInput } from '@aws-sdk/client-dynamodb';
-import { loadDriver } from '../driver.js';
-import { storeError } from '../sql/runner.js';
+import { loadPackage } from '../../support/load-package.js';
+import { storeError } from '../../support/store-error.js';
 
-/** What is needed of a `DynamoDBClient` of the package `@aws-sdk/client-dynamodb`. */
+/** The part of a client that the store uses. A `DynamoDBClient` of the package `@aws-sdk/client-dynamodb` has it. */
 export interface DynamodbClient {
   send(command: never, options?: { abortSignal?: AbortSignal }): Promise<unknown>;
-  /** Known by this, a client lets its answers be looked at, and so tells the time of the service. */
+  /** A client with this member gives access to its responses, and so tells the time of the service. */
   readonly middlewareStack?: object;
 }
 
@@ -14,19 +14,19 @@ export type Item = Record<string, AttributeValue>;
 type Sdk = typeof import('@aws-sdk/client-dynamodb');
 type Send = DynamoDBClient['send'];
 
-/** Where the items are, and what sends requests. */
+/** A table, and the function that sends requests to it. */
 export interface Table {
   readonly table: string;
   readonly hashKey: string;
-  /** Runs the requests of an operation; makes the table and runs them once more when there was none. */
+  /** Runs the requests of an operation. When the table is missing, creates the table and runs the requests once more. */
   request<T>(operation: string, work: (sdk: Sdk, send: Send) => Promise<T>): Promise<T>;
 }
 
-/** A table that is made when there is none. A request takes `timeout` ms at most, the client's repetitions included. */
+/** A table that is created when it is missing. A request takes `timeout` ms at most, including the client's repetitions. */
 export function openTable(client: DynamodbClient, table: string, hashKey: string, timeout: number): Table {
   const send = ((command: never) =>
     client.send(command, { abortSignal: AbortSignal.timeout(timeout) })) as Send;
-  let making: Promise<void> | undefined;
+  let creating: Promise<void> | undefined;
   return {
     table,
     hashKey,
@@ -35,10 +35,10 @@ export function openTable(client: DynamodbClient, table: string, hashKey: string
       try {
         return await work(sdk, send).catch(async (error: unknown) => {
           if (nameOf(error) !== 'ResourceNotFoundException') throw error;
-          making ??= makeTable(sdk, client, table, hashKey).finally(() => {
-            making = undefined;
+          creating ??= createTable(sdk, client, table, hashKey).finally(() => {
+            creating = undefined;
           });
-          await making;
+          await creating;
           return work(sdk, send);
         });
       } catch (error) {
@@ -48,7 +48,7 @@ export function openTable(client: DynamodbClient, table: string, hashKey: string
   };
 }
 
-/** All items that pass a filter, page by page, as they are at the time. */
+/** All items that pass a filter, read page by page. */
 export async function scan(
   sdk: Sdk,
   send: Send,
@@ -67,8 +67,8 @@ export async function scan(
 }
 
 /**
- * What a conditional write gives, and otherwise what `unmet` does when its condition did not hold. The client repeats a
- * request that got no answer: what is in the way of a `repeated` one may be the write itself.
+ * The result of a conditional write, or of `unmet` when the condition did not hold. The client repeats a request that got no
+ * answer. The condition of a `repeated` request may fail because its first try has succeeded.
  */
 export async function conditionally<T>(
   write: Promise<T>,
@@ -83,7 +83,7 @@ export async function conditionally<T>(
 }
 
 /**
- * The clock of the service, ms: what it has written on its answer to a question for an item that nobody has.
+ * The clock of the service, ms: the date on the response to a request for an item that does not exist.
  *
  * @throws Error when the answer has no date
  */
@@ -105,13 +105,13 @@ export async function serviceTime(sdk: Sdk, send: Send, TableName: string, hashK
   return time;
 }
 
-/** Whether the client has sent a request more than once, by its output or its error. */
+/** Tells by its output or its error whether the client has sent a request more than once. */
 function isRepeated(answer: unknown): boolean {
   const { attempts = 1 } = (answer as { $metadata?: { attempts?: number } }).$metadata ?? {};
   return attempts > 1;
 }
 
-async function makeTable(sdk: Sdk, client: DynamodbClient, table: string, hashKey: string): Promise<void> {
+async function createTable(sdk: Sdk, client: DynamodbClient, table: string, hashKey: string): Promise<void> {
   const dynamodb = client as DynamoDBClient;
   const creation = new sdk.CreateTableCommand({
     TableName: table,
@@ -130,5 +130,5 @@ async function makeTable(sdk: Sdk, client: DynamodbClient, table: string, hashKe
 const nameOf = (error: unknown) => (error instanceof Error ? error.name : undefined);
 
 export async function loadSdk(): Promise<Sdk> {
-  return loadDriver('@aws-sdk/client-dynamodb', () => import('@aws-sdk/client-dynamodb'));
+  return loadPackage('@aws-sdk/client-dynamodb', () => import('@aws-sdk/client-dynamodb'));
 }

@@ -1,1 +1,2 @@
-export * from './store.js';
+export type { DynamodbClient } from './connection.js';
+export { type DynamodbStoreOptions, dynamodbStore } from './store.js';

@@ -4,16 +4,16 @@ import type { SequenceRows } from '../../sequence/rows.js';
 import { decodeRow, encodeDefinition } from '../definition.js';
 import { conditionally, type Item, scan, type Table } from './connection.js';
 
-/** What an item is made of, besides the table's hash key. */
+/** The attributes of a sequence item, besides the table's hash key. */
 export const SEQUENCE_ATTRIBUTES = ['sequence', 'definition', 'next', 'change'];
 
-/** Rows in a DynamoDB table: an item for each. `next` is a number, of which DynamoDB keeps 38 digits. */
+/** Sequence rows in a DynamoDB table: an item for each. `next` is a number, of which DynamoDB keeps 38 digits. */
 export function dynamodbRows({ table: TableName, hashKey, request }: Table): SequenceRows {
   const addressOf = (name: string) => ({ TableName, Key: { [hashKey]: { S: `sequence#${name}` } } });
   const lookFor = (name: string) => ({ ...addressOf(name), ConsistentRead: true });
 
   /**
-   * Changes `next`, and all else to what `to` is, if all else is as in `from` and the condition holds.
+   * Changes `next`, and sets all other fields as in `to`. Does so if the other fields are as in `from` and the condition holds.
    *
    * @returns `next` as it was before; `undefined` if nothing was done
    */
@@ -44,7 +44,7 @@ export function dynamodbRows({ table: TableName, hashKey, request }: Table): Seq
       conditionally(
         send(new sdk.UpdateItemCommand(command)).then(({ Attributes }) => numberOf(Attributes!)),
         async (repeated) => {
-          // An allocation that was made twice has lost a block. A change may find itself in the way, by its mark.
+          // A repeated allocation has lost a block. A repeated change recognises its first try by the mark.
           if (!repeated || !marked) return undefined;
           const { Item: found } = await send(new sdk.GetItemCommand(lookFor(from.name)));
           return found !== undefined && markOf(found) === to.mark ? numberOf(found) - shift : undefined;
@@ -115,7 +115,7 @@ export function dynamodbRows({ table: TableName, hashKey, request }: Table): Seq
       return request(`removing sequence ${show(name)}`, async (sdk, send) =>
         conditionally(
           send(new sdk.DeleteItemCommand(command)).then(() => true),
-          // It may have been the first of two requests that removed it.
+          // The first of two requests may have removed the item.
           (repeated) => repeated,
         ),
       );
@@ -133,7 +133,7 @@ export function dynamodbRows({ table: TableName, hashKey, request }: Table): Seq
 }
 
 interface Expressions {
-  /** What `next` becomes. */
+  /** The new value of `next`. */
   readonly next: string;
   readonly condition: string;
   readonly numbers: Readonly<Record<string, bigint>>;

@@ -1,20 +1,21 @@
 import { InvalidOptionError } from '../../errors.js';
-import { requireInteger } from '../../options.js';
-import { storeError } from '../sql/runner.js';
+import { storeError } from '../../support/store-error.js';
+import { requireTimeout } from '../../support/timeout.js';
+import { fetchCause, wasNeverSent } from '../fetch-failure.js';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Where etcd is, and how to speak to it. */
+/** Options of an etcd store. */
 export interface EtcdStoreOptions {
   /** The http or https addresses of the members' JSON gateways, e.g. `http://127.0.0.1:2379`. */
   readonly endpoints: readonly string[];
-  /** What the keys begin with. Default `'idsmith/'`. */
+  /** The beginning of all keys. Default `'idsmith/'`. */
   readonly prefix?: string;
-  /** How long a request to one endpoint may take, ms. Default 5,000. */
+  /** The longest time for a request to one endpoint, ms. Default 5,000. */
   readonly timeout?: number;
-  /** Sent with every request, e.g. `authorization`; a function where a token has to be renewed. */
+  /** Headers of every request, e.g. `authorization`; a function where a token has to be renewed. */
   readonly headers?: Headers | (() => Headers | Promise<Headers>);
-  /** In the place of the runtime's `fetch`, e.g. one with client certificates. */
+  /** A replacement for the runtime's `fetch`, e.g. one with client certificates. */
   readonly fetch?: typeof fetch;
 }
 
@@ -27,15 +28,15 @@ export function fromBase64(text: string): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }
 
-/** What etcd answers, as far as it is used. Numbers of 64 bits are text. */
-interface Reply {
+/** The used part of a reply of etcd. Numbers of 64 bits are text. */
+interface EtcdReply {
   readonly header: { readonly revision: string };
   readonly kvs?: KeyValue[];
   readonly succeeded?: boolean;
   readonly responses?: { readonly response_range?: { readonly kvs?: KeyValue[] } }[];
 }
 
-/** A key and its value, both in base 64. The version is how often it was put since it was made. */
+/** A key and its value, both in base 64. The version counts the puts since the key was created. */
 export interface KeyValue {
   readonly key: string;
   readonly value?: string;
@@ -44,26 +45,26 @@ export interface KeyValue {
   readonly create_revision: string;
 }
 
-/** All keys that begin with the folder: '0' comes right after the '/' that it ends with. */
+/** The range of all keys that begin with `folder`, which ends with '/'. The character after '/' is '0'. */
 export function rangeOf(folder: string): { key: string; range_end: string } {
   return { key: toBase64(folder), range_end: toBase64(`${folder.slice(0, -1)}0`) };
 }
 
-interface Answer {
-  readonly reply: Reply;
+interface EtcdResponse {
+  readonly reply: EtcdReply;
   readonly headers: Response['headers'];
 }
 
-/** Asks etcd; `operation` is for its error. What is posted to `/v3/kv/txn` is sent once, all else until it is answered. */
-export type Ask = (operation: string, path: string, body?: object) => Promise<Answer>;
+/**
+ * Asks etcd. Messages name the `operation`. A request to `/v3/kv/txn` is sent once. All other requests are sent to one endpoint
+ * after the other, until one answers.
+ */
+export type Ask = (operation: string, path: string, body?: object) => Promise<EtcdResponse>;
 
-/** Of a connection that was not made. */
-const NEVER_SENT: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'UND_ERR_CONNECT_TIMEOUT'];
-
-/** Asks the endpoint that answered last, and then the others as far as asking twice can do no harm. */
+/** Asks the endpoint that answered last, and then the others where a repetition is harmless. */
 export function asker(options: EtcdStoreOptions): Ask {
   const endpoints = requireEndpoints(options?.endpoints);
-  const timeout = requireInteger('timeout', options.timeout ?? 5000, 1, 2 ** 31 - 1);
+  const timeout = requireTimeout(options.timeout, 5000);
   let turn = 0;
   return async (operation, path, body) => {
     const isRead = path !== '/v3/kv/txn';
@@ -74,8 +75,8 @@ export function asker(options: EtcdStoreOptions): Ask {
         return await fetchJson(endpoint + path, body, timeout, options);
       } catch (error) {
         turn = (first + tried) % endpoints.length;
-        const cause = underlying(error);
-        // A transaction that may have reached etcd may also have succeeded; sent again, it would say that it had not.
+        const cause = fetchCause(error);
+        // A transaction that may have reached etcd may have succeeded. Sent again, it would report the opposite.
         if (tried < endpoints.length && (isRead || wasNeverSent(cause))) continue;
         throw storeError(`etcd store: ${operation} at ${endpoint}`, cause);
       }
@@ -83,20 +84,12 @@ export function asker(options: EtcdStoreOptions): Ask {
   };
 }
 
-/** `fetch` says only that it failed, and keeps the reason in the cause. */
-const underlying = (error: unknown) => (error as { cause?: unknown } | undefined)?.cause ?? error;
-
-function wasNeverSent(cause: unknown): boolean {
-  const { code, syscall } = (cause ?? {}) as { code?: unknown; syscall?: unknown };
-  return syscall === 'connect' || NEVER_SENT.includes(code);
-}
-
 async function fetchJson(
   url: string,
   body: object | undefined,
   timeout: number,
   options: EtcdStoreOptions,
-): Promise<Answer> {
+): Promise<EtcdResponse> {
   const { headers, fetch: send = fetch } = options;
   const response = await send(url, {
     method: body === undefined ? 'GET' : 'POST',
@@ -107,14 +100,14 @@ async function fetchJson(
   const text = await response.text();
   if (!response.ok) throw new Error(`HTTP ${response.status}: ${text.slice(0, 200)}`);
   const reply = JSON.parse(text);
-  // Something else that answers must not pass for an empty etcd.
+  // Another kind of server must not pass for an empty etcd.
   if (body === undefined ? !response.headers.has('date') : reply?.header?.cluster_id === undefined)
     throw new Error('the answer is not one of etcd');
   return { reply, headers: response.headers };
 }
 
 function requireEndpoints(endpoints: unknown): string[] {
-  // They are not shown: someone may have put a password into one.
+  // The message does not show the endpoints: someone may have put a password into one.
   const isAddress = (value: unknown) =>
     typeof value === 'string' && URL.canParse(value) && /^https?:\/\/[^@?#]+$/.test(value);
   if (!Array.isArray(endpoints) || endpoints.length === 0 || !endpoints.every(isAddress))

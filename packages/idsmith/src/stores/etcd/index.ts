@@ -1,1 +1,2 @@
-export * from './store.js';
+export type { EtcdStoreOptions } from './connection.js';
+export { etcdStore } from './store.js';

@@ -6,154 +6,156 @@ import {
   afterBlocks,
   blocksIn,
   blocksOf,
-  decodeLedger,
-  encodeLedger,
-  type Ledger,
+  type CounterStart,
+  decodeStart,
+  encodeStart,
+  powersOf,
   startOf,
-  ticketsFor,
   unitOf,
 } from './block-counter.js';
 import { type Ask, fromBase64, type KeyValue, rangeOf, toBase64 } from './connection.js';
 
-/** What was seen of a sequence when its row was read. */
-interface Sight {
-  /** The revision at which it was. */
+/** The state of a sequence in etcd when its row was read. */
+interface Snapshot {
+  /** The revision of the whole store. */
   readonly revision: bigint;
-  /** The revision of the ledger, which no other ledger ever has. */
-  readonly ledger: string;
+  /** The name of the counter: the revision of its start, which no other counter ever has. */
+  readonly counter: string;
   /** The revision at which the sequence was defined. */
   readonly defined: string;
   readonly start: SequenceRow;
   readonly taken: bigint;
-  /** The tickets that `start` was made of, which nobody needs once there is another ledger. */
-  readonly spent: string | undefined;
+  /** The earlier counter that `start` follows from. Nobody needs it once there is a newer counter. */
+  readonly earlierCounter: string | undefined;
 }
 
 /**
- * Rows in etcd: a sequence has a folder with its ledger, `…/sequence/<name>/ledger`, and its tickets,
- * `…/sequence/<name>/tickets/<revision of the ledger>/<power of two>`.
+ * Sequence rows in etcd. A sequence has a folder with the start of its counter, `…/sequence/<name>/ledger`, and the keys of the
+ * counter, `…/sequence/<name>/tickets/<revision of the start>/<power of two>`.
  */
 export function etcdRows(ask: Ask, root: string): SequenceRows {
-  /** The rows that come from here are those that are brought back to be changed. */
-  const sights = new WeakMap<SequenceRow, Sight>();
+  /** The snapshots of all rows that were read here. A row comes back to be changed. */
+  const snapshots = new WeakMap<SequenceRow, Snapshot>();
   const folderOf = (name: string) => `${root}${encodeURIComponent(name)}/`;
-  const ledgerOf = (name: string) => toBase64(`${folderOf(name)}ledger`);
-  const ticketsOf = (name: string, ledger?: string) =>
-    `${folderOf(name)}tickets/${ledger === undefined ? '' : `${ledger}/`}`;
+  const startKey = (name: string) => toBase64(`${folderOf(name)}ledger`);
+  const counterFolder = (name: string, counter?: string) =>
+    `${folderOf(name)}tickets/${counter === undefined ? '' : `${counter}/`}`;
 
-  /** Makes changes if the comparisons hold; gives what its ranges have found, or `undefined` if they do not. */
+  /** Makes changes if the comparisons hold. Gives the keys that its ranges have found; `undefined` if a comparison failed. */
   async function commit(operation: string, compare: object[], success: object[]) {
     const { reply } = await ask(operation, '/v3/kv/txn', { compare, success });
     if (reply.succeeded !== true) return undefined;
     return (reply.responses ?? []).flatMap(({ response_range: range }) => range?.kvs ?? []);
   }
 
-  const isLedger = (name: string, { ledger }: Sight) => ({
-    key: ledgerOf(name),
+  const isSameCounter = (name: string, { counter }: Snapshot) => ({
+    key: startKey(name),
     result: 'EQUAL',
     target: 'MOD',
-    mod_revision: ledger,
+    mod_revision: counter,
   });
 
-  const putLedger = (ledger: Ledger) => ({
-    request_put: { key: ledgerOf(ledger.row.name), value: toBase64(encodeLedger(ledger)) },
+  const putStart = (start: CounterStart) => ({
+    request_put: { key: startKey(start.row.name), value: toBase64(encodeStart(start)) },
   });
 
-  /** Puts a ledger without tickets in the place of the one that was seen. */
-  async function restart(sight: Sight, row: SequenceRow, conditions: object[] = []): Promise<boolean> {
+  /** Starts a new counter at `row`, in the place of the one in the snapshot. */
+  async function restart(snapshot: Snapshot, row: SequenceRow, conditions: object[] = []): Promise<boolean> {
     const { name } = row;
-    const compare = [isLedger(name, sight), ...conditions];
-    const success = [putLedger({ row }), { request_delete_range: rangeOf(ticketsOf(name)) }];
+    const compare = [isSameCounter(name, snapshot), ...conditions];
+    const success = [putStart({ row }), { request_delete_range: rangeOf(counterFolder(name)) }];
     return (await commit(`changing sequence ${show(name)}`, compare, success)) !== undefined;
   }
 
   async function swap(expected: SequenceRow, next: SequenceRow): Promise<boolean> {
-    const sight = sightOf(expected);
+    const snapshot = snapshotOf(expected);
     const unchanged = {
-      ...rangeOf(ticketsOf(expected.name)),
+      ...rangeOf(counterFolder(expected.name)),
       result: 'LESS',
       target: 'MOD',
-      mod_revision: String(sight.revision + 1n),
+      mod_revision: String(snapshot.revision + 1n),
     };
-    return restart(sight, next, [unchanged]);
+    return restart(snapshot, next, [unchanged]);
   }
 
   async function take(row: SequenceRow, blocks: bigint): Promise<bigint | undefined> {
     const { name } = row;
-    const sight = sightOf(row);
-    const { ledger, start } = sight;
+    const snapshot = snapshotOf(row);
+    const { counter, start } = snapshot;
     const all = blocksIn(start);
-    // A cycle that has come round is where it was, and all its tickets are used.
-    if (sight.taken + blocks > all) {
+    // A cycle that has come round is at its beginning again, and all blocks of its counter are taken.
+    if (snapshot.taken + blocks > all) {
       await swap(row, row);
       return undefined;
     }
-    const tickets = ticketsOf(name, ledger);
-    const puts = ticketsFor(blocks).map((power) => ({
-      request_put: { key: toBase64(`${tickets}${power}`) },
+    const folder = counterFolder(name, counter);
+    const puts = powersOf(blocks).map((power) => ({
+      request_put: { key: toBase64(`${folder}${power}`) },
     }));
     const found = await commit(
       `allocating from sequence ${show(name)}`,
-      [isLedger(name, sight)],
-      [{ request_range: rangeOf(tickets) }, ...puts],
+      [isSameCounter(name, snapshot)],
+      [{ request_range: rangeOf(folder) }, ...puts],
     );
     if (found === undefined) return undefined;
-    const taken = blocksOf(found.map(ticketOf));
+    const taken = blocksOf(found.map(countOf));
     if (taken + blocks <= all) return positionOf(start) + taken * unitOf(start);
-    // Who comes after the last block has taken nothing. These are too many for the blocks that are left, which are back
-    // once the ticket is gone: nobody else can have one for them.
-    if (taken < all) await restart(sight, afterBlocks(start, taken));
+    // Counts beyond the last block take nothing. Here some of the blocks are left. A new counter gives them back: nobody else can
+    // have got them.
+    if (taken < all) await restart(snapshot, afterBlocks(start, taken));
     return undefined;
   }
 
-  /** Alters a sequence wherever those who take tickets at the same time have brought it. */
+  /** Alters a sequence wherever others have brought it by taking blocks at the same time. */
   async function move(from: SequenceRow, delta: bigint, to: SequenceRow): Promise<bigint | undefined> {
     const { name } = from;
-    const sight = sightOf(from);
-    const { ledger, start, spent } = sight;
+    const snapshot = snapshotOf(from);
+    const { counter, start, earlierCounter } = snapshot;
     const found = await commit(
       `altering sequence ${show(name)}`,
-      [isLedger(name, sight)],
+      [isSameCounter(name, snapshot)],
       [
-        { request_range: rangeOf(ticketsOf(name, ledger)) },
-        putLedger({ row: to, moved: { from: start, tickets: ledger, delta } }),
-        ...(spent === undefined ? [] : [{ request_delete_range: rangeOf(ticketsOf(name, spent)) }]),
+        { request_range: rangeOf(counterFolder(name, counter)) },
+        putStart({ row: to, continues: { from: start, counter, delta } }),
+        ...(earlierCounter === undefined
+          ? []
+          : [{ request_delete_range: rangeOf(counterFolder(name, earlierCounter)) }]),
       ],
     );
     if (found === undefined) return undefined;
-    const before = afterBlocks(start, blocksOf(found.map(ticketOf)));
+    const before = afterBlocks(start, blocksOf(found.map(countOf)));
     return settle(to, positionOf(before) + delta).next - delta;
   }
 
-  /** The row of what is in a sequence's folder. */
+  /** The row of a sequence, by the keys in its folder. */
   function decode(name: string, found: readonly KeyValue[], revision: string): SequenceRow | undefined {
-    const kept = found.find(({ key }) => key === ledgerOf(name));
-    if (kept === undefined) return undefined;
-    const takenOf = (ledger: string) => {
-      const folder = ticketsOf(name, ledger);
-      return blocksOf(found.filter(({ key }) => fromBase64(key).startsWith(folder)).map(ticketOf));
+    const stored = found.find(({ key }) => key === startKey(name));
+    if (stored === undefined) return undefined;
+    const takenOf = (counter: string) => {
+      const folder = counterFolder(name, counter);
+      return blocksOf(found.filter(({ key }) => fromBase64(key).startsWith(folder)).map(countOf));
     };
-    const ledger = decodeLedger(name, fromBase64(kept.value ?? ''));
-    const start = startOf(ledger, takenOf);
-    const taken = takenOf(kept.mod_revision);
+    const counterStart = decodeStart(name, fromBase64(stored.value ?? ''));
+    const { mod_revision: counter, create_revision: defined } = stored;
+    const start = startOf(counterStart, takenOf);
+    const taken = takenOf(counter);
     const row = afterBlocks(start, taken);
-    const spent = ledger.moved?.tickets;
-    const { mod_revision: at, create_revision: defined } = kept;
-    sights.set(row, { revision: BigInt(revision), ledger: at, defined, start, taken, spent });
+    const earlierCounter = counterStart.continues?.counter;
+    snapshots.set(row, { revision: BigInt(revision), counter, defined, start, taken, earlierCounter });
     return row;
   }
 
-  function sightOf(row: SequenceRow): Sight {
-    const sight = sights.get(row);
-    if (sight === undefined)
-      throw new StoreError(`etcd store: sequence ${show(row.name)} was not read before`);
-    return sight;
+  function snapshotOf(row: SequenceRow): Snapshot {
+    const snapshot = snapshots.get(row);
+    if (snapshot === undefined)
+      throw new StoreError(`etcd store: sequence ${show(row.name)} was not read before the change`);
+    return snapshot;
   }
 
   return {
     async insert(row) {
-      const isNew = { key: ledgerOf(row.name), result: 'EQUAL', target: 'VERSION', version: '0' };
-      const found = await commit(`defining sequence ${show(row.name)}`, [isNew], [putLedger({ row })]);
+      const isNew = { key: startKey(row.name), result: 'EQUAL', target: 'VERSION', version: '0' };
+      const found = await commit(`defining sequence ${show(row.name)}`, [isNew], [putStart({ row })]);
       return found !== undefined;
     },
 
@@ -182,8 +184,8 @@ export function etcdRows(ask: Ask, root: string): SequenceRows {
 
     async delete(row) {
       const { name } = row;
-      const { defined } = sightOf(row);
-      const isThere = { key: ledgerOf(name), result: 'EQUAL', target: 'CREATE', create_revision: defined };
+      const { defined } = snapshotOf(row);
+      const isThere = { key: startKey(name), result: 'EQUAL', target: 'CREATE', create_revision: defined };
       const success = [{ request_delete_range: rangeOf(folderOf(name)) }];
       return (await commit(`removing sequence ${show(name)}`, [isThere], success)) !== undefined;
     },
@@ -195,8 +197,8 @@ export function etcdRows(ask: Ask, root: string): SequenceRows {
   };
 }
 
-/** What a ticket is for, and how many times it was put. */
-function ticketOf({ key, version }: KeyValue): readonly [power: number, count: bigint] {
+/** The power of two that a counter key stands for, and its number of puts. */
+function countOf({ key, version }: KeyValue): readonly [power: number, puts: bigint] {
   const name = fromBase64(key);
   return [Number(name.slice(name.lastIndexOf('/') + 1)), BigInt(version)];
 }

@@ -1,43 +1,29 @@
 import { bytesToHex } from '../../encoding/hex.js';
 import { errorTable, IdError, StoreError } from '../../errors.js';
-import { Answer } from './answer.js';
+import { backoff } from '../../support/backoff.js';
+import { pause, systemTimer } from '../../support/timer.js';
+import { fetchCause, wasNeverSent } from '../fetch-failure.js';
+import type { HttpRequest } from './request.js';
+import { ServerReply } from './server-reply.js';
 
-/** A request to a server, and how it may be sent. */
-export interface HttpRequest {
-  /** What is being done, for errors: `allocating from sequence "orders"`. */
-  readonly what: string;
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  readonly path: string;
-  readonly body?: object;
-  /**
-   * Whether it may be sent again when its answer was lost. Then either the server remembers the answer, or to do it twice
-   * does no harm.
-   */
-  readonly isRepeatable: boolean;
-}
+/** Asks the server and reads the reply with `read`, which throws when the reply is not as expected. */
+export type AskServer = <T>(request: HttpRequest, read: (reply: ServerReply) => T) => Promise<T>;
 
-/** Asks the server; what it answers, read by `read`, which throws when it is not what was expected. */
-export type AskServer = <T>(request: HttpRequest, read: (answer: Answer) => T) => Promise<T>;
-
+/** The server, and how to reach it. */
 export interface HttpTransport {
-  /** Where the server is, without a slash at its end. */
+  /** The server's URL, without a slash at its end. */
   readonly base: string;
   readonly token: string | undefined;
-  /** For each time that it is sent, ms. */
+  /** The time limit of each try, ms. */
   readonly timeout: number;
   readonly fetch: typeof fetch;
 }
 
-/** How often a request is sent at most. */
-const TRIES = 3;
+/** The most times that a request is sent. */
+const MAX_TRIES = 3;
+const BACKOFF = { unit: 100 };
 
-/** Before it is sent again, ms, twice as long each time. */
-const PAUSE = 100;
-
-/** Of a connection that was not made. */
-const NEVER_SENT: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'UND_ERR_CONNECT_TIMEOUT'];
-
-/** Asks a server, and asks it again where that can do no harm. */
+/** Asks a server, and asks again where a repetition is harmless. */
 export function serverAsker(transport: HttpTransport): AskServer {
   return async (request, read) => {
     const what = `http store: ${request.what} at ${transport.base}`;
@@ -45,15 +31,14 @@ export function serverAsker(transport: HttpTransport): AskServer {
     for (let tries = 1; ; tries++) {
       try {
         const { status, text } = await send(transport, request, key, tries);
-        return understand(what, status, text, read);
+        return interpret(what, status, text, read);
       } catch (error) {
         if (error instanceof IdError) throw error;
-        const cause = underlying(error);
+        const cause = fetchCause(error);
         const again = request.isRepeatable || wasNeverSent(cause);
-        if (tries === TRIES || !again) throw new StoreError(`${what} failed: ${reasonOf(cause)}`, { cause });
-        // Jitter, so that those whom a server has left do not all come back at once.
-        const pause = PAUSE * 2 ** tries * (0.5 + Math.random() / 2);
-        await new Promise((resolve) => setTimeout(resolve, pause));
+        if (tries === MAX_TRIES || !again)
+          throw new StoreError(`${what} failed: ${reasonOf(cause)}`, { cause });
+        await pause(systemTimer, backoff(tries, BACKOFF), false);
       }
     }
   };
@@ -73,7 +58,7 @@ async function send(
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(key !== undefined && { 'idempotency-key': key, 'idsmith-try': String(tries) }),
     },
-    // A token goes to the server that it is for, and nowhere else.
+    // The token goes to this server and to no other.
     redirect: 'error',
     signal: AbortSignal.timeout(timeout),
   });
@@ -81,15 +66,15 @@ async function send(
 }
 
 /**
- * What an answer says.
+ * The content of a reply.
  *
- * @throws the error that it tells of: the library's own if it is one of these, else a StoreError
+ * @throws the error that the reply tells of: one of this library by its code, else a StoreError
  */
-function understand<T>(what: string, status: number, text: string, read: (answer: Answer) => T): T {
+function interpret<T>(what: string, status: number, text: string, read: (reply: ServerReply) => T): T {
   try {
-    const answer = Answer.of(text === '' ? '{}' : text);
-    if (status < 400) return read(answer);
-    const [code, detail] = [answer.text('code'), answer.text('detail')];
+    const reply = ServerReply.of(text === '' ? '{}' : text);
+    if (status < 400) return read(reply);
+    const [code, detail] = [reply.text('code'), reply.text('detail')];
     const known = errorTable.find((entry) => entry.code === code);
     throw known === undefined
       ? new StoreError(`${what} failed: HTTP ${status}: ${detail}`)
@@ -105,14 +90,6 @@ function randomKey(): string {
 }
 
 const exact = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
-
-/** `fetch` says only that it failed, and keeps the reason in the cause. */
-const underlying = (error: unknown) => (error as { cause?: unknown } | undefined)?.cause ?? error;
-
-function wasNeverSent(cause: unknown): boolean {
-  const { code, syscall } = (cause ?? {}) as { code?: unknown; syscall?: unknown };
-  return syscall === 'connect' || NEVER_SENT.includes(code);
-}
 
 function reasonOf(cause: unknown): string {
   const { name, message, code } = (cause ?? {}) as { name?: unknown; message?: unknown; code?: unknown };

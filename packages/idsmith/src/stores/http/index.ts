@@ -1,1 +1,1 @@
-export * from './store.js';
+export { type HttpStoreOptions, httpStore } from './store.js';

@@ -1,1 +1,2 @@
-export * from './store.js';
+export type { Store } from '../store.js';
+export { memoryStore } from './store.js';

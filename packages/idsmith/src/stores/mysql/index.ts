@@ -1,1 +1,2 @@
-export * from './store.js';
+export type { MysqlClient } from './client.js';
+export { type MysqlStoreOptions, mysqlStore } from './store.js';

@@ -1,6 +1,6 @@
 import type { BlockSource } from '../../sequence/port.js';
 import { type NativeSequenceOptions, nativeSource, sequenceNameOf } from '../sql/native-source.js';
-import type { MysqlClient } from './store.js';
+import type { MysqlClient } from './client.js';
 
 const ER_NO_SUCH_TABLE = 1146;
 const ER_NOT_SEQUENCE = 4089;
@@ -28,7 +28,7 @@ export function mariadbSequence(
   return nativeSource(name, options, select, faultOf);
 }
 
-// An ALTER SEQUENCE waits until the statement has ended, so that value and increment belong together.
+// An ALTER SEQUENCE waits until the statement has ended, so value and increment belong together.
 const nextOf = (sequence: string) =>
   `SELECT CAST(NEXT VALUE FOR ${sequence} AS CHAR) AS next_value, CAST(increment AS CHAR) AS step,
     CAST(minimum_value AS CHAR) AS lowest, CAST(maximum_value AS CHAR) AS highest,

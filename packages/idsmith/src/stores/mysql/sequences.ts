@@ -2,17 +2,17 @@ import { bytesToHex } from '../../encoding/hex.js';
 import { InvalidOptionError, StoreError } from '../../errors.js';
 import type { Move, SequenceRow } from '../../sequence/blocks.js';
 import type { SequenceRows } from '../../sequence/rows.js';
+import type { DriverError } from '../../support/store-error.js';
 import { Columns } from '../sql/columns.js';
-import { type DriverError, plainText, type SqlRun } from '../sql/runner.js';
+import type { SqlRun } from '../sql/runner.js';
 import { sqlRows } from '../sql/sequences.js';
-import { definitionOf, setUpTable } from '../sql/table.js';
-import { ALONE } from './connection.js';
+import { columnDefinition, setUpTable } from '../sql/table.js';
+import { plainText } from '../sql/values.js';
+import type { Query } from './client.js';
+import { OUTSIDE_TRANSACTION } from './transaction-guard.js';
 
-/** Sends a statement and gives what the driver makes of the answer. */
-type Query = (sql: string, values?: unknown[]) => Promise<unknown>;
-
-// Where the server can hide columns, other programs go on to insert four values without saying which: in MySQL since
-// 8.0.23 and in MariaDB, which skips the first of these comments, since 10.3.
+// Other programs insert four values without naming the columns. Invisible columns let them go on to do so. MySQL has such
+// columns since 8.0.23, MariaDB since 10.3. MariaDB skips the first of these comments.
 const INVISIBLE = ' /*!80023 INVISIBLE *//*M!100300 INVISIBLE */';
 
 const STYLE = {
@@ -31,19 +31,19 @@ const FORBIDDEN: readonly unknown[] = [1044, 1142, 1227];
 /** Storage engines that keep rows in memory, or nowhere. */
 const FORGETFUL = ['MEMORY', 'HEAP', 'BLACKHOLE'];
 
-/** How far `next_block_start` may be from where it was last seen, either way, so that the distance fits a number. */
+/** The longest way of `next_block_start` from its last known value, in either direction. The distance must fit a number. */
 const REACH = 2n ** 52n - 1n;
 
-/** What the columns of `id_sequences` hold, for somebody to learn. */
+/** The ranges of the columns of `id_sequences`, which {@link setUpSequenceTable} fills in. */
 export const mysqlColumns = () =>
-  new Columns((column) => `ALTER TABLE id_sequences MODIFY ${column} ${definitionOf(column, STYLE)}`);
+  new Columns((column) => `ALTER TABLE id_sequences MODIFY ${column} ${columnDefinition(column, STYLE)}`);
 
-/** The columns of `id_sequences`; each row begins with a name and a type. */
+/** The columns of `id_sequences`. Each row begins with a name and a type. */
 export const showColumns = async (query: Query) =>
   (await query('SHOW COLUMNS FROM id_sequences')) as unknown[];
 
-/** Makes `id_sequences` in the connection's database, or completes the one that is there. */
-export async function setUpMysqlTable(query: Query, known: Columns): Promise<void> {
+/** Creates `id_sequences` in the connection's database, or adds the columns that an existing table lacks. */
+export async function setUpSequenceTable(query: Query, known: Columns): Promise<void> {
   const columns = async () => {
     try {
       return await showColumns(query);
@@ -61,32 +61,32 @@ export async function setUpMysqlTable(query: Query, known: Columns): Promise<voi
   const engine = await engineOf(query);
   if (engine !== undefined && FORGETFUL.includes(engine.name.toUpperCase()))
     throw new StoreError(
-      `id_sequences is kept by the storage engine ${engine.name}, which forgets it when the server restarts, and ids would ` +
-        'come again: run ALTER TABLE id_sequences ENGINE = InnoDB',
+      `id_sequences is in the storage engine ${engine.name}, which loses its rows when the server restarts, so ids would ` +
+        'repeat: run ALTER TABLE id_sequences ENGINE = InnoDB',
     );
 }
 
-/** How statements are sent, and what is known of the table. */
+/** The function that sends statements, and the ranges of the columns. */
 interface MysqlTable {
   query: Query;
   columns: Columns;
   /**
-   * That the row is locked in somebody's transaction, so that a swap needs no answer in `LAST_INSERT_ID`: the connection's own
-   * must stay.
+   * True when the row is locked in the caller's transaction. A swap then needs no answer in `LAST_INSERT_ID`, whose value on the
+   * caller's connection must stay.
    */
   isLocked?: boolean;
 }
 
 /**
- * Rows in MySQL or MariaDB, where an update gives no rows. What it gives is the number in `LAST_INSERT_ID`: here it is the
- * distance of `next_block_start` from `low`, plus one, so that 0 says that no row was found. It is exact whatever the
- * driver does to large numbers, and says so also of an update that changed nothing.
+ * Sequence rows in MySQL or MariaDB, where an update gives no rows. An update gives the number in `LAST_INSERT_ID`. Here this
+ * number is the distance of `next_block_start` from `low`, plus one; 0 means that no row was found. The number is exact with
+ * every setting of the driver, and also correct for an update that changed nothing.
  */
 export function mysqlRows(run: SqlRun, { query, columns, isLocked = false }: MysqlTable): SequenceRows {
   const rows = sqlRows({
     columns,
     integer: () => 'CAST(? AS SIGNED)',
-    // Bytes are sent as they are; said to be UTF-8, they are compared by the rules of the column, with its index.
+    // Bytes are sent unchanged. Declared as UTF-8, they are compared by the rules of the column, with its index.
     name: () => '_utf8mb4 ?',
     nameValue: hexLiteral,
     text: (expression) => `CAST(${expression} AS CHAR)`,
@@ -94,8 +94,9 @@ export function mysqlRows(run: SqlRun, { query, columns, isLocked = false }: Mys
     isExhausted: 'exhausted <> 0',
     moved: (low, next) =>
       isLocked ? next() : `IF(LAST_INSERT_ID(next_block_start - ${low()} + 1), ${next()}, 0)`,
-    row: (values) => (isLocked ? `VALUES (${values})` : `SELECT ${values} FROM DUAL WHERE ${ALONE}`),
-    alone: isLocked ? '' : ` AND ${ALONE}`,
+    row: (values) =>
+      isLocked ? `VALUES (${values})` : `SELECT ${values} FROM DUAL WHERE ${OUTSIDE_TRANSACTION}`,
+    outsideTransaction: isLocked ? '' : ` AND ${OUTSIDE_TRANSACTION}`,
     inserted: '',
     updated: '',
     deleted: '',
@@ -106,15 +107,15 @@ export function mysqlRows(run: SqlRun, { query, columns, isLocked = false }: Mys
         return make(await outcome(() => query(sql, values)));
       }),
   });
-  return { ...rows, advance: (from, move, to) => rows.advance(from, within(REACH, from, move), to) };
+  return { ...rows, advance: (from, move, to) => rows.advance(from, limited(REACH, from, move), to) };
 }
 
-/** Text as the bytes of its UTF-8, in the driver's own way to be told how a value is written. */
+/** Text as the bytes of its UTF-8. The driver writes a value with this method as the method says. */
 function hexLiteral(text: string): { toSqlString(): string } {
   return { toSqlString: () => `X'${bytesToHex(new TextEncoder().encode(text))}'` };
 }
 
-/** The rows of a query; of any other statement, a row if it has found one. */
+/** The rows of a query. For any other statement, one row if the statement found one. */
 async function outcome(ask: () => Promise<unknown>): Promise<unknown[]> {
   try {
     const result = await ask();
@@ -129,7 +130,8 @@ async function outcome(ask: () => Promise<unknown>): Promise<unknown[]> {
   }
 }
 
-function within(reach: bigint, { next }: SequenceRow, { delta, low, high }: Move): Move {
+/** The move for the values of `next_block_start` that are at most `reach` away. */
+function limited(reach: bigint, { next }: SequenceRow, { delta, low, high }: Move): Move {
   const [lowest, highest] = [next - reach, next + reach];
   return { delta, low: low > lowest ? low : lowest, high: high < highest ? high : highest };
 }
@@ -138,7 +140,7 @@ const ENGINE = `SELECT t.engine, e.transactions FROM information_schema.tables t
   LEFT JOIN information_schema.engines e ON e.engine = t.engine
   WHERE t.table_schema = DATABASE() AND t.table_name = 'id_sequences'`;
 
-/** The storage engine of `id_sequences`; `undefined` of a view or a temporary table. */
+/** The storage engine of `id_sequences`; `undefined` for a view or a temporary table. */
 async function engineOf(query: Query): Promise<{ name: string; hasTransactions: boolean } | undefined> {
   const [row] = (await query(ENGINE)) as unknown[];
   const [name, transactions] = row === undefined ? [] : Object.values(row as object);
@@ -146,12 +148,12 @@ async function engineOf(query: Query): Promise<{ name: string; hasTransactions: 
   return { name: plainText(name), hasTransactions: plainText(transactions) === 'YES' };
 }
 
-/** @throws InvalidOptionError naming the storage engine of `id_sequences` if a rollback does not give a number back there */
+/** @throws InvalidOptionError naming the storage engine of `id_sequences`, if the engine has no transactions */
 export async function requireTransactions(query: Query): Promise<void> {
   const engine = await engineOf(query);
   if (engine === undefined || engine.hasTransactions) return;
   throw new InvalidOptionError(
-    `transaction must be on a table that has transactions: id_sequences is kept by the storage engine ${engine.name}, which has ` +
-      'none, and a rollback would leave a gap. Run ALTER TABLE id_sequences ENGINE = InnoDB',
+    `transaction must be on a table that has transactions: id_sequences is in the storage engine ${engine.name}, which has ` +
+      'none, so a rollback would leave a gap. Run ALTER TABLE id_sequences ENGINE = InnoDB',
   );
 }

@@ -1,1 +1,2 @@
-export * from './store.js';
+export type { PostgresClient } from './client.js';
+export { type PostgresStoreOptions, postgresStore } from './store.js';

@@ -1,10 +1,10 @@
 import type { BlockSource } from '../../sequence/port.js';
 import { type NativeSequenceOptions, nativeSource, sequenceNameOf } from '../sql/native-source.js';
-import type { PostgresClient } from './store.js';
+import type { PostgresClient } from './client.js';
 
-// The increment is read after the value was taken, and not as of the statement's beginning: an ALTER SEQUENCE may be in
-// between, and then a block of the old size would run into the next one. The CASE keeps the planner from reading it first.
-// From nextval to the end of the statement, a lock on the sequence makes every other ALTER SEQUENCE wait.
+// The statement reads the increment after nextval. An ALTER SEQUENCE may run between the beginning of the statement and
+// nextval, and a block of the old size would run into the next block. The CASE keeps the planner from reading the increment
+// first. From nextval to the end of the statement, a lock on the sequence makes every other ALTER SEQUENCE wait.
 const NEXT = `SELECT v.next::text AS next, p.increment::text AS step, p.minimum_value::text AS min, p.maximum_value::text AS max,
     p.start_value::text AS start
   FROM (SELECT nextval($1::regclass) AS next) v

@@ -1,9 +1,11 @@
 import type { SequenceRows } from '../../sequence/rows.js';
+import type { DriverError } from '../../support/store-error.js';
 import { Columns } from '../sql/columns.js';
-import type { DriverError, SqlRun } from '../sql/runner.js';
+import type { SqlRun } from '../sql/runner.js';
 import { sqlRows } from '../sql/sequences.js';
-import { definitionOf, setUpTable } from '../sql/table.js';
-import { ALONE, type RowsOf } from './connection.js';
+import { columnDefinition, setUpTable } from '../sql/table.js';
+import type { RowsOf } from './client.js';
+import { OUTSIDE_TRANSACTION, type TransactionGuard } from './transaction-guard.js';
 
 const STYLE = { name: 'VARCHAR(255) COLLATE "C"' };
 
@@ -14,15 +16,15 @@ const COLUMNS = `SELECT attname, format_type(atttypid, atttypmod) FROM pg_attrib
 const DONE_BY_ANOTHER: readonly unknown[] = ['23505', '42P07', '42710', '42701'];
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** What the columns of `id_sequences` hold, for `setUpPostgresTable` to learn. */
+/** The ranges of the columns of `id_sequences`, which {@link setUpSequenceTable} fills in. */
 export const postgresColumns = () =>
   new Columns((column) => {
-    const [type] = definitionOf(column, STYLE).split(' ', 1);
+    const [type] = columnDefinition(column, STYLE).split(' ', 1);
     return `ALTER TABLE id_sequences ALTER COLUMN ${column} TYPE ${type}`;
   });
 
-/** Makes `id_sequences` in the first schema of the search path, or completes the one that is found. */
-export async function setUpPostgresTable(rowsOf: RowsOf, columns: Columns): Promise<void> {
+/** Creates `id_sequences` in the first schema of the search path, or adds the columns that an existing table lacks. */
+export async function setUpSequenceTable(rowsOf: RowsOf, columns: Columns): Promise<void> {
   const server = {
     columns: () => rowsOf(COLUMNS),
     execute: (sql: string) => rowsOf(sql),
@@ -32,29 +34,29 @@ export async function setUpPostgresTable(rowsOf: RowsOf, columns: Columns): Prom
   columns.learn(await setUpTable(server, STYLE));
 }
 
-/** How statements are sent, and what is known of the table. */
+/** Functions that send statements, and the ranges of the columns. */
 interface PostgresTable {
   rowsOf: RowsOf;
-  /** Runs changes outside of transactions; left out within somebody's transaction, where that is where they belong. */
-  change?: (text: string, values: readonly unknown[]) => Promise<unknown[]>;
+  /** Runs changes outside of transactions. Left out where the changes belong into the caller's transaction. */
+  change?: TransactionGuard['change'];
   columns?: Columns;
 }
 
-/** Rows in PostgreSQL. An update that has to wait for another looks at its conditions again, on the row as it is then. */
+/** Sequence rows in PostgreSQL. An update that waited for another one checks its conditions again, on the changed row. */
 export function postgresRows(run: SqlRun, { rowsOf, change, columns }: PostgresTable): SequenceRows {
   return sqlRows({
     columns,
-    // PostgreSQL takes the types from the columns beside them.
+    // PostgreSQL takes the type of a value from the column beside it.
     integer: (n) => `$${n}`,
     name: (n) => `$${n}`,
     nameValue: (name) => name,
     text: (expression) => `CAST(${expression} AS text)`,
     nameText: 'name',
-    // Quoted, it is 0 in any type of number, and false.
+    // Quoted, this is 0 in any type of number, and false in a boolean.
     isExhausted: `exhausted <> '0'`,
     moved: (_low, next) => next(),
-    row: (values) => `SELECT ${values}${change ? ` WHERE ${ALONE}` : ''}`,
-    alone: change ? ` AND ${ALONE}` : '',
+    row: (values) => `SELECT ${values}${change ? ` WHERE ${OUTSIDE_TRANSACTION}` : ''}`,
+    outsideTransaction: change ? ` AND ${OUTSIDE_TRANSACTION}` : '',
     inserted: ' ON CONFLICT DO NOTHING RETURNING 1',
     updated: ' RETURNING CAST(next_block_start AS text)',
     deleted: ' RETURNING 1',

@@ -1,1 +1,2 @@
-export * from './store.js';
+export type { IoredisClient, NodeRedisClient } from '../../redis/evaluate.js';
+export { type RedisStoreOptions, redisStore } from './store.js';

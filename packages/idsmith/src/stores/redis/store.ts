@@ -5,8 +5,10 @@ import { NAMESPACE_ID } from '../../lease/protocol.js';
 import { requireChoice, requireInteger, requireKnown } from '../../options.js';
 import { evaluator, type IoredisClient, type NodeRedisClient, ON_MASTER } from '../../redis/evaluate.js';
 import { sequenceStore } from '../../sequence/rows.js';
-import { loadDriver, ownedStore, requireSettings } from '../driver.js';
-import type { Store } from '../memory/store.js';
+import { loadPackage } from '../../support/load-package.js';
+import { ownedStore } from '../owned-store.js';
+import type { Store } from '../store.js';
+import { requireSettings } from '../url.js';
 import { redisRows } from './sequences.js';
 
 export type { IoredisClient, NodeRedisClient };
@@ -127,7 +129,7 @@ function decode(value: string): LeaseRecord {
  */
 export async function openRedis(url: string): Promise<Store> {
   const { target, options } = parseUrl(url);
-  const { Redis } = await loadDriver('ioredis', () => import('ioredis'));
+  const { Redis } = await loadPackage('ioredis', () => import('ioredis'));
   const client = new Redis(target, {
     lazyConnect: true,
     connectTimeout: 5000,

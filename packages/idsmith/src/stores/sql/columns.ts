@@ -1,7 +1,7 @@
 import { StoreError } from '../../errors.js';
 import { show } from '../../options.js';
 import type { Move, SequenceRow } from '../../sequence/blocks.js';
-import { plainText } from './runner.js';
+import { plainText } from './values.js';
 
 // Another program may have made `id_sequences` with columns of its own choice. MySQL in its non-strict mode writes the nearest
 // number that a column holds, and says nothing: the same ids would be given out again. So nothing is written that does not fit.

@@ -1,8 +1,8 @@
 import { IdError, NoSuchSequenceError, SequenceExhaustedError, StoreError } from '../../errors.js';
-import { refuse, refuseName, requireInteger, requireKnown, show } from '../../options.js';
+import { refuse, refuseName, requireKnown, show } from '../../options.js';
 import type { Block, BlockSource } from '../../sequence/port.js';
+import { requireTimeout, withTimeout } from '../../support/timeout.js';
 import { BlockReader, type Optimizer, type Reading } from './native-optimizer.js';
-import { inTime } from './runner.js';
 
 /** How a sequence of the database itself is found and read. */
 export interface NativeSequenceOptions {
@@ -58,17 +58,17 @@ export type NativeFault = 'exhausted' | 'missing' | undefined;
  */
 export function nativeSource(
   name: string,
-  { timeout = 10_000, optimizer = 'pooled-lo', initialValue }: NativeSequenceOptions,
+  { timeout, optimizer = 'pooled-lo', initialValue }: NativeSequenceOptions,
   select: () => Promise<readonly unknown[]>,
   faultOf: (error: unknown) => NativeFault,
 ): BlockSource {
-  requireInteger('timeout', timeout, 1, 2 ** 31 - 1);
+  const limit = requireTimeout(timeout, 10_000);
   if (!OPTIMIZERS.includes(optimizer)) refuseName('optimizer', optimizer, OPTIMIZERS);
   const start = startOf(initialValue, optimizer);
   const reader = new BlockReader(name, optimizer);
 
   const draw = async (): Promise<Block | undefined> => {
-    const [row] = await inTime(timeout, select());
+    const [row] = await withTimeout(select(), limit);
     if (row === undefined) throw missing(name);
     const reading = readingOf(name, row as object, optimizer);
     return reader.read({ ...reading, start: start ?? reading.start });

@@ -1,7 +1,7 @@
 import { StoreError } from '../../errors.js';
 import { show } from '../../options.js';
 import type { SequenceRow } from '../../sequence/blocks.js';
-import { exactBigInt, exactInteger, plainText } from './runner.js';
+import { exactBigInt, exactInteger, plainText } from './values.js';
 
 /** The columns that hold numbers, in the order in which they are read and written. */
 export const NUMBERS = [

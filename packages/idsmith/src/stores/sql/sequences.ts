@@ -1,8 +1,8 @@
 import type { Move, SequenceRow } from '../../sequence/blocks.js';
 import type { SequenceRows } from '../../sequence/rows.js';
 import { type Columns, signedBlockSize } from './columns.js';
-import { exactBigInt } from './runner.js';
 import { called, NUMBERS, sequenceRow } from './sequence-row.js';
+import { exactBigInt } from './values.js';
 
 /** A statement and its values. */
 export interface Statement {
@@ -29,7 +29,7 @@ interface SequenceDialect {
   /** What is inserted: a row of values. */
   row(values: string): string;
   /** A condition of every change, ` AND …`: that the change is a transaction of its own. */
-  readonly alone: string;
+  readonly outsideTransaction: string;
   /** What a statement needs in addition to give a row for each that it changed; of an update, {@link before} knows it. */
   readonly inserted: string;
   readonly updated: string;
@@ -79,7 +79,7 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
         AND ${sameDefinition(values, from)}
         AND generation = ${values.integer(from.generation)}${
           isMarked ? ` AND swap_mark = ${values.integer(BigInt(from.mark))}` : ''
-        }${dialect.alone}${dialect.updated}`;
+        }${dialect.outsideTransaction}${dialect.updated}`;
     return { sql, values: values.all };
   }
 
@@ -140,7 +140,7 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
     delete({ name, generation }) {
       const values = new Values(dialect);
       const sql = `DELETE FROM id_sequences WHERE name = ${values.name(name)}
-        AND generation = ${values.integer(generation)}${dialect.alone}${dialect.deleted}`;
+        AND generation = ${values.integer(generation)}${dialect.outsideTransaction}${dialect.deleted}`;
       return dialect.run(`removing ${called(name)}`, () => ({ sql, values: values.all }), isOne);
     },
 

@@ -1,6 +1,6 @@
 import { StoreError } from '../../errors.js';
 import { MAX_ID, MIN_ID } from '../../sequence/blocks.js';
-import { plainText } from './runner.js';
+import { plainText } from './values.js';
 
 // The table `id_sequences`, which other programs may have made and may go on using: they know four of its columns.
 
@@ -53,7 +53,7 @@ export function additions(present: readonly unknown[], { own = '' }: TableStyle)
 }
 
 /** The definition that a column of ours has. */
-export function definitionOf(column: string, { name, own = '' }: TableStyle): string {
+export function columnDefinition(column: string, { name, own = '' }: TableStyle): string {
   const type = OWN_COLUMNS.get(column);
   return type === undefined ? (SHARED_COLUMNS.get(column) ?? `${name} NOT NULL`) : `${type}${own}`;
 }

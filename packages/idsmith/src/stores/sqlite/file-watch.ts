@@ -1,5 +1,5 @@
 import { StoreError } from '../../errors.js';
-import { plainText } from '../sql/runner.js';
+import { plainText } from '../sql/values.js';
 
 /** What is needed of a connection to know its file. */
 interface Connection {

@@ -1,1 +1,2 @@
-export * from './store.js';
+export type { SqliteDatabase, SqliteValue } from './connection.js';
+export { sqliteStore } from './store.js';

@@ -30,7 +30,7 @@ export function sqliteRows(run: Run): SequenceRows {
     moved: (_low, next) => next(),
     row: (values) => `VALUES (${values})`,
     // The caller's own BEGIN fails within a transaction.
-    alone: '',
+    outsideTransaction: '',
     inserted: ' ON CONFLICT DO NOTHING RETURNING 1',
     updated: ' RETURNING CAST(next_block_start AS TEXT)',
     deleted: ' RETURNING 1',

@@ -3,9 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith, type Etcd, startEtcd } from '../../../../../test/services/index.ts';
-import { etcdStore, openEtcd } from '../../../src/stores/etcd/store.ts';
-import type { Store } from '../../../src/stores/memory/store.ts';
+import { describeWith, type Etcd, startEtcd } from '#services';
+import { openEtcd } from '../../../src/stores/etcd/open.ts';
+import { etcdStore } from '../../../src/stores/etcd/store.ts';
+import type { Store } from '../../../src/stores/store.ts';
 import { notBeside, startLoad } from '../support/runs.ts';
 
 const HELD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };

@@ -1,7 +1,7 @@
 import { type Block, SequenceExhaustedError, StoreError } from 'idsmith';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith, type Etcd, startEtcd } from '#services';
 import { FaultyProxy } from '../../../../../test/chaos/proxy.ts';
-import { describeWith, type Etcd, startEtcd } from '../../../../../test/services/index.ts';
 import { partOf } from '../../../src/sequence/block.ts';
 import { etcdStore } from '../../../src/stores/etcd/store.ts';
 import { inLockstep } from '../support/lockstep.ts';
@@ -119,7 +119,7 @@ await describeWith(['etcd'], 'Sequences in etcd', () => {
     expect((await store.describeSequence('wide')).next).toBe(min + 1025n * BigInt(step));
   });
 
-  it('keep few tickets however often they are altered, and none when they are removed', async () => {
+  it('keep few counter keys however often they are altered, and none when they are removed', async () => {
     const store = etcdStore({ endpoints: etcd.endpoints, prefix: 'tidy/' });
     const keys = async () => {
       const body = JSON.stringify({ key: btoa('tidy/'), range_end: btoa('tidy0') });
@@ -132,7 +132,7 @@ await describeWith(['etcd'], 'Sequences in etcd', () => {
       await store.alterSequence('x', { blockSize: 10 + i });
     }
     await store.allocate('x', 2 ** 20 - 1);
-    // The ledger, three tickets that it counts from, and twenty since.
+    // The start of the counter, three keys of the earlier counter, and twenty keys since.
     expect(await keys()).toHaveLength(24);
     await store.removeSequence('x');
     expect(await keys()).toEqual([]);

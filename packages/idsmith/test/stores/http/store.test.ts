@@ -10,13 +10,14 @@ import {
 } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describeWith, type ServerProcess, startRedis } from '#services';
 import { FaultyProxy } from '../../../../../test/chaos/proxy.ts';
-import { describeWith, type ServerProcess, startRedis } from '../../../../../test/services/index.ts';
 import { metricOf, startIdsmith } from '../../../../server/test/support/process.ts';
 import { TestServer } from '../../../../server/test/support/server.ts';
-import { httpStore, openHttp } from '../../../src/stores/http/store.ts';
-import type { Store } from '../../../src/stores/memory/store.ts';
+import { openHttp } from '../../../src/stores/http/open.ts';
+import { httpStore } from '../../../src/stores/http/store.ts';
 import { openStore } from '../../../src/stores/open.ts';
+import type { Store } from '../../../src/stores/store.ts';
 import { notBeside, startLoad } from '../support/runs.ts';
 
 const HELD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };

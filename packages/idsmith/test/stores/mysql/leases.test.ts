@@ -2,8 +2,9 @@ import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { type Connection, createConnection, createPool, type Pool, type PoolOptions } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith, type ServerProcess, startMariadb } from '../../../../../test/services/index.ts';
-import { type MysqlClient, mysqlStore } from '../../../src/stores/mysql/store.ts';
+import { describeWith, type ServerProcess, startMariadb } from '#services';
+import type { MysqlClient } from '../../../src/stores/mysql/client.ts';
+import { mysqlStore } from '../../../src/stores/mysql/store.ts';
 
 const RECORD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
 

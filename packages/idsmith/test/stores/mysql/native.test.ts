@@ -10,7 +10,7 @@ import {
 } from 'idsmith';
 import { createConnection, createPool, type Pool } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith, type ServerProcess, startMariadb } from '../../../../../test/services/index.ts';
+import { describeWith, type ServerProcess, startMariadb } from '#services';
 
 await describeWith(['mariadb'], 'sequences of MariaDB', () => {
   let server: ServerProcess;

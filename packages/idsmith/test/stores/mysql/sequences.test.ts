@@ -7,9 +7,10 @@ import {
 } from 'idsmith';
 import { createPool, type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith, type ServerProcess, startMariadb } from '../../../../../test/services/index.ts';
+import { describeWith, type ServerProcess, startMariadb } from '#services';
 import { partOf } from '../../../src/sequence/block.ts';
-import { type MysqlClient, mysqlStore } from '../../../src/stores/mysql/store.ts';
+import type { MysqlClient } from '../../../src/stores/mysql/client.ts';
+import { mysqlStore } from '../../../src/stores/mysql/store.ts';
 import { takeAbroad } from '../sql/foreign-programs.ts';
 import { tableCases } from '../sql/table-cases.ts';
 import { loadCases } from '../support/load-cases.ts';

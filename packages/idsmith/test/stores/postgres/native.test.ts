@@ -9,7 +9,7 @@ import {
 } from 'idsmith';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith, type ServerProcess, startPostgres } from '../../../../../test/services/index.ts';
+import { describeWith, type ServerProcess, startPostgres } from '#services';
 
 await describeWith(['postgres'], 'a sequence of PostgreSQL', () => {
   let server: ServerProcess;

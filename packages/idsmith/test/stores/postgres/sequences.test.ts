@@ -1,8 +1,9 @@
 import { InvalidOptionError, StoreError } from 'idsmith';
 import { Client, Pool, type PoolConfig } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith, type ServerProcess, startPostgres } from '../../../../../test/services/index.ts';
-import { type PostgresClient, postgresStore } from '../../../src/stores/postgres/store.ts';
+import { describeWith, type ServerProcess, startPostgres } from '#services';
+import type { PostgresClient } from '../../../src/stores/postgres/client.ts';
+import { postgresStore } from '../../../src/stores/postgres/store.ts';
 import { takeAbroad } from '../sql/foreign-programs.ts';
 import { tableCases } from '../sql/table-cases.ts';
 import { loadCases } from '../support/load-cases.ts';

@@ -2,16 +2,11 @@ import { type Block, gapless, StoreError } from 'idsmith';
 import { createPool, type Pool as MysqlPool } from 'mysql2/promise';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  describeWith,
-  type ServerProcess,
-  startMariadb,
-  startPostgres,
-} from '../../../../../test/services/index.ts';
-import type { Store } from '../../../src/stores/memory/store.ts';
+import { describeWith, type ServerProcess, startMariadb, startPostgres } from '#services';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
 import { postgresStore } from '../../../src/stores/postgres/store.ts';
 import { rangeOfType } from '../../../src/stores/sql/columns.ts';
+import type { Store } from '../../../src/stores/store.ts';
 import { idsOf } from '../support/sequence-client.ts';
 
 describe('the range of a column', () => {

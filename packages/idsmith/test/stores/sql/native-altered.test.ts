@@ -2,12 +2,7 @@ import { mariadbSequence, postgresSequence, StoreError } from 'idsmith';
 import { createPool, type Pool as MariadbPool, type RowDataPacket } from 'mysql2/promise';
 import { Pool as PostgresPool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  describeWith,
-  type ServerProcess,
-  startMariadb,
-  startPostgres,
-} from '../../../../../test/services/index.ts';
+import { describeWith, type ServerProcess, startMariadb, startPostgres } from '#services';
 import { drawWhile, INCREMENTS, overlaps } from './support/altering.ts';
 
 await describeWith(['postgres'], 'a sequence of PostgreSQL that is altered while it is used', () => {

@@ -2,12 +2,7 @@ import { mariadbSequence, postgresSequence } from 'idsmith';
 import { createPool, type Pool as MariadbPool, type RowDataPacket } from 'mysql2/promise';
 import { Pool as PostgresPool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  describeWith,
-  type ServerProcess,
-  startMariadb,
-  startPostgres,
-} from '../../../../../test/services/index.ts';
+import { describeWith, type ServerProcess, startMariadb, startPostgres } from '#services';
 import { repeated } from '../../support/unique.ts';
 import { hibernatePooled } from './support/hibernate.ts';
 import { idsOfMany, ours, PROGRAMS, randomOf, type SharedSequence } from './support/shared-sequence.ts';

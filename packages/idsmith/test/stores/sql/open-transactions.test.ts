@@ -3,17 +3,12 @@ import Libsql from 'libsql';
 import { createConnection, createPool, type Pool as MysqlPool } from 'mysql2/promise';
 import { Client, Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  describeWith,
-  type ServerProcess,
-  startMariadb,
-  startPostgres,
-} from '../../../../../test/services/index.ts';
-import type { Store } from '../../../src/stores/memory/store.ts';
+import { describeWith, type ServerProcess, startMariadb, startPostgres } from '#services';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
-import { withLiterals } from '../../../src/stores/postgres/connection.ts';
 import { postgresStore } from '../../../src/stores/postgres/store.ts';
+import { withLiterals } from '../../../src/stores/postgres/transaction-guard.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/store.ts';
+import type { Store } from '../../../src/stores/store.ts';
 
 const RECORD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
 
@@ -55,9 +50,7 @@ function cases(ways: readonly string[], subject: () => Subject): void {
       const { store, rollback, close } = await spoilt(way);
       const failure = await change(store, name).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(StoreError);
-      expect((failure as Error).message).toMatch(
-        /inside a transaction that somebody has begun.* give the store a pool/,
-      );
+      expect((failure as Error).message).toMatch(/inside an open transaction.* give the store a pool/);
       // Nobody has to wait for a row that was changed in vain.
       expect(await well.allocate(name, 1)).toMatchObject({ first: 11n });
       await rollback();
@@ -121,7 +114,7 @@ await describeWith(['postgres'], 'a connection of PostgreSQL', () => {
     const store = postgresStore(client);
     await client.query('BEGIN');
     for (const call of [() => store.listSequences(), () => store.listLeases('x')])
-      await expect(call()).rejects.toThrow(/inside a transaction/);
+      await expect(call()).rejects.toThrow(/inside an open transaction/);
     await client.query('ROLLBACK');
     await store.defineSequence({ name: 'x' });
     expect(await store.swapLease('x', undefined, RECORD)).toBe(true);
@@ -210,7 +203,7 @@ await describeWith(['mariadb'], 'a connection of MariaDB', () => {
     for (const [what, change] of CHANGES) {
       if (what === 'giving back' || what === 'swapping a lease') continue;
       await connection.query('BEGIN');
-      await expect(change(store, 'answer')).rejects.toThrow(/inside a transaction/);
+      await expect(change(store, 'answer')).rejects.toThrow(/inside an open transaction/);
       await connection.query('ROLLBACK');
     }
     expect(await store.allocate('answer', 1)).toMatchObject({ first: 1n });
@@ -223,8 +216,8 @@ await describeWith(['mariadb'], 'a connection of MariaDB', () => {
     await connection.query('USE untouched');
     await connection.query('BEGIN');
     const store = mysqlStore(connection);
-    await expect(store.listSequences()).rejects.toThrow(/no open transaction/);
-    await expect(store.listLeases('x')).rejects.toThrow(/no open transaction/);
+    await expect(store.listSequences()).rejects.toThrow(/autocommit = 0 or an open transaction/);
+    await expect(store.listLeases('x')).rejects.toThrow(/autocommit = 0 or an open transaction/);
     expect((await connection.query('SHOW TABLES'))[0]).toEqual([]);
     await connection.end();
   });

@@ -5,9 +5,10 @@ import { acquireLease, FlakeGenerator, LeaseFencedError, type LeaseRecord, Store
 import { FakeTime } from 'idsmith/testing';
 import Libsql from 'libsql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Store } from '../../../src/stores/memory/store.ts';
 import { openStore } from '../../../src/stores/open.ts';
-import { type SqliteDatabase, sqliteStore } from '../../../src/stores/sqlite/store.ts';
+import type { SqliteDatabase } from '../../../src/stores/sqlite/connection.ts';
+import { sqliteStore } from '../../../src/stores/sqlite/store.ts';
+import type { Store } from '../../../src/stores/store.ts';
 
 type Connect = new (path: string) => SqliteDatabase & { close(): unknown };
 

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import type { Block } from 'idsmith';
 import Libsql from 'libsql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type SqliteDatabase, sqliteStore } from '../../../src/stores/sqlite/store.ts';
+import type { SqliteDatabase } from '../../../src/stores/sqlite/connection.ts';
+import { sqliteStore } from '../../../src/stores/sqlite/store.ts';
 import { tableCases } from '../sql/table-cases.ts';
 import { loadCases } from '../support/load-cases.ts';
 import {

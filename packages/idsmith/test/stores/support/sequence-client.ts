@@ -1,6 +1,6 @@
 import type { Block } from 'idsmith';
 import { expect } from 'vitest';
-import type { Store } from '../../../src/stores/memory/store.ts';
+import type { Store } from '../../../src/stores/store.ts';
 
 /** A database that is empty at first, seen by idsmith and by a program that knows nothing of it. */
 export interface Lab {

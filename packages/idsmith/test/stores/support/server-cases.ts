@@ -1,8 +1,8 @@
 import { type Block, StoreError } from 'idsmith';
 import { expect, it } from 'vitest';
+import type { ServerProcess } from '#services';
 import { FaultyProxy } from '../../../../../test/chaos/proxy.ts';
-import type { ServerProcess } from '../../../../../test/services/index.ts';
-import type { Store } from '../../../src/stores/memory/store.ts';
+import type { Store } from '../../../src/stores/store.ts';
 import { expectNoGap, idsOf, type Lab, repeatedly, sortedIds, upstreamTable } from './sequence-client.ts';
 
 /** A store on a pool of that many connections to that port, with that time limit. */

@@ -1,6 +1,6 @@
 import { Sequences, StoreError } from 'idsmith';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith, type ServerProcess, startPostgres } from '../../../../test/services/index.ts';
+import { describeWith, type ServerProcess, startPostgres } from '#services';
 import { openStore } from '../../src/stores/open.ts';
 
 await describeWith(['postgres'], 'a sequence whose database goes away', () => {

@@ -7,9 +7,9 @@ import {
   UnsafeIntegerError,
 } from 'idsmith';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith, STORE_SERVERS, type StoreServer } from '../../../../test/services/index.ts';
-import type { Store } from '../../src/stores/memory/store.ts';
+import { describeWith, STORE_SERVERS, type StoreServer } from '#services';
 import { openStore } from '../../src/stores/open.ts';
+import type { Store } from '../../src/stores/store.ts';
 
 const MAX = 2n ** 63n - 1n;
 

@@ -2,8 +2,8 @@ import type { LeaseRecord } from '../../lease/port.js';
 import { withOrigin } from '../../sequence/block.js';
 import type { Block, SequenceInfo } from '../../sequence/port.js';
 
-/** A JSON object that a server has answered. Whatever is not as it must be is an error: it may be another kind of server. */
-export class Answer {
+/** A JSON object in a server's reply. A missing or wrong field is an error: the server may be of another kind. */
+export class ServerReply {
   readonly #fields: Readonly<Record<string, unknown>>;
 
   private constructor(fields: unknown) {
@@ -11,17 +11,17 @@ export class Answer {
     this.#fields = fields as Record<string, unknown>;
   }
 
-  static of(text: string): Answer {
+  static of(text: string): ServerReply {
     let fields: unknown;
     try {
       fields = JSON.parse(text);
     } catch {
       throw notOurs();
     }
-    return new Answer(fields);
+    return new ServerReply(fields);
   }
 
-  /** Whether there is something other than `null`. */
+  /** Tells whether the field has a value other than `null`. */
   has(name: string): boolean {
     return (this.#fields[name] ?? null) !== null;
   }
@@ -44,8 +44,8 @@ export class Answer {
     return BigInt(text as string);
   }
 
-  list(name: string): Answer[] {
-    return (this.#get(name, Array.isArray) as unknown[]).map((fields) => new Answer(fields));
+  list(name: string): ServerReply[] {
+    return (this.#get(name, Array.isArray) as unknown[]).map((fields) => new ServerReply(fields));
   }
 
   #get(name: string, isRight: (value: unknown) => boolean): unknown {
@@ -59,36 +59,36 @@ function notOurs(): Error {
   return new Error('the answer is not one of an idsmith server');
 }
 
-export function leaseIn(answer: Answer): LeaseRecord {
+export function leaseIn(reply: ServerReply): LeaseRecord {
   return {
-    id: answer.integer('id'),
-    owner: answer.has('owner') ? answer.text('owner') : null,
-    epoch: answer.integer('epoch'),
-    fence: answer.integer('fence'),
-    expiresAt: answer.integer('expiresAt'),
-    label: answer.text('label'),
+    id: reply.integer('id'),
+    owner: reply.has('owner') ? reply.text('owner') : null,
+    epoch: reply.integer('epoch'),
+    fence: reply.integer('fence'),
+    expiresAt: reply.integer('expiresAt'),
+    label: reply.text('label'),
   };
 }
 
-export function sequenceIn(answer: Answer): SequenceInfo {
+export function sequenceIn(reply: ServerReply): SequenceInfo {
   return {
-    name: answer.text('name'),
-    start: answer.has('start') ? answer.bigint('start') : undefined,
-    next: answer.bigint('next'),
-    blockSize: answer.integer('blockSize'),
-    step: answer.integer('step'),
-    min: answer.bigint('min'),
-    max: answer.bigint('max'),
-    cycle: answer.boolean('cycle'),
-    exhausted: answer.boolean('exhausted'),
+    name: reply.text('name'),
+    start: reply.has('start') ? reply.bigint('start') : undefined,
+    next: reply.bigint('next'),
+    blockSize: reply.integer('blockSize'),
+    step: reply.integer('step'),
+    min: reply.bigint('min'),
+    max: reply.bigint('max'),
+    cycle: reply.boolean('cycle'),
+    exhausted: reply.boolean('exhausted'),
   };
 }
 
-export function blockIn(answer: Answer): Block {
+export function blockIn(reply: ServerReply): Block {
   const block = {
-    first: answer.bigint('first'),
-    step: answer.integer('step'),
-    count: answer.integer('count'),
+    first: reply.bigint('first'),
+    step: reply.integer('step'),
+    count: reply.integer('count'),
   };
-  return withOrigin(block, answer.has('origin') ? answer.integer('origin') : undefined);
+  return withOrigin(block, reply.has('origin') ? reply.integer('origin') : undefined);
 }

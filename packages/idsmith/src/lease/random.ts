@@ -1,0 +1,28 @@
+import { bytesToHex } from '../encoding/hex.js';
+import type { LeaseSettings } from './options.js';
+
+type Random = Pick<LeaseSettings, 'random'>;
+
+/** A number from 0 up to, not including, 1. */
+export function randomFraction({ random }: Random): number {
+  const bytes = new Uint8Array(4);
+  random.fill(bytes);
+  return new DataView(bytes.buffer).getUint32(0) / 2 ** 32;
+}
+
+/** A name of 128 random bits. */
+export function randomName({ random }: Random): string {
+  const bytes = new Uint8Array(16);
+  random.fill(bytes);
+  return bytesToHex(bytes);
+}
+
+/**
+ * An owner's name that no attempt ever had. Copies of a process (VM snapshots) go on with the same random state, so the name also
+ * has the time at which it is made, to the microsecond.
+ */
+export function freshOwner(settings: Random): string {
+  const { timeOrigin = 0 } = performance;
+  const micros = Math.round((timeOrigin + performance.now()) * 1000);
+  return `${randomName(settings)}-${micros.toString(36)}`;
+}

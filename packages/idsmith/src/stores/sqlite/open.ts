@@ -1,0 +1,52 @@
+import { refuse } from '../../options.js';
+import { loadPackage } from '../../support/load-package.js';
+import { type DriverError, storeError } from '../../support/store-error.js';
+import { ownedStore } from '../owned-store.js';
+import type { Store } from '../store.js';
+import { isBusy, type SqliteDatabase } from './connection.js';
+import { storeOn } from './store.js';
+
+type OpenDatabase = SqliteDatabase & { close(): unknown };
+type Constructor = new (path: string) => OpenDatabase;
+
+/**
+ * The store of a URL like `sqlite:./ids.db` or `sqlite::memory:`, with a connection of its own that `close()` ends.
+ *
+ * @throws InvalidOptionError when the URL has no path, or has settings
+ * @throws StoreError when the file cannot be opened, or `libsql` is needed and not installed
+ */
+export async function openSqlite(url: string): Promise<Store> {
+  const path = url.replace(/^sqlite:(\/\/)?/, '');
+  if (path === '' || path.includes('?'))
+    refuse('url', 'sqlite: and the path of a file, without settings, or sqlite::memory:', url);
+  const Database = await sqliteDriver();
+  try {
+    const db = new Database(path);
+    // In WAL mode, readers and the writer do not wait for each other. The file remembers the mode.
+    const store = storeOn(db, () => db.exec('PRAGMA journal_mode = WAL'));
+    return ownedStore(store, () => closeWithCheckpoint(db));
+  } catch (error) {
+    throw storeError('sqlite store: opening the file', error);
+  }
+}
+
+/**
+ * Closes the connection with all writes in the one file, so that a copy of the file has them. A driver alone may leave writes in
+ * the log beside the file. The log stays while other connections have the file open.
+ */
+function closeWithCheckpoint(db: OpenDatabase): void {
+  try {
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch (error) {
+    if (!isBusy(error as DriverError)) throw error;
+  } finally {
+    db.close();
+  }
+}
+
+async function sqliteDriver(): Promise<Constructor> {
+  // Not an import: Node 20 and Bun do not have this module. This call tells so without an error.
+  const builtIn = process.getBuiltinModule?.('node:sqlite') as { DatabaseSync: Constructor } | undefined;
+  if (builtIn) return builtIn.DatabaseSync;
+  return (await loadPackage('libsql', () => import('libsql'))).default;
+}

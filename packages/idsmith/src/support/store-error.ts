@@ -1,0 +1,24 @@
+import { IdError, StoreError } from '../errors.js';
+import { redact } from './redact.js';
+
+/** The fields that drivers add to their errors, each driver in its own way. */
+export interface DriverError {
+  readonly message?: string;
+  readonly code?: unknown;
+  readonly errno?: unknown;
+  readonly errcode?: unknown;
+  readonly rawCode?: unknown;
+}
+
+/**
+ * The `StoreError` for an error that a driver has thrown, with that error as its `cause`. An error of this library stays as
+ * it is.
+ *
+ * @param what the operation that failed: `postgres store: listing leases`
+ */
+export function storeError(what: string, error: unknown): IdError {
+  if (error instanceof IdError) return error;
+  const { message, code } = (error ?? {}) as DriverError;
+  // Node leaves the message empty when every address of a host refused. Drivers may quote a URL with its password.
+  return new StoreError(`${what} failed: ${redact(message || String(code ?? error))}`, { cause: error });
+}

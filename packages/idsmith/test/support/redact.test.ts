@@ -1,0 +1,26 @@
+import { StoreError } from 'idsmith';
+import { describe, expect, it } from 'vitest';
+import { redact } from '../../src/support/redact.ts';
+import { storeError } from '../../src/support/store-error.ts';
+
+describe('redaction', () => {
+  it('hides the credentials of URLs and the given secrets', () => {
+    expect(redact('no postgres://app:pass@db/x and redis://:s@y')).toBe(
+      'no postgres://***@db/x and redis://***@y',
+    );
+    expect(redact('AUTH hunter2 failed for hunter2', 'hunter2', undefined, '')).toBe(
+      'AUTH *** failed for ***',
+    );
+  });
+
+  it('is part of every store error, which keeps the cause', () => {
+    const cause = Object.assign(new Error(''), { code: 'ECONNREFUSED' });
+    expect(storeError('x store: listing', cause)).toMatchObject({
+      message: 'x store: listing failed: ECONNREFUSED',
+      cause,
+    });
+    const own = new StoreError('ours');
+    expect(storeError('x', own)).toBe(own);
+    expect(storeError('x', new Error('at mysql://a:b@c')).message).toBe('x failed: at mysql://***@c');
+  });
+});

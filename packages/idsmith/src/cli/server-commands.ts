@@ -16,7 +16,7 @@ export const serverCommands: readonly ExternalCommand[] = [
 async function load(name: string): Promise<Command> {
   // Not a literal in the import: this package is built first, and works without the server.
   const entry = '@idsmith/server/cli';
-  const { commands } = await loadDriver<{ readonly commands: readonly Command[] }>(
+  const { commands } = await loadPackage<{ readonly commands: readonly Command[] }>(
     '@idsmith/server',
     () => import(entry),
   );

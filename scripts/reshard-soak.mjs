@@ -5,8 +5,8 @@ import { register } from 'node:module';
 import { parseArgs } from 'node:util';
 
 register('../test/chaos/typescript.mjs', import.meta.url);
-const { torment } = await import('../packages/idsmith/test/shard/reshard/torment.ts');
-const { entriesOf, startShards } = await import('../packages/idsmith/test/shard/set-up.ts');
+const { torment } = await import('../packages/idsmith/test/shard/reshard/kill-under-load.ts');
+const { entriesOf, startShards } = await import('../packages/idsmith/test/shard/start-shards.ts');
 
 const { values } = parseArgs({
   options: {

@@ -1,6 +1,6 @@
 import { readConfig, type ShardConfig, type ShardNode } from '../../../idsmith/src/shard/config.js';
-import { writeKey } from '../../../idsmith/src/shard/key.js';
-import { HashRing } from '../../../idsmith/src/shard/ring.js';
+import { writeKey } from '../../../idsmith/src/shard/keys/codec.js';
+import { HashRing } from '../../../idsmith/src/shard/ring/hash-ring.js';
 
 /** How many keys are asked for: enough that a share is right to about a tenth of a per cent. */
 export const KEYS = 200_000;

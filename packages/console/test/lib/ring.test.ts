@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HashRing } from '../../../idsmith/src/shard/ring.ts';
+import { HashRing } from '../../../idsmith/src/shard/ring/hash-ring.ts';
 import { movesBetween, place, readNodes } from '../../src/lib/ring.ts';
 
 const CONFIG = JSON.stringify({

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { InvalidOptionError } from '../errors.js';
 import type { ShardConfig } from '../shard/config.js';
-import { ShardMap } from '../shard/map.js';
+import { ShardMap } from '../shard/shard-map.js';
 import { type Command, type Given, readCount, UsageError } from './command.js';
 import { jsonIds } from './output.js';
 

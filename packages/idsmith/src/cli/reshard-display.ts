@@ -1,5 +1,5 @@
 import process from 'node:process';
-import type { ReshardProgress } from '../shard/reshard/progress.js';
+import type { ReshardProgress } from '../shard/reshard/move/progress.js';
 
 /** How often a terminal shows where it is, and how often a file gets a line, ms. */
 const [REDRAW, PLAIN] = [100, 2000];

@@ -1,8 +1,8 @@
 import process from 'node:process';
 import { IdError, StoreError } from '../errors.js';
-import { ShardMap } from '../shard/map.js';
-import { planReshard, type ReshardPair } from '../shard/reshard/plan.js';
+import { planReshard, type ReshardPair } from '../shard/reshard/plan/plan-reshard.js';
 import { reshard } from '../shard/reshard/reshard.js';
+import { ShardMap } from '../shard/shard-map.js';
 import { type Command, type Given, readInteger, UsageError } from './command.js';
 import { readShardConfig } from './key.js';
 import { table } from './output.js';

@@ -1,4 +1,4 @@
-import { readKey } from '../shard/key.js';
+import { readKey } from '../shard/keys/codec.js';
 import type { Reading } from './reading.js';
 import { timeFields } from './time.js';
 

@@ -1,8 +1,8 @@
 import { InvalidOptionError } from '../errors.js';
 import { refuse, requireInteger, requireKnown, show } from '../options.js';
-import type { AnyClient } from './client.js';
-import { VARIANTS } from './key.js';
-import { MAX_WEIGHT } from './ring.js';
+import { VARIANTS } from './keys/codec.js';
+import type { AnyClient } from './nodes/clients.js';
+import { MAX_WEIGHT } from './ring/hash-ring.js';
 
 /** A node of the ring. */
 export interface ShardNode {

@@ -1,8 +1,13 @@
-export type { AnyClient } from './client.js';
 export type { ShardAuth, ShardConfig, ShardEntry, ShardNode, ShardOptions } from './config.js';
-export { type NodeFailure, ShardMap } from './map.js';
-export { type PlanOptions, planReshard, type ReshardPair, type ReshardPlan } from './reshard/plan.js';
-export type { ReshardProgress } from './reshard/progress.js';
+export type { AnyClient } from './nodes/clients.js';
+export type { ReshardProgress } from './reshard/move/progress.js';
+export {
+  type PlanOptions,
+  planReshard,
+  type ReshardPair,
+  type ReshardPlan,
+} from './reshard/plan/plan-reshard.js';
 export { type ReshardOptions, type ReshardReport, reshard } from './reshard/reshard.js';
-export { TransitionMap } from './reshard/transition.js';
-export { HashRing } from './ring.js';
+export { TransitionMap } from './reshard/route/transition-map.js';
+export { HashRing } from './ring/hash-ring.js';
+export { type NodeFailure, ShardMap } from './shard-map.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ShardMap } from 'idsmith/shard';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith } from '../../../../test/services/index.ts';
-import { type Shards, startShards } from '../shard/set-up.ts';
+import { type Shards, startShards } from '../shard/start-shards.ts';
 import { repeated } from '../support/unique.ts';
 import { bin, idsmith } from './run.ts';
 

@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { describeWith } from '../../../../test/services/index.ts';
 import { Display } from '../../src/cli/reshard-display.ts';
-import { entriesOf, type Shards, startShards } from '../shard/set-up.ts';
+import { entriesOf, type Shards, startShards } from '../shard/start-shards.ts';
 import { bin, idsmith } from './run.ts';
 
 const PASSWORD = 'opensesame123';

@@ -1,7 +1,7 @@
 import { InvalidOptionError } from 'idsmith';
 import { HashRing, planReshard, reshard, type ShardConfig, ShardMap, TransitionMap } from 'idsmith/shard';
 import { describe, expect, it } from 'vitest';
-import { README_OPTIONS } from './set-up.ts';
+import { README_OPTIONS } from './start-shards.ts';
 
 const shards = { 0: ['63700', '127.0.0.1', 1], 1: ['63700', '127.0.0.2', 2] } as const;
 const make = (config: unknown) => () => new ShardMap(config as ShardConfig);

@@ -1,5 +1,5 @@
 import type { ShardNode } from '../../../../idsmith/src/shard/config.js';
-import { MAX_WEIGHT } from '../../../../idsmith/src/shard/ring.js';
+import { MAX_WEIGHT } from '../../../../idsmith/src/shard/ring/hash-ring.js';
 import { typedNumber } from '../../lib/numbers.js';
 import { FormError } from '../../ui/use-submit.js';
 

@@ -1,18 +1,24 @@
 import { StoreError } from '../../errors.js';
 import { refuse, requireInteger, requireKnown } from '../../options.js';
-import { handOver } from '../handover.js';
-import type { ShardMap } from '../map.js';
-import { requireDistinct } from './alias.js';
-import { requireNoClash } from './clash.js';
-import { Pace } from './pace.js';
-import { Parties } from './parties.js';
-import { leftovers, Passes } from './passes.js';
-import { begin, finish, lookAt } from './phase.js';
-import { PLAN_NAMES, type PlanOptions, type ReshardPair, readAllKeys, readSignal } from './plan.js';
-import { type ReshardProgress, Tally } from './progress.js';
-import { takePart } from './stand-in.js';
-import { type Between, Mover } from './step.js';
-import { Places } from './walk.js';
+import { handOver } from '../mint/handover.js';
+import type { ShardMap } from '../shard-map.js';
+import { Parties } from './context.js';
+import { type Between, Mover } from './move/key-mover.js';
+import { leftovers, Passes } from './move/node-passes.js';
+import { begin, finish, lookAt } from './move/phase.js';
+import { type ReshardProgress, Tally } from './move/progress.js';
+import { Pace } from './move/rate-limit.js';
+import { requireDistinct } from './plan/check-distinct-servers.js';
+import { requireNoClash } from './plan/check-targets-empty.js';
+import { Places } from './plan/key-placement.js';
+import {
+  PLAN_NAMES,
+  type PlanOptions,
+  type ReshardPair,
+  readAllKeys,
+  readSignal,
+} from './plan/plan-reshard.js';
+import { takePart } from './route/transition-routing.js';
 
 /** How many keys a round trip carries at most. */
 const BATCH = 500;

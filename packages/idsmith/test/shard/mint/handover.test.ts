@@ -1,0 +1,214 @@
+import { InvalidOptionError, StoreError } from 'idsmith';
+import { type ShardConfig, ShardMap } from 'idsmith/shard';
+import { afterEach, expect, it } from 'vitest';
+import { describeWith, type RedisServer } from '../../../../../test/services/index.ts';
+import { handOver } from '../../../src/shard/mint/handover.ts';
+import { RingConflictError } from '../../../src/shard/mint/open-sequences.ts';
+import { repeated } from '../../support/unique.ts';
+import { entriesOf, positionOf, type Shards, startShards } from '../start-shards.ts';
+
+const SEQUENCE = '$equence';
+
+await describeWith(['redis'], 'Another set of nodes', () => {
+  let shards: Shards;
+  let maps: ShardMap[] = [];
+
+  afterEach(async () => {
+    await Promise.all(maps.map((map) => map.close()));
+    maps = [];
+    await shards.stop();
+  });
+
+  /** A map on some of the servers, in that order. */
+  function mapOn(servers: readonly RedisServer[], options = {}, weights?: number[]): ShardMap {
+    const config: ShardConfig = {
+      shards: entriesOf(servers, weights),
+      options: { ...shards.config.options, ...options },
+    };
+    const map = new ShardMap(config);
+    maps.push(map);
+    return map;
+  }
+
+  /** Six servers, a map on the first four of them, and one on all. */
+  async function fourAndSix(): Promise<{ old: ShardMap; next: ShardMap; servers: readonly RedisServer[] }> {
+    shards = await startShards([1, 1, 1, 1, 1, 1]);
+    const { servers } = shards;
+    return { old: mapOn(servers.slice(0, 4)), next: mapOn(servers, {}, [1, 2, 3, 4, 5, 6]), servers };
+  }
+
+  /** Mints through a map until it is told that others do, and returns what it got. */
+  async function mintUntilRefused(map: ShardMap): Promise<string[]> {
+    const keys: string[] = [];
+    for (;;) {
+      try {
+        keys.push(...(await map.genKeys('user', 500)), await map.genKey());
+      } catch (error) {
+        if (error instanceof RingConflictError) return keys;
+        throw error;
+      }
+    }
+  }
+
+  /** Mints until every node has minted. */
+  async function mintOnAll(map: ShardMap): Promise<string[]> {
+    const keys: string[] = [];
+    const nodes = new Set<number>();
+    while (nodes.size < map.nodes.length) {
+      keys.push(await map.genKey());
+      nodes.add(map.virtualShardOf(keys.at(-1)!));
+    }
+    return keys;
+  }
+
+  it('mints nothing while the old one does, and leaves no trace on its nodes', async () => {
+    const { old, next, servers } = await fourAndSix();
+    const keys = await old.genKeys('user', 1000);
+    const refused = await next.genKey().catch((error) => error);
+    expect(refused).toBeInstanceOf(InvalidOptionError);
+    expect(refused.message).toContain(
+      `mints keys for other nodes or another epoch (127.0.0.1:${servers[0]!.port}, `,
+    );
+    expect(await servers[5]!.command('EXISTS', SEQUENCE)).toBe('0');
+    keys.push(...(await old.genKeys('user', 1000)));
+    expect(repeated(keys)).toEqual([]);
+  });
+
+  it('takes over while both are at work, and no key repeats', async () => {
+    const { old, next } = await fourAndSix();
+    const keys = await old.genKeys('user', 100_000);
+    const late = Array.from({ length: 4 }, () => mintUntilRefused(old));
+    for (let i = 0; i < 20; i++) keys.push(...(await old.genKeys('user', 100)));
+    await handOver(old.marks, next.marks);
+    keys.push(...(await Promise.all(late)).flat());
+    keys.push(...(await next.genKeys('user', 100_000)));
+    keys.push(...(await mintOnAll(next)));
+    const refused = await old.genKey().catch((error) => error);
+    expect(refused).toBeInstanceOf(RingConflictError);
+    expect(refused.next).toBe(next.marks[0]!.ring.fingerprint);
+    expect(repeated(keys.map(positionOf))).toEqual([]);
+  });
+
+  it('takes over and gives back, again and again, and no key repeats', async () => {
+    const { old, next } = await fourAndSix();
+    const keys: string[] = [];
+    let [from, to] = [old, next];
+    for (let round = 0; round < 6; round++) {
+      keys.push(...(await from.genKeys('user', 20_000)));
+      await handOver(from.marks, to.marks);
+      [from, to] = [to, from];
+    }
+    expect(repeated(keys)).toEqual([]);
+  });
+
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])('takes over when it was interrupted after %d steps', async (steps) => {
+    const { old, next } = await fourAndSix();
+    const keys = await old.genKeys('user', 20_000);
+    let left = steps;
+    const interrupted = async () => {
+      if (left-- <= 0) throw new StoreError('killed');
+    };
+    const breaking = (map: ShardMap) =>
+      map.marks.map((mark) =>
+        Object.create(mark, {
+          close: {
+            value: async (...args: [string, number]) => interrupted().then(() => mark.close(...args)),
+          },
+          adopt: {
+            value: async (...args: [number, number]) => interrupted().then(() => mark.adopt(...args)),
+          },
+          look: { value: () => mark.look() },
+          node: { value: mark.node },
+        }),
+      );
+    await expect(handOver(breaking(old), breaking(next))).rejects.toThrow('killed');
+    await handOver(old.marks, next.marks);
+    keys.push(...(await next.genKeys('user', 20_000)), ...(await next.genKeys('user', 20_000)));
+    await handOver(old.marks, next.marks);
+    keys.push(...(await next.genKeys('user', 20_000)));
+    expect(repeated(keys)).toEqual([]);
+    await expect(old.genKey()).rejects.toBeInstanceOf(RingConflictError);
+  });
+
+  it('takes over where a node has forgotten its sequence before, meanwhile and afterwards', async () => {
+    const { old, next, servers } = await fourAndSix();
+    const keys = await old.genKeys('user', 20_000);
+    await servers[1]!.command('DEL', SEQUENCE);
+    await servers[2]!.restart({ empty: true });
+    const late = mintUntilRefused(old);
+    await handOver(old.marks, next.marks);
+    keys.push(...(await late));
+    await servers[0]!.command('DEL', SEQUENCE);
+    await servers[5]!.restart({ empty: true });
+    keys.push(...(await next.genKeys('user', 20_000)));
+    // Those who knew nothing of it are told by the nodes that remember.
+    await expect(mapOn(servers.slice(0, 4)).genKey()).rejects.toBeInstanceOf(RingConflictError);
+    keys.push(...(await mintOnAll(next)));
+    expect(repeated(keys)).toEqual([]);
+  });
+
+  it('does not begin on its new nodes alone while the old ones cannot be asked', async () => {
+    const { old, servers } = await fourAndSix();
+    const next = mapOn(servers, { timeout: 300 });
+    await old.genKey();
+    for (const server of servers.slice(0, 4)) server.pause();
+    const refused = await next.genKey().catch((error) => error);
+    for (const server of servers.slice(0, 4)) server.resume();
+    expect(refused).toBeInstanceOf(StoreError);
+    for (const { port } of servers.slice(0, 4)) expect(refused.message).toContain(`127.0.0.1:${port}`);
+  });
+
+  it('does not take over while an old node cannot be asked, unless that one is said to be gone', async () => {
+    const { old, next, servers } = await fourAndSix();
+    const keys: string[] = [];
+    // The node that is lost was further ahead than all the others.
+    do keys.push(...(await old.genKeys('user', 100_000)));
+    while (old.virtualShardOf(keys.at(-1)!) !== 3);
+    await servers[3]!.kill();
+    const name = old.nodes[3]!.name;
+    await expect(handOver(old.marks, next.marks)).rejects.toThrow(`node ${name}`);
+    const five = mapOn(servers.filter((server) => server !== servers[3]));
+    await handOver(old.marks, five.marks, [name]);
+    for (let i = 0; i < 5; i++) keys.push(...(await five.genKeys('user', 50_000)));
+    expect(repeated(keys)).toEqual([]);
+  });
+
+  it('is a third one: it does not take over what is handed to another', async () => {
+    const { old, next, servers } = await fourAndSix();
+    const third = mapOn(servers.slice(0, 5));
+    await old.genKey();
+    await handOver(old.marks, next.marks);
+    await expect(handOver(old.marks, third.marks)).rejects.toBeInstanceOf(RingConflictError);
+    await handOver(next.marks, third.marks);
+    expect(await third.genKey()).toHaveLength(11);
+  });
+
+  it('is not what has other weights only: both mint at the same time', async () => {
+    const { old, servers } = await fourAndSix();
+    const heavier = mapOn(servers.slice(0, 4), {}, [4, 3, 2, 1]);
+    const keys = (await Promise.all([old.genKeys('user', 5000), heavier.genKeys('user', 5000)])).flat();
+    expect(repeated(keys)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'another order',
+      (servers: readonly RedisServer[]) => mapOn([servers[1]!, servers[0]!, ...servers.slice(2, 4)]),
+    ],
+    ['another epoch', (servers: readonly RedisServer[]) => mapOn(servers.slice(0, 4), { epoch: 0 })],
+    ['another skew', (servers: readonly RedisServer[]) => mapOn(servers.slice(0, 4), { maxSkew: 10 })],
+    ['one node exchanged', (servers: readonly RedisServer[]) => mapOn([...servers.slice(0, 3), servers[5]!])],
+  ])('is what has %s, and is refused', async (_, other) => {
+    const { old, servers } = await fourAndSix();
+    await old.genKey();
+    await expect(other(servers).genKey()).rejects.toBeInstanceOf(RingConflictError);
+  });
+
+  it('has the same epoch, or is refused', async () => {
+    const { old, servers } = await fourAndSix();
+    const earlier = mapOn(servers, { epoch: 5 });
+    await expect(handOver(old.marks, earlier.marks)).rejects.toThrow(
+      /^epoch must stay 1325404800000, not become 5/,
+    );
+  });
+});

@@ -1,0 +1,165 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { type ReshardReport, type ShardConfig, ShardMap } from 'idsmith/shard';
+import { Redis } from 'ioredis';
+import { everywhere, faults, populate, type Specimen, specimens } from './sample-keys.ts';
+
+export interface Torment {
+  readonly from: ShardConfig;
+  readonly to: ShardConfig;
+  readonly keys: number;
+  /** How often the moving is killed before it may finish. */
+  readonly kills: number;
+  /** The longest it moves, or prepares to, until it is killed, ms. */
+  readonly longest: number;
+  readonly workers: number;
+  /** Keys a second, so that it is killed in the middle. */
+  readonly rate?: number;
+  readonly log?: (line: string) => void;
+}
+
+interface Work {
+  readonly reads: number;
+  readonly writes: number;
+  readonly increments: number[];
+  readonly minted: string[];
+  readonly things: { readonly key: string; readonly list: number; readonly hash?: string }[];
+  readonly problems: string[];
+}
+
+export interface Outcome {
+  readonly problems: string[];
+  readonly reads: number;
+  readonly writes: number;
+  readonly minted: number;
+  /** How many runs were killed; the others had ended before. */
+  readonly killed: number;
+  readonly report: ReshardReport;
+}
+
+const script = (name: string) => new URL(`./${name}`, import.meta.url);
+
+/** Reshards, killed again and again, while applications go on, and looks at everything afterwards. */
+export async function torment(settings: Torment): Promise<Outcome> {
+  const { from, to, log = () => {} } = settings;
+  const [old, next] = [new ShardMap(from), new ShardMap(to)];
+  try {
+    await old.genKey();
+    const all = specimens(old, settings.keys, Date.now() + 3_600_000);
+    await populate(old, all);
+    const counters = Array.from({ length: 40 }, (_, i) => old.fixedKey(4_000_000 + i, i, 4));
+    const steady = all.filter(({ number }) => number % 6 === 0 && number % 70 !== 69).slice(0, 2000);
+    log(`${all.length} keys written`);
+    const workers = await Promise.all(
+      Array.from({ length: settings.workers }, (_, id) => startWorker({ from, to, id, counters, steady })),
+    );
+    const { killed, report } = await moveAndKill(settings, log);
+    const work = await Promise.all(workers.map(stopWorker));
+    log('moved; checking');
+    const problems = [
+      ...work.flatMap(({ problems }) => problems),
+      ...(await faults(next, all)),
+      ...(await misplaced(next, all)),
+      ...(await unlike(next, counters, work)),
+    ];
+    const sum = (of: (work: Work) => number) => work.reduce((total, one) => total + of(one), 0);
+    return {
+      problems: problems.slice(0, 50),
+      killed,
+      report,
+      reads: sum(({ reads }) => reads),
+      writes: sum(({ writes }) => writes),
+      minted: sum(({ minted }) => minted.length),
+    };
+  } finally {
+    await Promise.all([old.close(), next.close()]);
+  }
+}
+
+async function startWorker(work: {
+  readonly steady: readonly Specimen[];
+  readonly [rest: string]: unknown;
+}): Promise<ChildProcess> {
+  const steady = work.steady.map(({ key, number }) => ({ key, value: `value ${number}` }));
+  const child = fork(script('application-process.mjs'), [JSON.stringify({ ...work, steady })], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  await once(child, 'message');
+  return child;
+}
+
+async function stopWorker(child: ChildProcess): Promise<Work> {
+  const output = textOf(child);
+  child.send('stop');
+  return JSON.parse(await output) as Work;
+}
+
+async function textOf(child: ChildProcess): Promise<string> {
+  const chunks: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`a process ended with ${code}`);
+  return Buffer.concat(chunks).toString();
+}
+
+async function moveAndKill(
+  { from, to, kills, longest, rate }: Torment,
+  log: (line: string) => void,
+): Promise<{ killed: number; report: ReshardReport }> {
+  const run = (options: object) =>
+    fork(script('reshard-process.mjs'), [JSON.stringify({ from, to, options })], {
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    });
+  let killed = 0;
+  for (let i = 0; i < kills; i++) {
+    const child = run(rate === undefined ? {} : { rate });
+    const exited = once(child, 'exit');
+    // Some while it prepares, most while it moves.
+    const moment = i % 4 === 0 ? 'started' : 'moving';
+    child.on('message', (message) => {
+      if (message === moment) setTimeout(() => child.kill('SIGKILL'), Math.random() * longest);
+    });
+    const [, signal] = await exited;
+    if (signal === 'SIGKILL') killed++;
+  }
+  log(`killed ${killed} times`);
+  return { killed, report: JSON.parse(await textOf(run({}))) as ReshardReport };
+}
+
+/** Keys that are on another node than their owner, on two, or on none. */
+async function misplaced(next: ShardMap, all: readonly Specimen[]): Promise<string[]> {
+  const places = await everywhere(next);
+  const lost = all.filter(({ key }) => !places.has(key)).map(({ key }) => `${key} is lost`);
+  const wrong = [...places]
+    .filter(([key]) => /^[0-9A-Za-z]{5,}(-|$)/.test(key))
+    .filter(([key, nodes]) => nodes.length !== 1 || nodes[0] !== next.whereIs(key))
+    .map(([key, nodes]) => `${key} is on ${nodes.join(' and ')}, not on ${next.whereIs(key)}`);
+  const left = ['idsmith:reshard:in', 'idsmith:reshard:out'].filter((key) => places.has(key));
+  return [...lost, ...wrong, ...left.map((key) => `${key} is left`)];
+}
+
+/** What is not as the workers have left it. */
+async function unlike(next: ShardMap, counters: readonly string[], work: readonly Work[]): Promise<string[]> {
+  const problems: string[] = [];
+  const expect = (what: string, actual: unknown, expected: unknown) => {
+    if (actual !== expected) problems.push(`${what} is ${actual}, not ${expected}`);
+  };
+  const clients = new Map(next.nodes.map(({ name, host, port }) => [name, new Redis(port, host)]));
+  const clientOf = (key: string) => clients.get(next.whereIs(key)) as Redis;
+  try {
+    for (const [i, key] of counters.entries()) {
+      const total = work.reduce((sum, { increments }) => sum + increments[i]!, 0);
+      expect(key, Number(await clientOf(key).get(key)), total);
+    }
+    for (const { key, list, hash } of work.flatMap(({ things }) => things)) {
+      expect(key, await clientOf(key).hget(key, 'f'), hash ?? null);
+      expect(`${key}-list`, await clientOf(key).llen(`${key}-list`), list);
+    }
+    const minted = work.flatMap(({ minted }) => minted);
+    if (new Set(minted).size !== minted.length) problems.push('a key was minted twice');
+    for (const key of minted) expect(key, await clientOf(key).get(key), key);
+  } finally {
+    for (const client of clients.values()) client.disconnect();
+  }
+  return problems;
+}

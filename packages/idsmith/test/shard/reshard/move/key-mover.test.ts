@@ -1,0 +1,394 @@
+import { StoreError } from 'idsmith';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describeWith } from '../../../../../../test/services/index.ts';
+import type { Route } from '../../../../src/shard/reshard/context.ts';
+import type { Between } from '../../../../src/shard/reshard/move/key-mover.ts';
+import type { Wire } from '../../../../src/shard/reshard/node-connection.ts';
+import type { Name } from '../../../../src/shard/reshard/redis-key.ts';
+import { TwoNodes } from '../two-node-context.ts';
+
+const KEY = '1jyVFw3401';
+type Step = Parameters<Between>[0];
+
+/** What happens at one point of a step. */
+const at =
+  (point: Step, event: () => unknown): Between =>
+  async (step) => {
+    if (step === point) await event();
+  };
+
+/** Every way to interleave the five steps of two movers, as which of them is next. */
+const ORDERS = interleavings(5, 5);
+
+function interleavings(first: number, second: number): number[][] {
+  if (first === 0 && second === 0) return [[]];
+  return [
+    ...(first > 0 ? interleavings(first - 1, second).map((rest) => [0, ...rest]) : []),
+    ...(second > 0 ? interleavings(first, second - 1).map((rest) => [1, ...rest]) : []),
+  ];
+}
+
+await describeWith(['redis'], 'Moving a key', () => {
+  let nodes: TwoNodes;
+
+  beforeAll(async () => {
+    nodes = await TwoNodes.start();
+  });
+  beforeEach(() => nodes.begin());
+  afterAll(() => nodes?.stop());
+
+  const move = (between?: Between, key = KEY) => nodes.mover(between).move(nodes.route, [key]);
+  const set = (value: string) => nodes.old.set(KEY, value);
+
+  /** Goes on until all is done, as a later run does. */
+  async function finish(): Promise<void> {
+    for (let i = 0; i < 5; i++) {
+      await move();
+      if (await nodes.isSettled(KEY)) return;
+    }
+  }
+
+  /** Ends a mover at a point for good, as kill -9 does. */
+  async function killedAt(point: Step): Promise<void> {
+    const killed = await move(at(point, () => Promise.reject(new Error('killed')))).catch((error) => error);
+    expect(killed.message).toBe('killed');
+  }
+
+  it('takes it from the old owner to the new one', async () => {
+    await set('a');
+    expect(await move()).toMatchObject({ keys: 1, superseded: 0, again: [], lost: [] });
+    expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'a', lists: 0 });
+  });
+
+  it('does nothing when there is none', async () => {
+    expect(await move()).toMatchObject({ keys: 0, superseded: 0, again: [], lost: [] });
+    expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: null, lists: 0 });
+  });
+
+  it('keeps its TTL, also when the mover was stopped in between', async () => {
+    await nodes.old.set(KEY, 'a', 'PX', 60_000);
+    const expiry = Date.now() + 60_000;
+    await move(at('taken', () => new Promise((resolve) => setTimeout(resolve, 1200))));
+    const left = await nodes.next.pttl(KEY);
+    expect(Math.abs(Date.now() + left - expiry)).toBeLessThan(200);
+  });
+
+  it('goes on without it when it expires on the way', async () => {
+    await nodes.old.set(KEY, 'a', 'PX', 100);
+    const expired = async () => {
+      while ((await nodes.old.exists(KEY)) === 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    };
+    await move(at('put', expired));
+    await finish();
+    expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: null, lists: 0 });
+  });
+
+  it('carries values of many kinds as they are', async () => {
+    const { old, next } = nodes;
+    await old.set('1jyVFw3401-bytes', Buffer.from([0, 255, 254, 10, 13]));
+    await old.set('1jyVFw3401-empty', '');
+    await old.rpush('1jyVFw3401-list', ...Array.from({ length: 1000 }, (_, i) => `item ${i}`));
+    await old.sadd('1jyVFw3401-set', ...Array.from({ length: 1000 }, (_, i) => `member ${i}`));
+    await old.zadd('1jyVFw3401-sorted', ...Array.from({ length: 1000 }, (_, i) => [i / 3, `m${i}`]).flat());
+    await old.hset(
+      '1jyVFw3401-hash',
+      Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`f${i}`, i])),
+    );
+    await old.xadd('1jyVFw3401-stream', '1-1', 'a', 'b');
+    await old.xgroup('CREATE', '1jyVFw3401-stream', 'readers', '0');
+    await old.xreadgroup('GROUP', 'readers', 'me', 'STREAMS', '1jyVFw3401-stream', '>');
+    const keys = ['bytes', 'empty', 'list', 'set', 'sorted', 'hash', 'stream'].map(
+      (kind) => `${KEY}-${kind}`,
+    );
+    const digest = (client: typeof old) =>
+      Promise.all(keys.map((key) => client.call('DEBUG', 'DIGEST-VALUE', key)));
+    const before = await digest(old).catch(() => undefined);
+    const { keys: moved } = await nodes.mover().move(nodes.route, keys);
+    expect(moved).toBe(7);
+    if (before !== undefined) expect(await digest(next)).toEqual(before);
+    expect(await next.getBuffer('1jyVFw3401-bytes')).toEqual(Buffer.from([0, 255, 254, 10, 13]));
+    expect(await next.lindex('1jyVFw3401-list', 999)).toBe('item 999');
+    expect(await next.scard('1jyVFw3401-set')).toBe(1000);
+    expect(await next.zscore('1jyVFw3401-sorted', 'm999')).toBe('333');
+    expect(await next.hget('1jyVFw3401-hash', 'f999')).toBe('999');
+    const [summary] = (await next.xpending('1jyVFw3401-stream', 'readers', '-', '+', 10)) as unknown[][];
+    expect(summary?.slice(0, 2)).toEqual(['1-1', 'me']);
+    expect(await old.exists(...keys)).toBe(0);
+  });
+
+  describe.each<Step>(['claimed', 'taken', 'put', 'dropped', 'settled'])('ended after %s', (point) => {
+    it('is finished by the next mover', async () => {
+      await nodes.old.set(KEY, 'a', 'PX', 60_000);
+      await killedAt(point);
+      const { old, next } = await nodes.whereabouts(KEY);
+      expect(old ?? next).toBe('a');
+      await finish();
+      expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'a', lists: 0 });
+      expect(await nodes.next.pttl(KEY)).toBeGreaterThan(59_000);
+    });
+
+    it('is finished with what a client of the old owner wrote since, as long as the key was there', async () => {
+      await set('a');
+      await killedAt(point);
+      if ((await nodes.old.exists(KEY)) === 1) await set('b');
+      else await nodes.next.set(KEY, 'b');
+      await finish();
+      expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'b', lists: 0 });
+    });
+
+    it('is finished without bringing back what was deleted since', async () => {
+      await set('a');
+      await killedAt(point);
+      if ((await nodes.old.del(KEY)) === 0) await nodes.next.del(KEY);
+      await finish();
+      expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: null, lists: 0 });
+    });
+
+    it('is finished with the value that the new owner was given since', async () => {
+      await set('a');
+      await killedAt(point);
+      await nodes.next.set(KEY, 'c');
+      await finish();
+      expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'c', lists: 0 });
+    });
+
+    it('lets somebody else move it meanwhile, and does no harm when it goes on', async () => {
+      await set('a');
+      // A whole move by another, then the application changes the value.
+      await move(
+        at(point, async () => {
+          await finish();
+          await nodes.next.set(KEY, 'b');
+        }),
+      );
+      await finish();
+      expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'b', lists: 0 });
+    });
+
+    it('lets somebody else move it meanwhile, and does not bring back what is deleted then', async () => {
+      await set('a');
+      await move(
+        at(point, async () => {
+          await finish();
+          await nodes.next.del(KEY);
+        }),
+      );
+      expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: null, lists: 0 });
+    });
+
+    it('carries over what is written to the old owner meanwhile', async () => {
+      await set('a');
+      let isThere = false;
+      await move(
+        at(point, async () => {
+          isThere = (await nodes.old.exists(KEY)) === 1;
+          if (isThere) await set('b');
+        }),
+      );
+      await finish();
+      expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: isThere ? 'b' : 'a', lists: 0 });
+    });
+
+    it('carries over a TTL that is set meanwhile', async () => {
+      await set('a');
+      let isSet = 0;
+      await move(
+        at(point, async () => {
+          isSet = await nodes.old.pexpire(KEY, 50_000);
+        }),
+      );
+      await finish();
+      expect(await nodes.next.pttl(KEY)).toBeGreaterThan(isSet === 1 ? 40_000 : -2);
+      expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'a', lists: 0 });
+    });
+
+    it('deletes what is deleted on the old owner meanwhile', async () => {
+      await set('a');
+      let isDeleted = 0;
+      await move(
+        at(point, async () => {
+          isDeleted = await nodes.old.del(KEY);
+        }),
+      );
+      await finish();
+      expect(await nodes.whereabouts(KEY)).toEqual({
+        old: null,
+        next: isDeleted === 1 ? null : 'a',
+        lists: 0,
+      });
+    });
+
+    it('leaves what is written to the new owner meanwhile', async () => {
+      await set('a');
+      await move(at(point, () => nodes.next.set(KEY, 'c')));
+      await finish();
+      expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'c', lists: 0 });
+    });
+  });
+
+  it('leaves what the new owner is given after an old client has deleted it', async () => {
+    await set('a');
+    await move(async (step) => {
+      if (step === 'put') await nodes.old.del(KEY);
+      if (step === 'dropped') await nodes.next.set(KEY, 'c');
+    });
+    expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'c', lists: 0 });
+  });
+
+  it('by two movers, whatever the order of their steps, takes it once and brings nothing back', async () => {
+    for (const order of ORDERS) {
+      await set('a');
+      await inOrder(order);
+      // Both have gone as far as they could; one of them, or the next one, gets it done.
+      await finish();
+      expect(await nodes.whereabouts(KEY), order.join('')).toEqual({ old: null, next: 'a', lists: 0 });
+      await nodes.next.del(KEY);
+    }
+  });
+
+  it('by two movers, whatever the order, is never undone for one that saw it gone from the old owner', async () => {
+    for (const order of ORDERS) {
+      await set('a');
+      let isDeleted = false;
+      await inOrder(order, async () => {
+        // What a map in transition does: at work on the new owner as soon as the old one is through with the key.
+        const left = await nodes.mover().look(nodes.route.source, [KEY]);
+        if (!isDeleted && left?.length === 0) {
+          isDeleted = true;
+          await nodes.next.del(KEY);
+        }
+      });
+      await finish();
+      if (!isDeleted) await nodes.next.del(KEY);
+      expect(await nodes.whereabouts(KEY), order.join('')).toEqual({ old: null, next: null, lists: 0 });
+    }
+  });
+
+  it('by two movers, while an old client deletes it, leaves the same value alone that is written anew', async () => {
+    const some = ORDERS.flatMap((order, i) =>
+      [3, 4, 5, 6, 7, 8].map((moment) => ({ order, moment, i })),
+    ).filter(({ moment, i }) => (i + moment) % 4 === 0);
+    for (const { order, moment } of some) {
+      await set('a');
+      let count = 0;
+      let isRewritten = false;
+      await inOrder(order, async () => {
+        if (++count === moment) await nodes.old.del(KEY);
+        const left = await nodes.mover().look(nodes.route.source, [KEY]);
+        if (!isRewritten && count >= moment && left?.length === 0) {
+          isRewritten = true;
+          await nodes.next.set(KEY, 'a');
+        }
+      });
+      await finish();
+      const expected = isRewritten ? 'a' : null;
+      expect(await nodes.whereabouts(KEY), `${order.join('')} ${moment}`).toEqual({
+        old: null,
+        next: expected,
+        lists: 0,
+      });
+      await nodes.next.del(KEY);
+    }
+  });
+
+  /** Two movers, whose steps come in a given order as far as their lengths allow. */
+  async function inOrder(
+    order: readonly number[],
+    after: () => Promise<void> = async () => {},
+  ): Promise<void> {
+    const turns = [...order];
+    const waiting: (() => void)[][] = [[], []];
+    const done = [false, false];
+    const next = () => {
+      while (turns.length > 0 && done[turns[0]!]) turns.shift();
+      const who = turns[0];
+      if (who === undefined) for (const list of waiting) for (const go of list.splice(0)) go();
+      else if (waiting[who]!.length > 0) {
+        turns.shift();
+        waiting[who]!.shift()!();
+      }
+    };
+    const turn = (who: number) =>
+      new Promise<void>((resolve) => {
+        waiting[who]!.push(resolve);
+        next();
+      });
+    await Promise.all(
+      [0, 1].map(async (who) => {
+        await turn(who);
+        await move(async () => {
+          await after();
+          await turn(who);
+        }).finally(() => {
+          done[who] = true;
+          next();
+        });
+        await after();
+      }),
+    );
+  }
+
+  it('is not undone by a command that reaches its node a second time, late', async () => {
+    for (const late of ['claiming keys', 'reading keys', 'writing keys', 'deleting keys', 'settling keys']) {
+      await nodes.begin();
+      await set('a');
+      const repeats: (() => Promise<unknown>)[] = [];
+      const heard = ({ source, target }: Route): Route => ({
+        source: listen(source),
+        target: listen(target),
+      });
+      const listen = (wire: Wire): Wire =>
+        Object.assign(Object.create(wire) as Wire, {
+          run: (...args: Parameters<Wire['run']>) => {
+            if (late.startsWith(args[0])) repeats.push(() => wire.run(...args));
+            return wire.run(...args);
+          },
+        });
+      const stopped = at('dropped', async () => {
+        // The application goes on as soon as it may.
+        await nodes.next.del(KEY);
+        for (const repeat of repeats) await repeat();
+      });
+      await nodes.mover(stopped).move(heard(nodes.route), [KEY]);
+      for (const repeat of repeats) await repeat();
+      await finish();
+      expect(await nodes.whereabouts(KEY), late).toEqual({ old: null, next: null, lists: 0 });
+    }
+  });
+
+  it('goes on in the next round trip when the values are large', async () => {
+    // Of random bytes, which cannot be compressed.
+    const large = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000)).buffer)
+      .toString('base64')
+      .repeat(2);
+    const keys = Array.from({ length: 8 }, (_, i) => `${KEY}-${i}`);
+    for (const key of keys) await nodes.old.set(key, `${large}${key}`);
+    const mover = nodes.mover();
+    let left: Name[] = keys;
+    let trips = 0;
+    for (; left.length > 0 && trips < 10; trips++) left = (await mover.move(nodes.route, left)).again;
+    expect(trips).toBeGreaterThan(1);
+    const values = await nodes.next.mget(keys);
+    expect(values.map((value, i) => value === `${large}${keys[i]}`)).toEqual(keys.map(() => true));
+    expect(await nodes.old.exists(...keys)).toBe(0);
+  });
+
+  it('fails with an error that names the node when the new owner refuses it', async () => {
+    await set('a'.repeat(10_000));
+    await nodes.next.config('SET', 'maxmemory', '1');
+    const refused = await move().catch((error) => error);
+    await nodes.next.config('SET', 'maxmemory', '0');
+    expect(refused).toBeInstanceOf(StoreError);
+    expect(refused.message).toContain(`node 127.0.0.1:${nodes.servers[1].port}`);
+    expect(await nodes.old.exists(KEY)).toBe(1);
+    await finish();
+    expect(await nodes.old.exists(KEY)).toBe(0);
+  });
+
+  it('fails when another resharding has begun', async () => {
+    await set('a');
+    await nodes.old.hset('idsmith:reshard', 'move', 'another');
+    await expect(move()).rejects.toThrow('another resharding has begun there');
+    expect(await nodes.old.get(KEY)).toBe('a');
+  });
+});

@@ -1,0 +1,436 @@
+import { InvalidOptionError, StoreError } from 'idsmith';
+import { planReshard, type ReshardProgress, reshard, type ShardConfig, ShardMap } from 'idsmith/shard';
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { describeWith, type RedisServer, startRedis } from '../../../../../test/services/index.ts';
+import { RingConflictError } from '../../../src/shard/mint/open-sequences.ts';
+import type { Between } from '../../../src/shard/reshard/move/key-mover.ts';
+import { entriesOf, README_OPTIONS, type Shards, startShards } from '../start-shards.ts';
+import { everywhere, faults, populate, specimens } from './sample-keys.ts';
+
+const OWN = new Set(['$equence', 'idsmith:reshard']);
+
+await describeWith(['redis'], 'Resharding', () => {
+  let shards: Shards;
+  let clients: Redis[];
+  let maps: ShardMap<unknown>[] = [];
+
+  beforeAll(async () => {
+    shards = await startShards([1, 1, 1, 1, 1, 1]);
+    clients = shards.servers.map(({ port }) => new Redis(port).on('error', () => {}));
+  });
+  beforeEach(() => Promise.all(clients.map((client) => client.flushall())));
+  afterEach(async () => {
+    await Promise.all(maps.map((map) => map.close()));
+    maps = [];
+  });
+  afterAll(async () => {
+    for (const client of clients) client.disconnect();
+    await shards?.stop();
+  });
+
+  function mapOn(servers: readonly RedisServer[], weights: number[] = [], config: Partial<ShardConfig> = {}) {
+    const map = new ShardMap({
+      ...shards.config,
+      ...config,
+      shards: entriesOf(servers, weights),
+    } as ShardConfig);
+    maps.push(map);
+    return map;
+  }
+
+  /** Four nodes, and six with other weights. */
+  const fourAndSix = () =>
+    [mapOn(shards.servers.slice(0, 4), [1, 2, 1, 3]), mapOn(shards.servers, [3, 1, 2, 2, 4, 1])] as const;
+
+  async function places(map: ShardMap): Promise<Map<string, string[]>> {
+    return new Map([...(await everywhere(map))].filter(([key]) => !OWN.has(key)));
+  }
+
+  it('moves what the plan says, each key to its owner with value and TTL, and nothing else', async () => {
+    const [from, to] = fourAndSix();
+    const all = specimens(from, 3000, Date.now() + 3_600_000);
+    await populate(from, all);
+    const before = await everywhere(to);
+
+    const plan = await planReshard(from, to);
+    expect(await everywhere(to)).toEqual(before);
+    const leaving = all.filter(({ key }) => from.whereIs(key) !== to.whereIs(key));
+    expect(plan).toMatchObject({ keys: leaving.length, stay: all.length - leaving.length, skipped: 0 });
+    for (const { from: source, to: target, keys, bytes } of plan.pairs) {
+      const mine = leaving.filter(({ key }) => from.whereIs(key) === source && to.whereIs(key) === target);
+      expect(keys).toBe(mine.length);
+      expect(bytes).toBeGreaterThan(keys * 30);
+    }
+    expect(plan.pairs.reduce((sum, { keys }) => sum + keys, 0)).toBe(plan.keys);
+    expect(plan.pairs.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(plan.bytes);
+
+    const report = await reshard(from, to);
+    expect(report).toMatchObject({
+      moved: plan.keys,
+      stayed: plan.stay,
+      skipped: 0,
+      superseded: 0,
+      lapsed: 0,
+    });
+    expect(report.pairs.map(({ from, to, keys }) => [from, to, keys])).toEqual(
+      plan.pairs.map(({ from, to, keys }) => [from, to, keys]),
+    );
+    expect(await faults(to, all)).toEqual([]);
+    expect(await places(to)).toEqual(new Map(all.map(({ key }) => [key, [to.whereIs(key)]])));
+    expect(await reshard(from, to)).toMatchObject({ moved: 0, pairs: [] });
+    expect(await planReshard(from, to)).toMatchObject({ keys: 0, bytes: 0, pairs: [] });
+  });
+
+  it('hands minting over first, and never moves a sequence', async () => {
+    const [from, to] = fourAndSix();
+    const minted = await from.genKeys('user', 500);
+    for (const key of minted) await from.getClient(key).set(key, key);
+    await reshard(from, to);
+    const other = mapOn(shards.servers.slice(0, 4), [1, 2, 1, 3]);
+    await expect(other.genKey()).rejects.toThrow(RingConflictError);
+    const more = [...(await to.genKeys('user', 500)), ...(await from.genKeys('user', 500))];
+    expect(new Set([...minted, ...more]).size).toBe(1500);
+    const found = await everywhere(to);
+    expect(found.get('$equence')).toHaveLength(6);
+    for (const key of minted) expect(await to.getClient(key).get(key)).toBe(key);
+  });
+
+  it('needs no hand-over when only weights change: the old map goes on minting', async () => {
+    const { servers } = shards;
+    const [from, to] = [mapOn(servers.slice(0, 2), [1, 1]), mapOn(servers.slice(0, 2), [1, 5])];
+    const minted = await from.genKeys('user', 200);
+    for (const key of minted) await from.getClient(key).set(key, key);
+    const { moved } = await reshard(from, to);
+    expect(moved).toBeGreaterThan(20);
+    expect(await places(to)).toEqual(new Map(minted.map((key) => [key, [to.whereIs(key)]])));
+    expect(await from.genKey()).not.toBe(await to.genKey());
+  });
+
+  it('empties a node that leaves', async () => {
+    const { servers } = shards;
+    const [from, to] = [mapOn(servers.slice(0, 3)), mapOn([servers[0]!, servers[2]!])];
+    await populate(from, specimens(from, 600, Date.now() + 3_600_000));
+    await reshard(from, to);
+    expect((await clients[1]!.keys('*')).sort()).toEqual(['$equence', 'idsmith:reshard']);
+  });
+
+  it('goes there and back again', async () => {
+    const [from, to] = fourAndSix();
+    const all = specimens(from, 500, Date.now() + 3_600_000);
+    await populate(from, all);
+    await reshard(from, to);
+    await reshard(to, from);
+    await reshard(from, to);
+    expect(await faults(to, all)).toEqual([]);
+    expect(await places(to)).toEqual(new Map(all.map(({ key }) => [key, [to.whereIs(key)]])));
+  });
+
+  it('leaves alone what is no key of the map, and what is on a node that owned it in neither', async () => {
+    const [from, to] = fourAndSix();
+    const stray = from.fixedKey(77, 7, 2);
+    const neither = shards.servers.findIndex(
+      ({ port }, i) => i < 4 && !`${from.whereIs(stray)} ${to.whereIs(stray)}`.includes(`:${port}`),
+    );
+    const foreign = ['session:42', 'bull:queue:1', 'abc', 'idsmith:lease:{x}'];
+    await clients[neither]!.set(stray, 'stray');
+    for (const client of clients.slice(0, 4)) for (const key of foreign) await client.set(key, 'foreign');
+    expect(await planReshard(from, to)).toMatchObject({ keys: 0, skipped: 17 });
+    expect(await reshard(from, to)).toMatchObject({ moved: 0, skipped: 17 });
+    expect(await clients[neither]!.get(stray)).toBe('stray');
+    for (const client of clients.slice(0, 4))
+      expect(await client.mget(foreign)).toEqual(foreign.map(() => 'foreign'));
+  });
+
+  it('moves other keys, too, when it is told to: those that are where the old map would look for them', async () => {
+    const [from, to] = fourAndSix();
+    const names = Array.from({ length: 300 }, (_, i) => `session:${i}`);
+    const own = (map: ShardMap, key: string) =>
+      clients[shards.servers.findIndex(({ port }) => map.ownerOf(key).port === port)]!;
+    for (const key of names) await own(from, key).set(key, key);
+    const leaving = names.filter((key) => from.ownerOf(key).name !== to.ownerOf(key).name).length;
+    expect(await planReshard(from, to, { allKeys: true })).toMatchObject({ keys: leaving, skipped: 0 });
+    expect(await reshard(from, to, { allKeys: true })).toMatchObject({ moved: leaving, skipped: 0 });
+    for (const key of names) expect(await own(to, key).get(key)).toBe(key);
+  });
+
+  it('moves keys whose suffix is no text', async () => {
+    const { servers } = shards;
+    const [from, to] = [mapOn([servers[0]!]), mapOn([servers[1]!])];
+    const keys = [Buffer.from([0xff, 0xfe, 0x00]), Buffer.from('naïve'), Buffer.from('\uFEFFbom')].map(
+      (suffix) => Buffer.concat([Buffer.from('1jyVFw3401-'), suffix]),
+    );
+    for (const key of keys) await clients[0]!.set(key, 'here');
+    expect(await reshard(from, to)).toMatchObject({ moved: 3 });
+    for (const key of keys) expect(await clients[1]!.get(key)).toBe('here');
+  });
+
+  it('moves no faster than it is told', async () => {
+    const { servers } = shards;
+    const [from, to] = [mapOn([servers[0]!]), mapOn([servers[1]!])];
+    await populate(from, specimens(from, 1500, Date.now() + 3_600_000));
+    const { seconds, moved } = await reshard(from, to, { rate: 1500 });
+    expect(moved).toBe(1500);
+    expect(seconds).toBeGreaterThan(0.8);
+  });
+
+  it('tells where it is', async () => {
+    const [from, to] = fourAndSix();
+    await populate(from, specimens(from, 2000, Date.now() + 3_600_000));
+    const told: ReshardProgress[] = [];
+    const { moved, bytes } = await reshard(from, to, {
+      batch: 50,
+      onProgress: (progress) => told.push(progress),
+    });
+    expect(told.length).toBeGreaterThanOrEqual(moved / 50);
+    expect(told.every(({ moved }, i) => i === 0 || moved >= told[i - 1]!.moved)).toBe(true);
+    expect(told.every(({ scanned, total }) => scanned <= total)).toBe(true);
+    expect(told.some(({ left }) => left !== undefined && left > 0)).toBe(true);
+    expect(told.at(-1)).toMatchObject({ moved, bytes });
+  });
+
+  it('ends when it is told to, with nothing half done, and goes on when it is run again', async () => {
+    const [from, to] = fourAndSix();
+    const all = specimens(from, 2000, Date.now() + 3_600_000);
+    await populate(from, all);
+    const controller = new AbortController();
+    const run = reshard(from, to, {
+      batch: 20,
+      signal: controller.signal,
+      onProgress: ({ moved }) => {
+        if (moved > 200) controller.abort(new Error('enough'));
+      },
+    });
+    await expect(run).rejects.toThrow('enough');
+    const found = await places(to);
+    expect([...found.values()].filter((nodes) => nodes.length !== 1)).toEqual([]);
+    expect(found.size).toBe(2000);
+    await reshard(from, to);
+    expect(await faults(to, all)).toEqual([]);
+    expect(await places(to)).toEqual(new Map(all.map(({ key }) => [key, [to.whereIs(key)]])));
+    await expect(reshard(from, to, { signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow(
+      'before',
+    );
+  });
+
+  it('lets the two maps themselves find every key while it runs in their process', async () => {
+    const [from, to] = fourAndSix();
+    const keys = Array.from({ length: 2000 }, (_, i) => from.fixedKey(9_000_000 + i, i, 2));
+    for (const key of keys) await from.getClient(key).set(key, key);
+    await from.genKey();
+    let isOver = false;
+    const missed: string[] = [];
+    let [reads, minted] = [0, 0];
+    const read = async (map: ShardMap) => {
+      for (; !isOver; reads++) {
+        const key = keys[Math.floor(Math.random() * keys.length)]!;
+        if ((await map.getClient(key).get(key)) !== key) missed.push(key);
+      }
+    };
+    const write = async (map: ShardMap) => {
+      for (; !isOver; minted++) {
+        const key = await map.genKey('user');
+        await map.getClient(key).set(key, key);
+        keys.push(key);
+      }
+    };
+    const done = reshard(from, to, { rate: 2000 }).finally(() => {
+      isOver = true;
+    });
+    await Promise.all([done, read(from), read(to), write(from), write(to)]);
+    expect(missed).toEqual([]);
+    expect(Math.min(reads, minted)).toBeGreaterThan(50);
+    for (const key of keys) expect(await to.getClient(key).get(key)).toBe(key);
+    // The old one follows from then on; it would write to nodes that own the keys no more.
+    await from.getClient(keys[0]!).set(keys[0]!, 'late');
+    expect(await to.getClient(keys[0]!).get(keys[0]!)).toBe('late');
+    expect(await places(to)).toEqual(new Map(keys.map((key) => [key, [to.whereIs(key)]])));
+  });
+
+  it('works with clients of the package redis', async () => {
+    const connected = new Map(
+      shards.servers.slice(0, 3).map(({ port, url }) => [port, createClient({ url })] as const),
+    );
+    await Promise.all([...connected.values()].map((client) => client.connect()));
+    const config = { createClient: ({ port }: { port: number }) => connected.get(port) } as never;
+    const [from, to] = [
+      mapOn(shards.servers.slice(0, 2), [], config),
+      mapOn(shards.servers.slice(0, 3), [], config),
+    ];
+    const all = specimens(from, 500, Date.now() + 3_600_000);
+    await populate(from, all);
+    await reshard(from, to);
+    expect(await faults(to, all)).toEqual([]);
+    expect(await places(to)).toEqual(new Map(all.map(({ key }) => [key, [to.whereIs(key)]])));
+    for (const client of connected.values()) client.destroy();
+  });
+
+  it.each(['old', 'new'])(
+    'names an %s node that is down, changes nothing, and works when it is back',
+    async (which) => {
+      const [from, to] = fourAndSix();
+      const all = specimens(from, 300, Date.now() + 3_600_000);
+      await from.genKey();
+      const server = shards.servers[which === 'old' ? 1 : 5]!;
+      await server.kill();
+      for (const run of [planReshard, reshard]) {
+        const error = await run(from, to).catch((error) => error);
+        expect(error).toBeInstanceOf(StoreError);
+        expect(error.message).toContain(`node 127.0.0.1:${server.port}: `);
+      }
+      await server.start();
+      for (const client of clients) expect(await client.exists('idsmith:reshard')).toBe(0);
+      await from.genKey();
+      await populate(from, all);
+      await reshard(from, to);
+      expect(await faults(to, all)).toEqual([]);
+    },
+  );
+
+  it('names a node that goes down in the middle, and goes on when it is back', async () => {
+    const server = await startRedis({ persistence: 'aof' });
+    try {
+      const [from, to] = [mapOn(shards.servers.slice(0, 2)), mapOn([...shards.servers.slice(0, 2), server])];
+      const all = specimens(from, 3000, Date.now() + 3_600_000);
+      await populate(from, all);
+      let isKilled: Promise<void> | undefined;
+      const onProgress = ({ moved }: ReshardProgress) => {
+        if (moved > 200) isKilled ??= server.kill();
+      };
+      const error = await reshard(from, to, { batch: 20, rate: 4000, onProgress }).catch((error) => error);
+      expect(error).toBeInstanceOf(StoreError);
+      expect(error.message).toContain(`node 127.0.0.1:${server.port}: `);
+      await isKilled;
+      await server.start();
+      await reshard(from, to);
+      expect(await faults(to, all)).toEqual([]);
+      expect(await places(to)).toEqual(new Map(all.map(({ key }) => [key, [to.whereIs(key)]])));
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('logs in where that is needed, and shows the password nowhere', async () => {
+    const password = 'opensesame123';
+    const args = ['--requirepass', password];
+    const servers = [await startRedis({ args }), await startRedis({ args })];
+    try {
+      const [from, to] = servers.map((server) => mapOn([server], [], { auth: { password } })) as [
+        ShardMap,
+        ShardMap,
+      ];
+      const key = await from.genKey('user');
+      await from.getClient(key).set(key, 'x');
+      expect(await planReshard(from, to)).toMatchObject({ keys: 1 });
+      expect(await reshard(from, to)).toMatchObject({ moved: 1 });
+      const wrong = servers.map((server) => mapOn([server], [], { auth: { password: 'wrong-secret' } }));
+      const error = await reshard(wrong[0]!, wrong[1]!).catch((error) => error);
+      expect(error).toBeInstanceOf(StoreError);
+      expect(`${error.message} ${error.stack} ${JSON.stringify(error)} ${error.cause?.message}`).not.toMatch(
+        /opensesame|wrong-secret/,
+      );
+    } finally {
+      for (const server of servers) await server.stop();
+    }
+  });
+
+  it('refuses to begin while another resharding is not finished, and says which', async () => {
+    const [from, to] = fourAndSix();
+    const third = mapOn(shards.servers.slice(0, 5));
+    await populate(from, specimens(from, 200, Date.now() + 3_600_000));
+    const controller = new AbortController();
+    const stopped = reshard(from, to, {
+      batch: 10,
+      signal: controller.signal,
+      onProgress: () => controller.abort(),
+    });
+    await expect(stopped).rejects.toThrow();
+    const error = await reshard(from, third).catch((error) => error);
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error.message).toContain('another resharding is not finished (127.0.0.1:');
+    await reshard(from, to);
+    await reshard(to, third);
+  });
+
+  it('refuses a node that joins with other values of keys that are to come', async () => {
+    const { servers } = shards;
+    const [from, to] = [mapOn([servers[0]!]), mapOn([servers[1]!])];
+    await clients[0]!.set('1jyVFw3401', 'alive');
+    await clients[1]!.set('1jyVFw3401', 'from last year');
+    await clients[1]!.set('1jyVFw3501', 'of somebody else');
+    const error = await reshard(from, to).catch((error) => error);
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error.message).toContain(`node 127.0.0.1:${servers[1]!.port} holds a key "1jyVFw3401" already`);
+    expect(await clients[0]!.get('1jyVFw3401')).toBe('alive');
+    await clients[1]!.del('1jyVFw3401');
+    expect(await reshard(from, to)).toMatchObject({ moved: 1 });
+  });
+
+  it('refuses two names of the same server, between which keys would be lost', async () => {
+    const from = mapOn(shards.servers.slice(0, 2));
+    const [first, second] = shards.servers;
+    const to = new ShardMap({
+      ...shards.config,
+      shards: { 0: [first!.port, '127.0.0.1'], 1: [second!.port, 'localhost'] },
+    });
+    maps.push(to);
+    const all = specimens(from, 200, Date.now() + 3_600_000);
+    await populate(from, all);
+    const error = await reshard(from, to).catch((error) => error);
+    expect(error).toBeInstanceOf(InvalidOptionError);
+    expect(error.message).toContain(`localhost:${second!.port}`);
+    expect(error.message).toContain(`127.0.0.1:${second!.port}`);
+    expect(await faults(from, all)).toEqual([]);
+    for (const client of clients) expect(await client.exists('idsmith:reshard')).toBe(0);
+  });
+
+  it('says so when processes with the old config write on and on', async () => {
+    const { servers } = shards;
+    const [from, to] = [mapOn([servers[0]!]), mapOn([servers[1]!])];
+    const [old] = clients;
+    await old!.set('1jyVFw3401', 'x');
+    // With every key that is moved, another one comes.
+    let count = 0;
+    const between: Between = async (step) => {
+      if (step === 'settled') await old!.set(from.fixedKey(1000 + count++, 1, 1), 'x');
+    };
+    const error = await reshard(from, to, { between }).catch((error) => error);
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error.message).toContain('Processes with the old config write there');
+  });
+
+  it.each<[string, object, string]>([
+    ['a rate of nothing', { rate: 0 }, 'rate must be keys a second, more than 0, not 0'],
+    ['a rate that is no number', { rate: '5' }, 'rate must be keys a second, more than 0, not "5"'],
+    ['an empty batch', { batch: 0 }, 'batch must be a whole number from 1 to 10000, not 0'],
+    ['progress for nobody', { onProgress: 5 }, 'onProgress must be a function, not 5'],
+    ['all keys, perhaps', { allKeys: 'yes' }, 'allKeys must be true or false, not "yes"'],
+  ])('refuses %s', async (_, options, message) => {
+    const [from, to] = fourAndSix();
+    await expect(reshard(from, to, options)).rejects.toThrow(new InvalidOptionError(message));
+  });
+
+  it('refuses maps between which keys cannot be moved', async () => {
+    const [from, to] = fourAndSix();
+    const { servers } = shards;
+    const other = mapOn(servers, [], { options: { ...README_OPTIONS, seqname: 'other' } });
+    const later = mapOn(servers, [], {
+      options: { ...README_OPTIONS, maxSkew: 50, epoch: 1_400_000_000_000 },
+    });
+    const cluster = new ShardMap({ cluster: clients[0] as never });
+    for (const [pair, message] of [
+      [[from, other], 'seqname must stay $equence'],
+      [[from, later], 'epoch must stay 1325404800000'],
+      [[from, cluster], 'to must have shards'],
+      [[cluster, to], 'from must have shards'],
+      [[from, from], 'from and to must be two maps'],
+      [[from, {}], 'to must be a ShardMap, not an object'],
+    ] as [[ShardMap, ShardMap], string][]) {
+      const error = await reshard(...pair).catch((error) => error);
+      expect(error).toBeInstanceOf(InvalidOptionError);
+      expect(error.message).toContain(message);
+      if (pair[1] !== later) await expect(planReshard(...pair)).rejects.toThrow(message);
+    }
+  });
+});

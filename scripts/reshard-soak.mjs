@@ -5,7 +5,7 @@ import { register } from 'node:module';
 import { parseArgs } from 'node:util';
 
 register('../test/chaos/typescript.mjs', import.meta.url);
-const { torment } = await import('../packages/idsmith/test/shard/reshard/kill-under-load.ts');
+const { reshardUnderLoad } = await import('../packages/idsmith/test/shard/reshard/kill-under-load.ts');
 const { entriesOf, startShards } = await import('../packages/idsmith/test/shard/start-shards.ts');
 
 const { values } = parseArgs({
@@ -23,7 +23,7 @@ if (![keys, kills, workers].every((number) => Number.isSafeInteger(number) && nu
 
 const { servers, config, stop } = await startShards([1, 1, 1, 1, 1, 1]);
 try {
-  const outcome = await torment({
+  const outcome = await reshardUnderLoad({
     from: { ...config, shards: entriesOf(servers.slice(0, 4), [1, 2, 1, 3]) },
     to: { ...config, shards: entriesOf(servers, [3, 1, 2, 2, 4, 1]) },
     ...{ keys, kills, workers },

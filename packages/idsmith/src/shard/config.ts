@@ -1,28 +1,34 @@
 import { InvalidOptionError } from '../errors.js';
 import { refuse, requireInteger, requireKnown, show } from '../options.js';
 import { VARIANTS } from './keys/codec.js';
-import type { AnyClient } from './nodes/clients.js';
 import { MAX_WEIGHT } from './ring/hash-ring.js';
 
-/** A node of the ring. */
+/**
+ * A client of the package `ioredis` (the default) or `redis`. The commands have no types here, because neither package has to
+ * be installed. `new ShardMap<Redis>(…)` gives them types.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type AnyClient = any;
+
+/** A Redis node of a map. */
 export interface ShardNode {
-  /** What the config calls it. */
+  /** The name of the node in `shards`. */
   readonly id: string;
-  /** Its place among the nodes: the virtual shard whose milliseconds it mints. */
+  /** The position among the nodes: the virtual shard whose milliseconds the node mints. */
   readonly index: number;
-  /** `host:port`, its name on the ring. */
+  /** `host:port`, the name of the node on the ring. */
   readonly name: string;
   readonly host: string;
   readonly port: number;
   readonly weight: number;
 }
 
-/** Port, host and weight, as upstream has them. Port and weight may be digits; the weight is 1 if it is left out. */
+/** Port, host and weight. Port and weight may be numbers or text with digits. The default weight is 1. */
 export type ShardEntry = readonly [port: number | string, host: string, weight?: number | string];
 
-/** How to log in to the nodes, all in the same way. */
+/** The login for all nodes. */
 export interface ShardAuth {
-  /** Redis 6 and later; left out, the password is the one of `requirepass`. */
+  /** For Redis 6 and later. Without a user, `password` is the one of `requirepass`. */
   readonly user?: string;
   /** Another name for `user`. */
   readonly username?: string;
@@ -31,42 +37,42 @@ export interface ShardAuth {
 
 /** The `options` of a config. */
 export interface ShardOptions {
-  /** The Redis key on each node that keeps what was minted there. Default `$EQUENCE`. */
+  /** The Redis key that holds the sequence of each node. Default `$EQUENCE`. */
   readonly seqname?: string;
-  /** What keys count their milliseconds from, Unix ms, in the past. Default 1325404800000, which is 1 January 2012. */
+  /** The start of the keys' time, Unix ms, in the past. Default 1325404800000, which is 1 January 2012. */
   readonly epoch?: number;
-  /** Names of types, 0 to 3843. `$DEF` is always 3843. */
+  /** Types by name, 0 to 3843. `$DEF` is always 3843. */
   readonly keyTypes?: Readonly<Record<string, number>>;
-  /** Keys with a fixed place: the timestamp that goes into them, and the name of their type. */
+  /** Keys with a fixed timestamp, each with the name of its type. */
   readonly specialKeys?: Readonly<Record<string, readonly [number, string]>>;
   /** Short forms of property names, for `minify` and `maxify`. */
   readonly subKeys?: Readonly<Record<string, string>>;
   /**
-   * How far the clock of a node may be behind what it was, in ms, at a moment when the node has lost what it minted: it
-   * was restarted or replaced, or its sequence was deleted. For so long it then does not mint. Default 1,000; the
-   * same in all processes.
+   * The largest step back of a node's clock that happens together with the loss of the node's sequence, in ms. A sequence is
+   * lost when a node is restarted or replaced, or when the sequence is deleted. The node then does not mint for so long.
+   * Default 1,000. Use the same value in all processes.
    */
   readonly maxSkew?: number;
-  /** How long a node may take to answer, ms. Default 2,000. */
+  /** The longest time that a node may take to answer, ms. Default 2,000. */
   readonly timeout?: number;
 }
 
-/** What a `ShardMap` is made of: upstream's config object, or a Redis Cluster in place of its shards. */
+/** The config of a `ShardMap`: the config object of Shardjs, or a Redis Cluster in place of the shards. */
 export interface ShardConfig<Client = AnyClient> {
-  /** The nodes. Their order decides which milliseconds each of them mints. */
+  /** The nodes. Their order decides which milliseconds each node mints. */
   readonly shards?: Readonly<Record<string, ShardEntry>>;
-  /** A client of a Redis Cluster, of `ioredis` or `redis`, whose own slots then place the keys. */
+  /** A Redis Cluster client of `ioredis` or `redis`. The slots of the cluster then place the keys. */
   readonly cluster?: Client;
   readonly auth?: ShardAuth | null | undefined;
   readonly options?: ShardOptions;
-  /** Makes the client of a node, of `ioredis` or `redis`, ready to be used. Default: one of `ioredis`. */
+  /** Makes the client of a node with `ioredis` or `redis`, ready to be used. By default the map uses `ioredis`. */
   readonly createClient?: (node: ShardNode) => Client;
 }
 
-/** January 1st 2012, as upstream has it. */
+/** 1 January 2012, the default of Shardjs. */
 const DEFAULT_EPOCH = 1_325_404_800_000;
 
-/** The config without what belongs to key types, special keys and short names. */
+/** The checked config, without key types, special keys and short names. */
 export interface ShardSettings {
   readonly nodes: readonly ShardNode[];
   readonly isCluster: boolean;
@@ -82,19 +88,35 @@ const CONFIG_NAMES = ['shards', 'cluster', 'auth', 'options', 'createClient'];
 const OPTION_NAMES = ['seqname', 'epoch', 'keyTypes', 'specialKeys', 'subKeys', 'maxSkew', 'timeout'];
 const AUTH_NAMES = ['user', 'username', 'password'];
 
-/** @throws InvalidOptionError naming the entry that is wrong or unknown; never the password */
+/**
+ * The nodes of a config, checked.
+ *
+ * @throws InvalidOptionError naming the entry that is wrong or unknown, or when the config has a Redis Cluster
+ */
+export function shardNodesOf(config: ShardConfig): readonly ShardNode[] {
+  const { nodes, isCluster } = readConfig(config);
+  if (isCluster)
+    throw new InvalidOptionError('the config must have shards: a Redis Cluster places keys by its own slots');
+  return nodes;
+}
+
+/**
+ * Checks a config.
+ *
+ * @throws InvalidOptionError naming the entry that is wrong or unknown, and never the password
+ */
 export function readConfig(config: ShardConfig<unknown>): ShardSettings {
   if (typeof config !== 'object' || config === null) refuse('config', 'an object with shards', config);
   requireKnown('config', config, CONFIG_NAMES);
   const isCluster = config.cluster !== undefined;
   if (isCluster === (config.shards !== undefined))
-    throw new InvalidOptionError('a config must have either shards or a cluster');
+    throw new InvalidOptionError('the config must have either shards or a cluster');
   const options: ShardOptions = requireKnown('options', config.options ?? {}, OPTION_NAMES);
   const now = Date.now();
   const epoch = requireInteger('epoch', options.epoch ?? DEFAULT_EPOCH, 0, 8.64e15);
   if (epoch > now) refuse('epoch', `a time in the past, before ${now}`, epoch);
   return {
-    nodes: isCluster ? [CLUSTER] : readNodes(config.shards as object),
+    nodes: isCluster ? [CLUSTER] : readShards(config.shards as object),
     isCluster,
     ...readAuth(config.auth),
     seqname: requireText('seqname', options.seqname ?? '$EQUENCE'),
@@ -106,7 +128,7 @@ export function readConfig(config: ShardConfig<unknown>): ShardSettings {
 
 const CLUSTER: ShardNode = { id: 'cluster', index: 0, name: 'cluster', host: '', port: 0, weight: 1 };
 
-function readNodes(shards: object): ShardNode[] {
+function readShards(shards: object): ShardNode[] {
   if (typeof shards !== 'object' || shards === null)
     refuse('shards', 'an object of [port, host, weight]', shards);
   const entries = Object.entries(shards);
@@ -118,7 +140,7 @@ function readNodes(shards: object): ShardNode[] {
     const twin = byName.get(node.name);
     if (twin !== undefined)
       throw new InvalidOptionError(
-        `shards.${node.id} has the address of shards.${twin.id}, ${node.name}: every node needs one of its own`,
+        `shards.${node.id} must not have the address of shards.${twin.id}, ${node.name}: give every node its own`,
       );
     byName.set(node.name, node);
   }
@@ -134,7 +156,7 @@ function readNode(id: string, entry: unknown, index: number): ShardNode {
   return { id, index, name: `${host}:${port}`, host, port, weight };
 }
 
-/** Digits as the number they stand for, since upstream's ports are text; anything else as it is. */
+/** Turns text with digits into a number, because ports are text in Shardjs configs. Other values are kept. */
 function toNumber(value: unknown): unknown {
   return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
 }
@@ -146,7 +168,7 @@ function requireText(option: string, value: unknown): string {
 
 function readAuth(auth: unknown): Pick<ShardSettings, 'user' | 'password'> {
   if (auth === undefined || auth === null) return { user: undefined, password: undefined };
-  // What is wrong about it is never shown: it may be the password.
+  // The message does not show the wrong value, because the value may be the password.
   if (typeof auth !== 'object') throw new InvalidOptionError('auth must be an object with a password');
   requireKnown('auth', auth, AUTH_NAMES);
   const { user, username, password } = auth as Record<string, unknown>;
@@ -155,8 +177,10 @@ function readAuth(auth: unknown): Pick<ShardSettings, 'user' | 'password'> {
     if (value !== undefined && (typeof value !== 'string' || value === ''))
       throw new InvalidOptionError(`auth.${option} must be text`);
   if (user !== undefined && username !== undefined && user !== username)
-    throw new InvalidOptionError(`auth.user is ${show(user)} and auth.username ${show(username)}: give one`);
+    throw new InvalidOptionError(
+      `auth.user is ${show(user)} and auth.username is ${show(username)}: give only one of them`,
+    );
   if (name !== undefined && password === undefined)
-    throw new InvalidOptionError('auth.password is missing, while auth.user is there');
+    throw new InvalidOptionError('auth.password is missing: auth.user needs one');
   return { user: name as string | undefined, password: password as string | undefined };
 }

@@ -1,12 +1,7 @@
-export type { ShardAuth, ShardConfig, ShardEntry, ShardNode, ShardOptions } from './config.js';
-export type { AnyClient } from './nodes/clients.js';
+export type { AnyClient, ShardAuth, ShardConfig, ShardEntry, ShardNode, ShardOptions } from './config.js';
 export type { ReshardProgress } from './reshard/move/progress.js';
-export {
-  type PlanOptions,
-  planReshard,
-  type ReshardPair,
-  type ReshardPlan,
-} from './reshard/plan/plan-reshard.js';
+export type { PlanOptions } from './reshard/plan/plan-options.js';
+export { planReshard, type ReshardPair, type ReshardPlan } from './reshard/plan/plan-reshard.js';
 export { type ReshardOptions, type ReshardReport, reshard } from './reshard/reshard.js';
 export { TransitionMap } from './reshard/route/transition-map.js';
 export { HashRing } from './ring/hash-ring.js';

@@ -58,11 +58,11 @@ describe('A config', () => {
     ['a type of 3844', withOptions({ keyTypes: { huge: 3844 } }), /^keyTypes\.huge .* not 3844/],
     ['a negative type', withOptions({ keyTypes: { low: -1 } }), /^keyTypes\.low .* not -1/],
     ['a type that is text', withOptions({ keyTypes: { low: '1' } }), /^keyTypes\.low .* not "1"/],
-    ['two types of one value', withOptions({ keyTypes: { a: 5, b: 5 } }), /^keyTypes\.b is 5.*"a"/],
+    ['two types of one value', withOptions({ keyTypes: { a: 5, b: 5 } }), /^keyTypes\.b must not be 5.*"a"/],
     [
       "the default type's value",
       withOptions({ keyTypes: { mine: 3843 } }),
-      /^keyTypes\.mine is 3843.*"\$DEF"/,
+      /^keyTypes\.mine must not be 3843.*"\$DEF"/,
     ],
     ["the default type's name", withOptions({ keyTypes: { $DEF: 5 } }), /^keyTypes\.\$DEF/],
     [
@@ -80,7 +80,7 @@ describe('A config', () => {
     [
       'two special keys that are one',
       withOptions({ specialKeys: { 'a b': [1, 'index'], ab: [1, 'index'] } }),
-      /^specialKeys\.ab is 010000-ab.*specialKeys\.a b/,
+      /^specialKeys\.ab makes the key 010000-ab.*specialKeys\.a b/,
     ],
     [
       'an epoch in the future',
@@ -96,10 +96,10 @@ describe('A config', () => {
     [
       'one short name for two',
       withOptions({ subKeys: { name: 'n', note: 'n' } }),
-      /^subKeys\.note is "n".*"name"/,
+      /^subKeys\.note must not be "n".*"name"/,
     ],
     ['no short name', withOptions({ subKeys: { name: '' } }), /^subKeys\.name .*""/],
-    ['a short name with a mark', withOptions({ subKeys: { name: '~n' } }), /^subKeys\.name .*"~n"/],
+    ['a short name with a sequence', withOptions({ subKeys: { name: '~n' } }), /^subKeys\.name .*"~n"/],
   ])('with %s is refused, and the entry named', (_, construct, message) => {
     expect(construct).toThrow(InvalidOptionError);
     expect(construct).toThrow(message);
@@ -163,12 +163,12 @@ describe('A map', () => {
   const other = new ShardMap({ shards: { 0: shards[0] }, options: README_OPTIONS });
 
   it.each([
-    ['a type that is there', () => map.addKeyType('user', 99), /^keyTypes\.user is there/],
-    ['a value that is there', () => map.addKeyType('other', 2), /^keyTypes\.other is 2.*"user"/],
+    ['a type that is there', () => map.addKeyType('user', 99), /^keyTypes\.user is already defined/],
+    ['a value that is there', () => map.addKeyType('other', 2), /^keyTypes\.other must not be 2.*"user"/],
     [
       'a special key that is there',
       () => map.addSpecialKey('users', [9, 'index']),
-      /^specialKeys\.users is there/,
+      /^specialKeys\.users is already defined/,
     ],
     ['a special key of an unknown type', () => map.addSpecialKey('x', [9, 'y']), /specialKeys\.x .*"y"/],
   ])('does not take %s', (_, add, message) => {

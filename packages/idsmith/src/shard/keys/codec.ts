@@ -2,17 +2,17 @@ import { base62Digit, base62Pair, FIRST_DIGITS, SECOND_DIGITS, toBase62 } from '
 import { InvalidIdError } from '../../errors.js';
 import { refuse, requireInteger, show } from '../../options.js';
 
-/** How many variants a millisecond has, and how many types there are: two base-62 digits. */
+/** The number of variants in a millisecond, and the number of types: all values of two base-62 digits. */
 export const VARIANTS = 3844;
 
-/** The type of a key that was made without one, named `$DEF`. */
+/** The type of a key that is minted without a type. Its name is `$DEF`. */
 export const DEFAULT_TYPE = VARIANTS - 1;
 
 /** The latest time a `Date` can hold, ms. */
 const MAX_DATE = 8.64e15;
 
 /**
- * What a key holds. `1jyVFw3401-tags` is
+ * The parts of a key. `1jyVFw3401-tags` has the parts
  *
  * | `1jyVFw` | `34` | `01` | `tags` |
  * |---|---|---|---|
@@ -23,28 +23,28 @@ export interface KeyParts {
   readonly ms: number;
   readonly variant: number;
   readonly type: number;
-  /** What follows the first hyphen; empty if there is none. */
+  /** The text after the first hyphen; empty if there is no hyphen. */
   readonly suffix: string;
 }
 
-/** The part of any Redis key that decides where it lives: all up to the first hyphen. */
+/** The part of a Redis key that decides which node owns it: the text before the first hyphen. */
 export function stemOf(key: string): string {
   const end = key.indexOf('-');
   return end < 0 ? key : key.slice(0, end);
 }
 
-/** A key of parts that are known to be in range. */
+/** Makes a key of parts that are known to be in range. */
 export function writeKey(ms: number, variant: number, type: number, msWidth = 1): string {
-  if (ms >= SEVEN_DIGITS && ms < NO_MORE) return writeEleven(ms, variant, type);
+  if (ms >= SEVEN_DIGITS && ms < EIGHT_DIGITS) return writeElevenDigits(ms, variant, type);
   return (toBase62(ms, msWidth) as string) + (base62Pair(variant) as string) + (base62Pair(type) as string);
 }
 
-/** The times from 1.8 to 111 years after the epoch have seven digits. */
+/** Times from 1.8 to 111 years after the epoch have seven digits. */
 const SEVEN_DIGITS = 62 ** 6;
-const NO_MORE = 62 ** 7;
+const EIGHT_DIGITS = 62 ** 7;
 
-/** A key of eleven digits, as nearly all are: made at once, which is three times as fast as putting pairs together. */
-function writeEleven(ms: number, variant: number, type: number): string {
+/** Makes a key of eleven digits in one call, three times as fast as joining pairs of digits. Nearly all keys are of this length. */
+function writeElevenDigits(ms: number, variant: number, type: number): string {
   const upper = Math.floor(ms / 62 ** 4);
   const lower = ms - upper * 62 ** 4;
   const a = Math.floor(upper / VARIANTS);
@@ -67,9 +67,9 @@ function writeEleven(ms: number, variant: number, type: number): string {
 }
 
 /**
- * Consecutive keys: `count` of them from (`ms`, `variant`) on, a full millisecond going on `step` later.
+ * Makes `count` consecutive keys from (`ms`, `variant`) on. After a full millisecond, `ms` grows by `step`.
  *
- * @param span the first and the last variant to use of each millisecond
+ * @param span the first and the last variant to use in each millisecond
  * @param suffix the two digits of the type
  */
 export function writeKeys(
@@ -92,26 +92,26 @@ export function writeKeys(
 }
 
 /**
- * The parts of a key.
+ * Reads the parts of a key.
  *
- * @param epoch what the key's milliseconds are counted from, for the check that they make a time
- * @throws InvalidIdError unless it is five or more base-62 digits, perhaps with a hyphen and a suffix
+ * @param epoch the epoch of the key's map, Unix ms, to check that the key's time fits a `Date`
+ * @throws InvalidIdError unless `key` is five or more base-62 digits, optionally followed by a hyphen and a suffix
  */
 export function readKey(key: unknown, epoch: number): KeyParts {
   if (typeof key !== 'string') throw new InvalidIdError(`a key must be text, not ${show(key)}`);
   const hyphen = key.indexOf('-');
   const end = hyphen < 0 ? key.length : hyphen;
-  if (end < 5) throw notAKey(key, 'it needs five or more base-62 digits');
+  if (end < 5) throw notAKey(key, 'a key has five or more base-62 digits before its first hyphen');
   let ms = 0;
   for (let i = 0; i < end - 4; i++) {
     const digit = base62Digit(key.charCodeAt(i));
-    if (digit < 0) throw notAKey(key, `${show(key.charAt(i))} is no base-62 digit`);
+    if (digit < 0) throw notAKey(key, `${show(key.charAt(i))} is not a base-62 digit`);
     ms = ms * 62 + digit;
     if (ms > MAX_DATE) break;
   }
   const variant = pairAt(key, end - 4);
   const type = pairAt(key, end - 2);
-  if (ms + epoch > MAX_DATE) throw notAKey(key, 'its time is further than a date can hold');
+  if (ms + epoch > MAX_DATE) throw notAKey(key, 'its time is later than a Date can hold');
   return { ms, variant, type, suffix: hyphen < 0 ? '' : key.slice(end + 1) };
 }
 
@@ -119,7 +119,7 @@ function pairAt(key: string, at: number): number {
   const high = base62Digit(key.charCodeAt(at));
   const low = base62Digit(key.charCodeAt(at + 1));
   if (high < 0 || low < 0)
-    throw notAKey(key, `${show(key.charAt(high < 0 ? at : at + 1))} is no base-62 digit`);
+    throw notAKey(key, `${show(key.charAt(high < 0 ? at : at + 1))} is not a base-62 digit`);
   return high * 62 + low;
 }
 
@@ -128,10 +128,11 @@ function notAKey(key: string, why: string): InvalidIdError {
 }
 
 /**
- * A key of parts that a user gives, as upstream writes it: the time in two digits or more, the variant taken
- * modulo 3844, all but base-62 digits left out of the suffix.
+ * Makes a key of given parts, in the form that Shardjs uses: the time has two digits or more, the variant is taken modulo
+ * 3844, and the suffix keeps its base-62 digits only.
  *
- * @throws InvalidOptionError if a part is out of range, or nothing is left of the suffix
+ * @param timestamp milliseconds since the epoch of the map
+ * @throws InvalidOptionError if a part is out of range, or the suffix has no base-62 digit
  */
 export function fixedKey(timestamp: number, variant: number, type: number, suffix?: string): string {
   requireInteger('timestamp', timestamp, 0, MAX_DATE);
@@ -140,6 +141,6 @@ export function fixedKey(timestamp: number, variant: number, type: number, suffi
   if (suffix === undefined || suffix === '') return stem;
   if (typeof suffix !== 'string') refuse('suffix', 'text', suffix);
   const kept = suffix.replace(/[^0-9A-Za-z]/g, '');
-  if (kept === '') refuse('suffix', 'text with a letter or digit from 0-9A-Za-z', suffix);
+  if (kept === '') refuse('suffix', 'text with at least one of 0-9A-Za-z', suffix);
   return `${stem}-${kept}`;
 }

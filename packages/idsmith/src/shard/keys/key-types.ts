@@ -4,7 +4,7 @@ import { DEFAULT_TYPE, fixedKey, VARIANTS } from './codec.js';
 
 const DEFAULT_NAME = '$DEF';
 
-/** The names of types, and the special keys that are made with them. */
+/** The names of key types, and the special keys that use these types. */
 export class KeyTypes {
   readonly #values = new Map([[DEFAULT_NAME, DEFAULT_TYPE]]);
   readonly #names = new Map([[DEFAULT_TYPE, DEFAULT_NAME]]);
@@ -18,7 +18,7 @@ export class KeyTypes {
     if (typeof specialKeys !== 'object' || specialKeys === null)
       refuse('specialKeys', 'an object', specialKeys);
     for (const [name, value] of Object.entries(keyTypes)) {
-      // Upstream writes its default type into the config it is given.
+      // Shardjs writes its default type into the config object.
       if (name !== DEFAULT_NAME || value !== DEFAULT_TYPE) this.addType(name, value);
     }
     for (const [name, value] of Object.entries(specialKeys)) this.addSpecialKey(name, value);
@@ -37,9 +37,10 @@ export class KeyTypes {
   }
 
   /**
-   * The number of a type that is given by name or number; the default type for `undefined`.
+   * The number of a type.
    *
-   * @throws InvalidOptionError naming the type
+   * @param type a name, a number, or `undefined` for the default type
+   * @throws InvalidOptionError naming the unknown type
    */
   valueOf(type: string | number | undefined): number {
     if (type === undefined) return DEFAULT_TYPE;
@@ -52,10 +53,12 @@ export class KeyTypes {
   addType(name: string, value: number): void {
     if (typeof name !== 'string' || name === '') refuse('the name of a type', 'text', name);
     requireInteger(`keyTypes.${name}`, value, 0, VARIANTS - 1);
-    if (this.#values.has(name)) throw new InvalidOptionError(`keyTypes.${name} is there already`);
+    if (this.#values.has(name)) throw new InvalidOptionError(`keyTypes.${name} is already defined`);
     const twin = this.#names.get(value);
     if (twin !== undefined)
-      throw new InvalidOptionError(`keyTypes.${name} is ${value}, which is the type ${show(twin)} already`);
+      throw new InvalidOptionError(
+        `keyTypes.${name} must not be ${value}: the type ${show(twin)} has that number`,
+      );
     this.#values.set(name, value);
     this.#names.set(value, name);
   }
@@ -68,11 +71,13 @@ export class KeyTypes {
     requireInteger(`the timestamp of ${option}`, timestamp, 0, 8.64e15);
     const typeValue = typeof type === 'string' ? this.#values.get(type) : undefined;
     if (typeValue === undefined) refuse(`the type of ${option}`, 'the name of a type in keyTypes', type);
-    if (this.#specialKeys.has(name)) throw new InvalidOptionError(`${option} is there already`);
+    if (this.#specialKeys.has(name)) throw new InvalidOptionError(`${option} is already defined`);
     const key = fixedKey(timestamp, 0, typeValue, name);
     for (const [twin, other] of this.#specialKeys)
       if (other === key)
-        throw new InvalidOptionError(`${option} is ${key}, which is specialKeys.${twin} already`);
+        throw new InvalidOptionError(
+          `${option} makes the key ${key}, and so does specialKeys.${twin}: give one of them another timestamp`,
+        );
     this.#specialKeys.set(name, key);
   }
 }

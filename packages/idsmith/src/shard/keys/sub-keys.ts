@@ -1,12 +1,12 @@
 import { InvalidOptionError } from '../../errors.js';
 import { refuse, show } from '../../options.js';
 
-/** Marks a name that was not shortened although it looks like a short form. */
+/** The prefix of a property name that is not shortened although it looks like a short form. */
 const ESCAPE = '~';
 
 /**
- * Short forms of property names. `shorten` and `lengthen` are inverse: an object comes back as it was, also one that
- * already has a property named like a short form, which is written with a `~` before it.
+ * Short forms of property names. `lengthen` undoes `shorten` for every object. A property whose own name looks like a short
+ * form gets a `~` as its prefix.
  */
 export class SubKeys {
   readonly #short: ReadonlyMap<string, string>;
@@ -22,7 +22,7 @@ export class SubKeys {
       const twin = long.get(short);
       if (twin !== undefined)
         throw new InvalidOptionError(
-          `subKeys.${name} is ${show(short)}, which is short for ${show(twin)} already`,
+          `subKeys.${name} must not be ${show(short)}: that is the short form of ${show(twin)}`,
         );
       long.set(short, name);
     }
@@ -31,28 +31,28 @@ export class SubKeys {
   }
 
   shorten<T>(value: T): T {
-    return rename(value, (name) => this.#short.get(name) ?? (this.#isLikeShort(name) ? ESCAPE + name : name));
+    return rename(value, (name) => this.#short.get(name) ?? (this.#looksShort(name) ? ESCAPE + name : name));
   }
 
   lengthen<T>(value: T): T {
     return rename(value, (name) => {
       const long = this.#long.get(name);
       if (long !== undefined) return long;
-      return name.startsWith(ESCAPE) && this.#isLikeShort(name) ? name.slice(ESCAPE.length) : name;
+      return name.startsWith(ESCAPE) && this.#looksShort(name) ? name.slice(ESCAPE.length) : name;
     });
   }
 
-  /** A short form, perhaps with marks before it. */
-  #isLikeShort(name: string): boolean {
+  /** Tells whether a name is a short form, with or without `~` before it. */
+  #looksShort(name: string): boolean {
     return this.#long.has(name.replace(/^~+/, ''));
   }
 }
 
-/** The same with other names of properties, through arrays and plain objects; what else there is stays what it is. */
+/** A copy with renamed properties, at every depth of arrays and plain objects. Other values are kept. */
 function rename<T>(value: T, nameOf: (name: string) => string, parents: readonly unknown[] = []): T {
   const isArray = Array.isArray(value);
   if (!isArray && !isPlain(value)) return value;
-  if (parents.includes(value)) throw new InvalidOptionError('object must not contain itself');
+  if (parents.includes(value)) throw new InvalidOptionError('the object must not contain itself');
   const inside = [...parents, value];
   if (isArray) return value.map((item) => rename(item, nameOf, inside)) as T;
   const entries = Object.entries(value as object);

@@ -1,103 +1,108 @@
-import { IdError, InvalidOptionError, StoreError } from '../../errors.js';
-import type { Mark, MarkStatus } from './node-sequence.js';
-import { askAll, RingConflictError, type Sighting } from './open-sequences.js';
+import { InvalidOptionError, StoreError } from '../../errors.js';
+import { askNodes, requireAnswers } from './ask-nodes.js';
+import type { NodeSequence } from './node-sequence.js';
+import { NodeSetConflictError } from './node-set-conflict.js';
+import type { SequenceStatus } from './sequence-status.js';
 
-/** How often a hand-over begins again when a node forgets in the middle of it. */
+/** The number of times that a hand-over starts again when a node loses its sequence in the middle. */
 const MAX_ROUNDS = 5;
 
 /**
- * Lets the nodes of `to` mint in place of those of `from`, and never the one beside the other: all old marks are closed,
- * and seen to be closed, before the first new one opens, beyond the highest of them. Killed at any point and run
- * again it goes on where it was; processes with the old config fail with a {@link RingConflictError} from then on.
+ * Hands minting over from the nodes of `from` to the nodes of `to`. The two never mint at the same time: all old sequences
+ * are closed, and seen to be closed, before the first new one opens, beyond the highest key of the old ones. A hand-over
+ * that was killed at any point continues when it is run again. From then on, processes with the old config fail with a
+ * {@link NodeSetConflictError}.
  *
- * @param gone names of old nodes that are lost for good and cannot be asked. What they minted is then known by the
- *   clocks of the others only; no process may reach them any more.
- * @throws RingConflictError when a third ring is there
+ * @param gone names of old nodes that are lost and will never answer again. The clocks of the other nodes then tell how far
+ *   the lost nodes may have minted. No process may reach a lost node any more.
+ * @throws NodeSetConflictError when a third node set owns one of the nodes
  * @throws StoreError naming a node that does not answer
  */
 export async function handOver(
-  from: readonly Mark[],
-  to: readonly Mark[],
+  from: readonly NodeSequence[],
+  to: readonly NodeSequence[],
   gone: readonly string[] = [],
 ): Promise<void> {
-  const [old, next] = [from[0]?.ring, to[0]?.ring];
+  const [old, next] = [from[0]?.nodeSet, to[0]?.nodeSet];
   if (old === undefined || next === undefined || old.fingerprint === next.fingerprint) return;
   if (old.epoch !== next.epoch)
     throw new InvalidOptionError(`epoch must stay ${old.epoch}, not become ${next.epoch}: keys would repeat`);
   const left = from.filter(({ node }) => !gone.includes(node.name));
-  if (left.length === 0) throw new InvalidOptionError('gone must leave one of the old nodes');
+  if (left.length === 0) throw new InvalidOptionError('gone must leave at least one of the old nodes');
   for (let round = 1; ; round++) {
     const generation = await nextGeneration(left, to);
     const closed = await closeAll(left, next.fingerprint, generation - 1);
-    // What was minted on a node that is gone lies within its lead of its clock, which the others stand for.
+    // A lost node minted at most its lead ahead of its clock. The clocks of the other nodes stand for its clock.
     const reach = left.length === from.length ? 0 : old.lead + old.skew;
     const base = Math.max(...closed.map(({ high, now }) => Math.max(high, reach === 0 ? 0 : now + reach)));
-    // A node that has forgotten being closed may have been opened again; only what is closed still counts.
-    const seen = answers(await askAll(left, (mark) => mark.look()));
+    // A node that lost its closed sequence may have been opened again. Only sequences that are still closed count.
+    const seen = requireAnswers(await askNodes(left, (sequence) => sequence.readStatus()));
     if (seen.every(([, status]) => isClosedFor(status, next.fingerprint))) {
-      // The old nodes first: from then on no process with the old config can begin anew on one that forgets.
-      const names = new Set(from.map(({ node }) => node.name));
-      await adoptAll(
-        to.filter(({ node }) => names.has(node.name)),
-        base,
-        generation,
-      );
-      await adoptAll(
-        to.filter(({ node }) => !names.has(node.name)),
-        base,
-        generation,
-      );
+      await adoptInOrder(from, to, base, generation);
       return;
     }
     if (round === MAX_ROUNDS)
-      throw new StoreError(`handing ${old.nodes} over failed: a node forgets again and again`);
+      throw new StoreError(
+        `handing minting over from ${old.nodes} failed: a node lost its sequence ${MAX_ROUNDS} times in a row`,
+      );
   }
 }
 
-async function nextGeneration(from: readonly Mark[], to: readonly Mark[]): Promise<number> {
+async function nextGeneration(from: readonly NodeSequence[], to: readonly NodeSequence[]): Promise<number> {
   const [old, fresh] = [
-    answers(await askAll(from, (m) => m.look())),
-    answers(await askAll(to, (m) => m.look())),
+    requireAnswers(await askNodes(from, (sequence) => sequence.readStatus())),
+    requireAnswers(await askNodes(to, (sequence) => sequence.readStatus())),
   ];
-  const ofOld = old.filter(([, { whose }]) => whose === 'own').map(([, { generation }]) => generation + 1);
+  const afterOld = old.filter(([, { whose }]) => whose === 'own').map(([, { generation }]) => generation + 1);
   const begun = fresh.filter(([, { whose, state }]) => whose === 'own' && state === 'open');
-  return Math.max(2, ...ofOld, ...begun.map(([, { generation }]) => generation));
+  return Math.max(2, ...afterOld, ...begun.map(([, { generation }]) => generation));
 }
 
-async function closeAll(from: readonly Mark[], next: string, generation: number): Promise<MarkStatus[]> {
-  const closed = answers(await askAll(from, (mark) => mark.close(next, generation)));
-  for (const [mark, status] of closed)
+async function closeAll(
+  from: readonly NodeSequence[],
+  next: string,
+  generation: number,
+): Promise<SequenceStatus[]> {
+  const closed = requireAnswers(await askNodes(from, (sequence) => sequence.close(next, generation)));
+  for (const [{ node }, status] of closed)
     if (!isClosedFor(status, next) && status.whose !== 'missing')
-      throw new RingConflictError(
-        `node ${mark.node.name} is in the hands of yet another set of nodes (${status.nodes}): finish that ` +
-          'hand-over first',
-        status.state === 'closed' && status.whose === 'own' ? status.next : status.ring,
+      throw new NodeSetConflictError(
+        `node ${node.name} belongs to a third set of nodes (${status.nodes}): finish that hand-over first`,
+        status.state === 'closed' && status.whose === 'own' ? status.next : status.fingerprint,
       );
   return closed.map(([, status]) => status);
 }
 
-/** Closed for the next ring, or already taken over by it. */
-function isClosedFor({ whose, state, next, ring }: MarkStatus, fingerprint: string): boolean {
+/** Tells whether a sequence is closed for the next node set, or already taken over by it. */
+function isClosedFor({ whose, state, next, fingerprint }: SequenceStatus, nextFingerprint: string): boolean {
   return whose === 'foreign'
-    ? ring === fingerprint
-    : whose === 'own' && state === 'closed' && next === fingerprint;
+    ? fingerprint === nextFingerprint
+    : whose === 'own' && state === 'closed' && next === nextFingerprint;
 }
 
-async function adoptAll(to: readonly Mark[], base: number, generation: number): Promise<void> {
-  for (const [mark, { whose, state, nodes, ring }] of answers(
-    await askAll(to, (mark) => mark.adopt(base, generation)),
-  ))
+/** Opens the nodes that both node sets have first: after that, no process with the old config can begin on one of them. */
+async function adoptInOrder(
+  from: readonly NodeSequence[],
+  to: readonly NodeSequence[],
+  base: number,
+  generation: number,
+): Promise<void> {
+  const oldNames = new Set(from.map(({ node }) => node.name));
+  const isOld = ({ node }: NodeSequence) => oldNames.has(node.name);
+  await adoptAll(to.filter(isOld), base, generation);
+  await adoptAll(
+    to.filter((sequence) => !isOld(sequence)),
+    base,
+    generation,
+  );
+}
+
+async function adoptAll(to: readonly NodeSequence[], base: number, generation: number): Promise<void> {
+  const adopted = requireAnswers(await askNodes(to, (sequence) => sequence.adopt(base, generation)));
+  for (const [{ node }, { whose, state, nodes, fingerprint }] of adopted)
     if (whose !== 'own' || state !== 'open')
-      throw new RingConflictError(
-        `node ${mark.node.name} mints keys for other nodes (${nodes}): hand those over first`,
-        ring,
+      throw new NodeSetConflictError(
+        `node ${node.name} mints keys for other nodes (${nodes}): reshard from those nodes first`,
+        fingerprint,
       );
-}
-
-/** @throws the error of the first node that did not answer */
-function answers(sightings: readonly Sighting[]): [Mark, MarkStatus][] {
-  return sightings.map(({ mark, status }) => {
-    if (status instanceof IdError) throw status;
-    return [mark, status];
-  });
 }

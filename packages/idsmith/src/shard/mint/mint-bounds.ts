@@ -1,36 +1,40 @@
-import type { MarkStatus } from './node-sequence.js';
+import type { SequenceStatus } from './sequence-status.js';
 
-/** A node was seen to mint for a ring. */
-export interface Proof {
-  /** The node mints for the ring beyond this millisecond; up to it another ring may have minted. */
+/** An observation that a node mints for a node set. */
+export interface MintingProof {
+  /** The node mints for the node set beyond this millisecond. Up to it, another node set may have minted. */
   readonly from: number;
-  /** The clock of the node when it was seen, ms since the epoch. */
+  /** The clock of the node at the observation, ms since the epoch. */
   readonly now: number;
 }
 
-/** The milliseconds that no other ring on the same nodes mints: more than `after`, and `until` at most. */
-export interface Bounds {
+/** The milliseconds that no other node set mints on the same nodes: later than `after`, up to `until`. */
+export interface MintBounds {
   readonly after: number;
   readonly until: number;
 }
 
-/** The proof in what a mark says; `undefined` if the node does not mint for the reader's ring. */
-export function proofOf({ whose, state, lost, from, now }: MarkStatus): Proof | undefined {
+/** The proof in the status of a sequence; `undefined` if the node does not mint for the reader's node set. */
+export function mintingProofOf({ whose, state, lost, from, now }: SequenceStatus): MintingProof | undefined {
   return whose === 'own' && state === 'open' && !lost ? { from, now } : undefined;
 }
 
 /**
- * The milliseconds that a node of a ring may mint, seeing that all other nodes of the ring were seen to mint for it.
+ * The milliseconds that one node may mint, given proofs that all other nodes of its node set mint for that node set.
  *
- * Let two rings share a node `c`. Each of them mints, on whichever node, only milliseconds later than `from` of its
- * mark on `c` and at most `lead` later than a moment when `c` had that mark. The mark of the second ring begins `lead`
- * and `maxSkew` after the moment when `c` got it, or beyond all that the first one has minted when it was handed over.
- * So the milliseconds of the two rings lie one after the other, although neither need know of the other.
+ * Suppose that two node sets share a node `c`. Each of them mints, on any node, only milliseconds later than `from` of its
+ * sequence on `c`, and at most `lead` later than a moment when `c` had that sequence. The sequence of the second node set
+ * begins `lead` and `maxSkew` after the moment when `c` got it. After a hand-over, it begins beyond everything that the
+ * first node set has minted. So the milliseconds of the two node sets follow one another, and neither node set has to know
+ * of the other.
  *
- * @param others of each other node the proof, if there is one
- * @returns `undefined` if one is missing
+ * @param others the proof of each other node, or `undefined` where there is none
+ * @returns `undefined` if a proof is missing
  */
-export function boundsOf(others: readonly (Proof | undefined)[], lead: number): Bounds | undefined {
+export function mintBoundsOf(
+  others: readonly (MintingProof | undefined)[],
+  lead: number,
+): MintBounds | undefined {
   let [after, until] = [0, Number.MAX_SAFE_INTEGER];
   for (const proof of others) {
     if (proof === undefined) return undefined;

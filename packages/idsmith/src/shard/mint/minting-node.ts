@@ -1,83 +1,88 @@
-import { type Proof, proofOf } from './mint-bounds.js';
-import type { Mark, MarkStatus } from './node-sequence.js';
+import { type MintingProof, mintingProofOf } from './mint-bounds.js';
+import type { NodeSequence } from './node-sequence.js';
+import type { SequenceStatus } from './sequence-status.js';
 
-/** How long a node that failed is left alone while others answer, ms: twice as long each time, up to a limit. */
-const REST = 1000;
-const LONGEST_REST = 30_000;
+/** The time that a failed node is left alone while others answer, ms. It doubles with each failure, up to a limit. */
+const BACK_OFF = 1000;
+const MAX_BACK_OFF = 30_000;
 
-/** For how long a proof is used without asking the node again, ms: half of the time that it is good for. */
-const PROOF_AGE = 500;
+/** The age up to which a proof is used without asking the node again, ms: half of the time that a proof is valid for. */
+const MAX_PROOF_AGE = 500;
 
-/** A node, which answers one round trip at a time; what is asked meanwhile is gathered for the next one. */
-export class Lane {
-  readonly mark: Mark;
+/** The state of one node, as the minter knows it. A node answers one round trip at a time. */
+export class MintingNode {
+  readonly sequence: NodeSequence;
   isBusy = false;
-  /** Until when the node has no keys, since its mark is as far ahead of its clock as it may be. */
+  /** The end of the time in which the node has no keys, because its sequence is too far ahead of its clock. */
   waitUntil = 0;
-  /** Until when it is left alone, since it has failed. */
-  restUntil = 0;
-  /** How often it was opened without having minted since. */
-  admissions = 0;
+  /** The end of the time in which the node is left alone after a failure. */
+  backOffUntil = 0;
+  /** The number of times that the sequence was opened since the node last minted. */
+  openings = 0;
   #failures = 0;
   #isSilent = false;
-  #proof: Proof | undefined;
-  /** Until when the proof need not be renewed. */
-  #provenUntil = 0;
+  #proof: MintingProof | undefined;
+  /** The time from which the proof has to be renewed. */
+  #proofUntil = 0;
   #asking: Promise<void> | undefined;
 
-  constructor(mark: Mark) {
-    this.mark = mark;
+  constructor(sequence: NodeSequence) {
+    this.sequence = sequence;
   }
 
-  /** It did not answer when it was last asked: nobody knows whom it mints for. */
+  get name(): string {
+    return this.sequence.node.name;
+  }
+
+  /** The node did not answer the last question. Nobody knows which node set it mints for. */
   get isSilent(): boolean {
     return this.#isSilent;
   }
 
-  /** When it was last seen to mint for its ring; `undefined` if it is silent, or was seen not to. */
-  get proof(): Proof | undefined {
+  /** The last proof; `undefined` if the node is silent, or was seen not to mint for its node set. */
+  get proof(): MintingProof | undefined {
     return this.#isSilent ? undefined : this.#proof;
   }
 
   isProofOld(now: number): boolean {
-    return this.#proof === undefined || this.#provenUntil <= now;
+    return this.#proof === undefined || this.#proofUntil <= now;
   }
 
-  /** It has answered, at a request that was sent at `sentAt`. */
-  answered(proof: Proof | undefined, sentAt: number): void {
+  /** Records an answer to a question that was sent at `sentAt`. */
+  answered(proof: MintingProof | undefined, sentAt: number): void {
     this.#proof = proof;
-    this.#provenUntil = sentAt + PROOF_AGE;
+    this.#proofUntil = sentAt + MAX_PROOF_AGE;
     this.#isSilent = false;
   }
 
-  /** It has done what it was asked for. */
+  /** Records that the node minted, or said when it can. */
   succeeded(): void {
     this.#failures = 0;
-    this.restUntil = 0;
+    this.backOffUntil = 0;
   }
 
-  /** A proof that is to be renewed before it is used again. */
-  expire(): void {
-    this.#provenUntil = 0;
+  /** Makes sure that the proof is renewed before its next use. */
+  expireProof(): void {
+    this.#proofUntil = 0;
   }
 
-  /** @param isSilent whether it did not answer at all */
+  /** @param isSilent true if the node did not answer at all */
   failed(now: number, isSilent: boolean): void {
     this.#isSilent = isSilent;
-    this.restUntil = now + Math.min(REST * 2 ** this.#failures++, LONGEST_REST);
+    this.backOffUntil = now + Math.min(BACK_OFF * 2 ** this.#failures++, MAX_BACK_OFF);
   }
 
   /**
-   * Asks whom it mints for. Several may want to know at the same time: it is asked once.
+   * Asks the node which node set it mints for. Calls at the same time share one question.
    *
-   * @throws what `check` throws, and the error of a node that does not answer
+   * @throws the error of `check`, or of a node that does not answer
    */
-  ask(check: (status: MarkStatus) => void): Promise<void> {
+  renewProof(check: (status: SequenceStatus) => void): Promise<void> {
     const sentAt = performance.now();
-    this.#asking ??= this.mark
-      .look('minting keys')
+    this.#asking ??= this.sequence
+      .readStatus('minting keys')
       .then((status) => {
-        this.answered(proofOf(status), sentAt);
+        this.answered(mintingProofOf(status), sentAt);
         check(status);
       })
       .finally(() => {

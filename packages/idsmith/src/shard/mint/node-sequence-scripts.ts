@@ -1,18 +1,19 @@
 import { ON_MASTER } from '../../redis/evaluate.js';
-import { FOUNDED, HANDED_OVER, UNSURE } from './variants.js';
+import { FRESH_VARIANTS, HANDOVER_VARIANTS, UNSURE_VARIANTS } from './variants.js';
 
-// What a node has minted is kept in one hash, the mark, at the Redis key `seqname`:
+// The sequence of a node is one hash at the Redis key `seqname`. The scripts call it the mark:
 //
-//   ring        the set of nodes that mints here, as a fingerprint, and `nodes` the same for people
-//   state       pending: no key was minted yet · open: keys are minted · closed: handed over to the ring in `next`
-//   generation  grows by one with each hand-over; 1 for a ring that began on empty nodes
-//   server      the replication id of the Redis that wrote it
-//   from        the millisecond beyond which the ring mints here
-//   ms variant  the last key minted, and `sum` over all of it, so that a reset by hand is noticed
+//   ring        the fingerprint of the node set that mints here; `nodes` holds the names of the nodes for people
+//   state       pending: no key was minted yet · open: keys are minted · closed: handed over to the node set in `next`
+//   generation  grows by one with each hand-over; 1 for a node set that began on empty nodes
+//   server      the replication id of the Redis that wrote the hash
+//   from        the millisecond beyond which the node set mints here
+//   ms variant  the last key that was minted; `sum` is a checksum over all fields, which shows a reset by hand
 //
-// A node never mints a key more than `lead` ahead of its clock, nor do the other nodes of its ring more than `lead` ahead
-// of the clock of a node that vouches for them. So when the mark is gone, or comes from another life of the server and may
-// be an older one, everything that was minted lies before now + lead + skew, here and on nodes that nobody here knows of.
+// A node never mints a key more than `lead` ahead of its clock. The other nodes of its node set never mint more than `lead`
+// ahead of the clock of this node. So everything that was minted lies before now + lead + skew, here and on nodes that
+// this node does not know. The scripts rely on that when the hash is missing, or was written before a restart and may be
+// out of date.
 
 const PROLOGUE = `${ON_MASTER}
 local key = KEYS[1]
@@ -69,28 +70,28 @@ local function status()
 end
 `;
 
-/** What is there. */
-export const LOOK = `${PROLOGUE}
+/** Reads the status. */
+export const READ_SEQUENCE = `${PROLOGUE}
 return status()`;
 
-/** Lets no other ring in: a pending mark where there is none. */
-export const PREPARE = `${PROLOGUE}
+/** Writes a pending sequence where there is none, which keeps other node sets out. */
+export const PREPARE_SEQUENCE = `${PROLOGUE}
 if not mark.ring then
   write('pending', '', tonumber(ARGV[7]), high)
   lost = false
 end
 return status()`;
 
-/** Takes a pending mark back, when its ring cannot begin after all. */
-export const WITHDRAW = `${PROLOGUE}
+/** Deletes a pending sequence whose node set cannot begin. */
+export const WITHDRAW_SEQUENCE = `${PROLOGUE}
 if mark.ring == ring and mark.state == 'pending' then
   redis.call('DEL', key)
   mark = {}
 end
 return status()`;
 
-/** Starts minting where the mark is pending or was lost, beyond \`base\` and all that can have been minted. */
-export const OPEN = `${PROLOGUE}
+/** Starts minting where the sequence is pending or was lost, beyond `base` and beyond every key that may exist. */
+export const OPEN_SEQUENCE = `${PROLOGUE}
 if mark.ring == ring and (mark.state == 'pending' or (mark.state == 'open' and lost)) then
   write('open', '', tonumber(mark.generation), math.max(high, tonumber(ARGV[7])))
   lost = false
@@ -98,19 +99,19 @@ end
 return status()`;
 
 /**
- * Reserves keys: as many as are asked for, or as many as there are up to \`lead\` ahead of the clock. Who is sure of
- * the other nodes reserves no millisecond beyond the last one that they vouch for.
+ * Reserves the keys that are asked for, or fewer: no key lies more than `lead` ahead of the clock. A caller with proofs of
+ * the other nodes reserves no millisecond beyond its bounds.
  */
-export const MINT = `${PROLOGUE}
+export const MINT_KEYS = `${PROLOGUE}
 if mark.ring ~= ring or mark.state ~= 'open' or lost then return status() end
 local index, size = tonumber(ARGV[7]), tonumber(ARGV[8])
 local count, above = tonumber(ARGV[9]), tonumber(ARGV[10])
 local function inClass(x) return x + (index - x) % size end
 
-local first, final, limit = ${UNSURE.first}, ${UNSURE.last}, now + lead
+local first, final, limit = ${UNSURE_VARIANTS.first}, ${UNSURE_VARIANTS.last}, now + lead
 if ARGV[11] == 'sure' and tonumber(ARGV[12]) >= now then
-  first, final, limit = ${FOUNDED.first}, ${FOUNDED.last}, math.min(limit, tonumber(ARGV[12]))
-  if mark.generation ~= '1' then first, final = ${HANDED_OVER.first}, ${HANDED_OVER.last} end
+  first, final, limit = ${FRESH_VARIANTS.first}, ${FRESH_VARIANTS.last}, math.min(limit, tonumber(ARGV[12]))
+  if mark.generation ~= '1' then first, final = ${HANDOVER_VARIANTS.first}, ${HANDOVER_VARIANTS.last} end
 end
 
 local ms, variant = inClass(math.max(now, above)), first
@@ -130,8 +131,8 @@ mark.ms, mark.variant = text(ms + math.floor(offset / width) * size), text(first
 redis.call('HSET', key, 'ms', mark.ms, 'variant', mark.variant, 'sum', sumOf(mark))
 return { 'keys', from, now, ms, variant, granted, more, first, final }`;
 
-/** Ends minting for this ring for good: the next one may begin beyond what is returned as high. */
-export const CLOSE = `${PROLOGUE}
+/** Ends minting for this node set. The next node set may begin beyond `high` of the reply. */
+export const CLOSE_SEQUENCE = `${PROLOGUE}
 local next, generation = ARGV[7], tonumber(ARGV[8])
 local isOurs = not mark.ring or (mark.ring == ring and mark.state ~= 'closed') or mark.state == 'pending'
 if isOurs and tonumber(mark.generation or 0) <= generation then
@@ -140,8 +141,8 @@ if isOurs and tonumber(mark.generation or 0) <= generation then
 end
 return status()`;
 
-/** Starts minting for this ring beyond \`base\`, on a node that no other ring mints on. */
-export const ADOPT = `${PROLOGUE}
+/** Starts minting for this node set beyond `base`, on a node where no other node set mints. */
+export const ADOPT_SEQUENCE = `${PROLOGUE}
 local base, generation = tonumber(ARGV[7]), tonumber(ARGV[8])
 local isFree = not mark.ring or mark.state ~= 'open' or (mark.ring == ring and lost)
 if isFree and (tonumber(mark.generation or 0) < generation or (mark.ring == ring and mark.state ~= 'closed')) then

@@ -1,30 +1,30 @@
 import { VARIANTS } from '../keys/codec.js';
 
-/** Consecutive variants of a millisecond, both ends among them. */
+/** Consecutive variants of a millisecond, from `first` to `last`, both included. */
 export interface VariantSpan {
   readonly first: number;
   readonly last: number;
 }
 
 /**
- * The variants of a ring that began on empty nodes: those that begin with `0` to `P`.
+ * The variants of a node set that began on empty nodes: those that begin with `0` to `P`.
  *
- * Nobody can tell an empty node that is new from one that has lost everything. A config from before a hand-over may
- * thus begin again on its nodes when all of them were emptied. It then mints other variants than the ring that took
- * over from it, so that the two never meet, whatever the clocks say and whichever nodes they have.
+ * An empty node may be new, or it may have lost everything. Nobody can tell the difference. So a config from before a
+ * hand-over may begin again after all of its nodes were emptied. It then mints other variants than the node set that took
+ * over, and their keys never meet, whatever the clocks say and whichever nodes they have.
  */
-export const FOUNDED: VariantSpan = { first: 0, last: 26 * 62 - 1 };
+export const FRESH_VARIANTS: VariantSpan = { first: 0, last: 26 * 62 - 1 };
 
-/** The variants of a ring that took over from another one: those that begin with `Q` to `p`. */
-export const HANDED_OVER: VariantSpan = { first: 26 * 62, last: 52 * 62 - 1 };
+/** The variants of a node set that took over from another one: those that begin with `Q` to `p`. */
+export const HANDOVER_VARIANTS: VariantSpan = { first: 26 * 62, last: 52 * 62 - 1 };
 
 /**
- * The variants of a node that cannot be sure of the other nodes of its ring: those that begin with `q` to `z`. A ring
- * that is sure of all its nodes, as every ring of one node is, never mints them.
+ * The variants of a node that has no proof of the other nodes of its node set: those that begin with `q` to `z`. A node set
+ * with proofs of all its nodes never mints them. Neither does a node set of one node.
  */
-export const UNSURE: VariantSpan = { first: 52 * 62, last: VARIANTS - 1 };
+export const UNSURE_VARIANTS: VariantSpan = { first: 52 * 62, last: VARIANTS - 1 };
 
-/** How many variants there are. */
+/** The number of variants in a span. */
 export function widthOf({ first, last }: VariantSpan): number {
   return last - first + 1;
 }

@@ -3,14 +3,7 @@ import { refuse } from '../../options.js';
 import { loadDriver } from '../../stores/driver.js';
 import type { ShardNode, ShardSettings } from '../config.js';
 
-/**
- * A client of the package `ioredis`, the default, or of `redis`. Its commands have no types, since neither package need be
- * installed; `new ShardMap<Redis>(…)` gives them theirs.
- */
-// biome-ignore lint/suspicious/noExplicitAny: see above
-export type AnyClient = any;
-
-/** What is needed of `ioredis`, and of what it makes. */
+/** The part of the package `ioredis` that is used here. */
 interface Ioredis {
   readonly Redis: new (
     options: object,
@@ -26,13 +19,13 @@ interface Command {
   reject: (error: Error) => void;
 }
 
+/** An error that the server answered with. */
 interface ReplyError extends Error {
-  /** What was answered. */
   readonly command?: { readonly name?: string };
 }
 
-/** The client of each node, made when it is first asked for. */
-export class Clients<Client> {
+/** The clients of the nodes. Each client is made on first use. */
+export class NodeClients<Client> {
   readonly #settings: ShardSettings;
   readonly #create: ((node: ShardNode) => Client) | undefined;
   readonly #made = new Map<ShardNode, Client>();
@@ -46,7 +39,7 @@ export class Clients<Client> {
     this.#create = create;
   }
 
-  /** Loads `ioredis`, if it is needed. */
+  /** Loads `ioredis`, unless `createClient` makes the clients. */
   async load(): Promise<void> {
     if (this.#create !== undefined || this.#ioredis !== undefined) return;
     this.#ioredis = (await loadDriver('ioredis', () => import('ioredis'))) as unknown as Ioredis;
@@ -55,10 +48,10 @@ export class Clients<Client> {
   /**
    * The client of a node.
    *
-   * @throws StoreError when `ioredis` is needed and not installed, or the map was closed
+   * @throws StoreError when `ioredis` is needed and not installed, or the map is closed
    */
   of(node: ShardNode): Client {
-    if (this.#isClosed) throw new StoreError(`the map was closed: there is no client of node ${node.name}`);
+    if (this.#isClosed) throw new StoreError(`the map is closed: node ${node.name} has no client any more`);
     const made = this.#made.get(node);
     if (made !== undefined) return made;
     const client = this.#create === undefined ? this.#connect(node) : this.#create(node);
@@ -66,7 +59,7 @@ export class Clients<Client> {
     return client;
   }
 
-  /** Ends the clients that were made here; those of `createClient` are their maker's. */
+  /** Ends the clients that were made here. Clients of `createClient` stay open. */
   close(): void {
     this.#isClosed = true;
     for (const end of this.#ends.splice(0)) end();
@@ -76,19 +69,19 @@ export class Clients<Client> {
     const { Redis } = this.#ioredis ?? requireIoredis();
     const settings = this.#settings;
     const { user, password, timeout } = settings;
-    let trouble: Error | undefined;
+    let connectionError: Error | undefined;
 
-    /** A client of which every command tells by the node's name that the node cannot be reached. */
+    /** A client whose commands fail with a `StoreError` that names the node when the node cannot be reached. */
     class NodeClient extends Redis {
       override sendCommand(command: Command, ...more: unknown[]): unknown {
         const { reject } = command;
         command.reject = (error) => {
-          // What the server has answered, and what was explained before, stays what it is. The answer to a login,
-          // which every command gets that waits for it, does not: it shows the password.
-          const isAnswer = (error as ReplyError)?.command?.name === command.name;
-          if (isAnswer || error instanceof StoreError) reject(error);
-          // That the last connection was refused says more than that there is none.
-          else reject(nodeError(node, command.name, trouble ?? error, settings));
+          // Errors that the server answered with and errors that already name the node are kept. The answer to a failed
+          // login reaches every waiting command. That error shows the password, so it is replaced.
+          const isReply = (error as ReplyError)?.command?.name === command.name;
+          if (isReply || error instanceof StoreError) reject(error);
+          // The reason why connecting failed says more than the message that there is no connection.
+          else reject(nodeError(node, command.name, connectionError ?? error, settings));
         };
         return super.sendCommand(command, ...more);
       }
@@ -101,36 +94,36 @@ export class Clients<Client> {
       lazyConnect: true,
       connectTimeout: timeout,
       maxRetriesPerRequest: 1,
-      // Else a client whose connection is gone keeps the process alive for two seconds after it was ended.
+      // By default an ended client whose connection is lost keeps the process alive for two seconds.
       disconnectTimeout: 100,
     });
     client.on('error', (error) => {
-      trouble = error;
+      connectionError = error;
     });
     client.on('ready', () => {
-      trouble = undefined;
+      connectionError = undefined;
     });
     this.#ends.push(() => client.disconnect());
     return client as Client;
   }
 }
 
-/** The `StoreError` for what a driver has thrown, naming the node and nothing of how to log in to it. */
+/** The `StoreError` for an error of a driver. The message names the node and never shows the login. */
 export function nodeError(
   node: ShardNode,
-  what: string,
+  operation: string,
   error: unknown,
   { password }: ShardSettings,
 ): StoreError {
   const { message, code } = (error ?? {}) as { message?: string; code?: unknown };
   const shown = (message || String(code ?? error)).replace(/:\/\/[^\s@/]*@/g, '://***@');
   const reason = password === undefined ? shown : shown.replaceAll(password, '***');
-  // Not the driver's own error: that of a failed login holds the password among its arguments.
+  // A copy, because the driver's own error holds the password after a failed login.
   const cause = Object.assign(new Error(reason), typeof code === 'string' && { code });
-  return new StoreError(`node ${node.name}: ${what} failed: ${reason}`, { cause });
+  return new StoreError(`node ${node.name}: ${operation} failed: ${reason}`, { cause });
 }
 
-/** `getClient` cannot wait for an import. In Node, Bun and Deno it need not: the package can be required. */
+/** Loads `ioredis` without waiting, because `getClient` cannot wait. Works in Node, Bun and Deno. */
 function requireIoredis(): Ioredis {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
   const module = process?.getBuiltinModule?.('module') as
@@ -143,5 +136,7 @@ function requireIoredis(): Ioredis {
       cause,
     });
   }
-  throw new StoreError('there is no client yet: call genKey() first, or give createClient');
+  throw new StoreError(
+    'ioredis is not loaded yet: await genKey() before the first getClient(), or set createClient',
+  );
 }

@@ -4,54 +4,60 @@ import { InvalidOptionError } from '../../errors.js';
 import { refuse } from '../../options.js';
 import type { ShardNode } from '../config.js';
 import { ShardMap } from '../shard-map.js';
-import { Wire } from './node-connection.js';
+import { NodeConnection } from './node-connection.js';
 
-/** Where a key is to be: its old owner and its new one. */
-export interface Route {
-  readonly source: Wire;
-  readonly target: Wire;
+/** The old owner and the new owner of a key that moves. */
+export interface OwnerChange {
+  readonly source: NodeConnection;
+  readonly target: NodeConnection;
 }
 
-/** The two maps of a resharding and their nodes, by name: the same `host:port` is the same node. */
-export class Parties {
+/** The two maps of a resharding and connections to their nodes. The same `host:port` is the same node. */
+export class ReshardContext {
   readonly from: ShardMap<unknown>;
   readonly to: ShardMap<unknown>;
-  /** Fingerprint of both rings with their weights. */
-  readonly move: string;
+  /** The fingerprint of this resharding: of the nodes of both maps with their weights. */
+  readonly reshardId: string;
   /** The same for people. */
-  readonly about: string;
-  readonly sources: ReadonlyMap<string, Wire>;
-  readonly targets: ReadonlyMap<string, Wire>;
+  readonly description: string;
+  /** The nodes of the old map by name. */
+  readonly sources: ReadonlyMap<string, NodeConnection>;
+  /** The nodes of the new map by name. */
+  readonly targets: ReadonlyMap<string, NodeConnection>;
 
-  /** @throws InvalidOptionError when keys cannot be moved from the one to the other */
+  /** @throws InvalidOptionError when keys cannot be moved from one map to the other */
   constructor(from: ShardMap<unknown>, to: ShardMap<unknown>) {
     this.from = requireMap('from', from);
     this.to = requireMap('to', to);
-    if (this.from === this.to) throw new InvalidOptionError('from and to must be two maps');
+    if (this.from === this.to) throw new InvalidOptionError('from and to must be two different maps');
     if (this.from.seqname !== this.to.seqname)
       throw new InvalidOptionError(
         `seqname must stay ${this.from.seqname}, not become ${this.to.seqname}: keys would repeat`,
       );
-    const [old, next] = [placementOf(this.from), placementOf(this.to)];
-    this.move = bytesToHex(md5(new TextEncoder().encode(JSON.stringify([old, next]))));
-    this.about = `${describe(this.from.nodes)} → ${describe(this.to.nodes)}`;
-    this.sources = wiresOf(this.from);
-    this.targets = wiresOf(this.to);
+    const [old, next] = [weightsOf(this.from), weightsOf(this.to)];
+    this.reshardId = bytesToHex(md5(new TextEncoder().encode(JSON.stringify([old, next]))));
+    this.description = `${describe(this.from.nodes)} → ${describe(this.to.nodes)}`;
+    this.sources = connectionsOf(this.from);
+    this.targets = connectionsOf(this.to);
   }
 
-  /** Every node once. */
-  get all(): Wire[] {
+  /** All nodes of both maps, each once. */
+  get nodes(): NodeConnection[] {
     return [...new Map([...this.targets, ...this.sources]).values()];
   }
 
-  /** Old and new owner of a key of this stem; `undefined` if they are the same. */
-  routeOf(stem: string): Route | undefined {
+  /** The old and the new owner of keys with this stem; `undefined` if they are the same node. */
+  ownerChangeOf(stem: string): OwnerChange | undefined {
     const [source, target] = [this.from.ownerOf(stem).name, this.to.ownerOf(stem).name];
-    return source === target ? undefined : this.route(source, target);
+    return source === target ? undefined : this.ownerChange(source, target);
   }
 
-  route(source: string, target: string): Route {
-    return { source: this.sources.get(source) as Wire, target: this.targets.get(target) as Wire };
+  /** The change from one node to another, both by name. */
+  ownerChange(source: string, target: string): OwnerChange {
+    return {
+      source: this.sources.get(source) as NodeConnection,
+      target: this.targets.get(target) as NodeConnection,
+    };
   }
 }
 
@@ -64,10 +70,10 @@ function requireMap(option: string, map: ShardMap<unknown>): ShardMap<unknown> {
   return map as ShardMap<unknown>;
 }
 
-const placementOf = (map: ShardMap<unknown>) => map.nodes.map(({ name, weight }) => [name, weight]);
+const weightsOf = (map: ShardMap<unknown>) => map.nodes.map(({ name, weight }) => [name, weight]);
 
-function wiresOf(map: ShardMap<unknown>): Map<string, Wire> {
-  return new Map(map.nodes.map((node) => [node.name, new Wire(map, node)]));
+function connectionsOf(map: ShardMap<unknown>): Map<string, NodeConnection> {
+  return new Map(map.nodes.map((node) => [node.name, new NodeConnection(map, node)]));
 }
 
 function describe(nodes: readonly ShardNode[]): string {

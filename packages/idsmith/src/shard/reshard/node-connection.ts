@@ -4,19 +4,19 @@ import { refuse } from '../../options.js';
 import type { ShardNode } from '../config.js';
 import type { ShardMap } from '../shard-map.js';
 
-/** How long a node may take to answer one command of ours, ms: a large value takes its time. */
+/** The longest time that a node may take to answer one command, ms. A large value takes long. */
 const TIMEOUT = 30_000;
 
-/** What a command may be made of. Keys and values are bytes, whatever they are. */
-export type Word = string | number | Uint8Array;
+/** One word of a command. Keys and values may be any bytes. */
+export type CommandWord = string | number | Uint8Array;
 
-/** Sends one command and gives its reply, text as bytes. */
-type Send = (words: readonly Word[]) => Promise<unknown>;
+/** Sends one command. Text in the reply comes as bytes. */
+type Send = (words: readonly CommandWord[]) => Promise<unknown>;
 
 const digests = new Map<string, Promise<string>>();
 
-/** A node as resharding talks to it: in bytes, with scripts, and with errors that name the node. */
-export class Wire {
+/** A node, as resharding talks to it: commands and scripts in bytes, and errors that name the node. */
+export class NodeConnection {
   readonly node: ShardNode;
   readonly #map: ShardMap<unknown>;
   #send: Send | undefined;
@@ -31,22 +31,22 @@ export class Wire {
   }
 
   /**
-   * @param what it is done for, for the error
+   * @param operation the name of the operation in error messages
    * @throws StoreError naming the node
    */
-  async command(what: string, ...words: Word[]): Promise<unknown> {
-    return this.#guarded(what, (send) => send(words));
+  async command(operation: string, ...words: CommandWord[]): Promise<unknown> {
+    return this.#guarded(operation, (send) => send(words));
   }
 
-  /** Runs a script. One that is not answered in time may still be run later, which all of them allow for. */
+  /** Runs a script. After a timeout, Redis may still run the script. All scripts allow for that. */
   async run(
-    what: string,
+    operation: string,
     script: string,
-    keys: readonly Word[],
-    args: readonly Word[] = [],
+    keys: readonly CommandWord[],
+    args: readonly CommandWord[] = [],
   ): Promise<unknown[]> {
     const sha = await sha1(script);
-    const reply = await this.#guarded(what, async (send) => {
+    const reply = await this.#guarded(operation, async (send) => {
       try {
         return await send(['EVALSHA', sha, keys.length, ...keys, ...args]);
       } catch (error) {
@@ -57,35 +57,36 @@ export class Wire {
     return reply as unknown[];
   }
 
-  async #guarded(what: string, use: (send: Send) => Promise<unknown>): Promise<unknown> {
+  async #guarded(operation: string, use: (send: Send) => Promise<unknown>): Promise<unknown> {
     try {
       this.#send ??= sender(this.#map.clientOf(this.node));
       return await within(TIMEOUT, use(this.#send));
     } catch (error) {
-      throw this.failure(what, error);
+      throw this.errorOf(operation, error);
     }
   }
 
-  /** The error of ours for what a driver has thrown. */
-  failure(what: string, error: unknown): IdError {
-    const mark = this.#map.marks[this.node.index];
-    if (mark === undefined || (error instanceof IdError && error.code !== 'STORE')) return error as IdError;
-    return mark.server.failure(what, error);
+  /** The error to throw for an error of a driver. */
+  errorOf(operation: string, error: unknown): IdError {
+    const sequence = this.#map.sequences[this.node.index];
+    if (sequence === undefined || (error instanceof IdError && error.code !== 'STORE'))
+      return error as IdError;
+    return sequence.runner.errorOf(operation, error);
   }
 }
 
-/** What is needed of `ioredis` and of `redis` here. */
-interface Clientlike {
-  callBuffer?(...words: Word[]): Promise<unknown>;
+/** The parts of clients of `ioredis` and `redis` that are used here. */
+interface BinaryClient {
+  callBuffer?(...words: CommandWord[]): Promise<unknown>;
   withTypeMapping?(types: object): { sendCommand(words: (string | Uint8Array)[]): Promise<unknown> };
   readonly options?: { readonly keyPrefix?: string };
 }
 
-/** How `redis` names replies that are text: by their first byte, `$`. */
+/** The type of text replies in the package `redis`: their first byte, `$`. */
 const BLOB_STRING = 36;
 
 function sender(client: unknown): Send {
-  const redis = client as Clientlike;
+  const redis = client as BinaryClient;
   if (redis?.options?.keyPrefix) refuse('keyPrefix', 'empty for resharding', redis.options.keyPrefix);
   if (typeof redis?.callBuffer === 'function')
     return async (words) => redis.callBuffer?.(...words.map(toDriver));
@@ -93,11 +94,11 @@ function sender(client: unknown): Send {
     const inBytes = redis.withTypeMapping({ [BLOB_STRING]: Buffer });
     return async (words) => inBytes.sendCommand(words.map(toDriver));
   }
-  return refuse('a client', 'one of the package ioredis or redis', client);
+  return refuse('client', 'a client of the package ioredis or redis', client);
 }
 
-/** Drivers take bytes as a `Buffer` only. */
-function toDriver(word: Word): string | Uint8Array {
+/** Turns bytes into a `Buffer`, because drivers take no other bytes. */
+function toDriver(word: CommandWord): string | Uint8Array {
   if (typeof word !== 'object') return String(word);
   return Buffer.isBuffer(word) ? word : Buffer.from(word.buffer, word.byteOffset, word.byteLength);
 }

@@ -1,16 +1,16 @@
-/** The name of a Redis key: text where its bytes are text, as those of a map's keys always are. */
-export type Name = string | Uint8Array;
+/** The name of a Redis key: text if its bytes are UTF-8, as those of a map's keys always are; otherwise the bytes. */
+export type RedisKey = string | Uint8Array;
 
-/** What bytes that are no UTF-8 become in text. */
+/** The character that stands for bytes that are not UTF-8. */
 const REPLACEMENT = '\uFFFD';
 
-/** The name that a driver gave as bytes. */
-export function nameOf(bytes: Uint8Array): Name {
+/** The key with the name that a driver returned as bytes. */
+export function redisKeyOf(bytes: Uint8Array): RedisKey {
   const text = Buffer.prototype.toString.call(bytes);
   return text.includes(REPLACEMENT) ? bytes : text;
 }
 
-/** The name for people, and for telling names apart. */
-export function textOf(name: Name): string {
-  return typeof name === 'string' ? name : Buffer.from(name).toString('latin1');
+/** The name as text, for messages and for comparing keys. */
+export function redisKeyText(key: RedisKey): string {
+  return typeof key === 'string' ? key : Buffer.from(key).toString('latin1');
 }

@@ -1,11 +1,15 @@
-/** What a node knows of the resharding it takes part in: a hash. Of no map, and never moved. */
-export const STATE = 'idsmith:reshard';
-/** On the old owner: the keys somebody is about to take away, each with the number of the latest taking. A hash. */
-export const OUT = 'idsmith:reshard:out';
-/** On the new owner: the keys that are being brought, each with the number of the latest claim and a digest of the copy. */
-export const IN = 'idsmith:reshard:in';
+// Redis keys that resharding keeps on every node. They belong to no map and are never moved.
 
-/** Whether a Redis key is one of the above. */
-export function isOurs(key: string): boolean {
-  return key === STATE || key === OUT || key === IN;
+/** A hash: the resharding that the node takes part in, and its phase. */
+export const STATE_KEY = 'idsmith:reshard';
+
+/** A hash on the old owner: each key that a mover has taken, with the number of the latest TAKE. */
+export const OUTGOING_KEY = 'idsmith:reshard:out';
+
+/** A hash on the new owner: each key that a mover brings, with the number of the latest CLAIM and a digest of the copy. */
+export const INCOMING_KEY = 'idsmith:reshard:in';
+
+/** Tells whether a Redis key is one of the reserved keys. */
+export function isReservedKey(key: string): boolean {
+  return key === STATE_KEY || key === OUTGOING_KEY || key === INCOMING_KEY;
 }

@@ -2,73 +2,70 @@ import { StoreError } from '../../errors.js';
 import { refuse, requireInteger, requireKnown } from '../../options.js';
 import { handOver } from '../mint/handover.js';
 import type { ShardMap } from '../shard-map.js';
-import { Parties } from './context.js';
-import { type Between, Mover } from './move/key-mover.js';
-import { leftovers, Passes } from './move/node-passes.js';
-import { begin, finish, lookAt } from './move/phase.js';
-import { type ReshardProgress, Tally } from './move/progress.js';
-import { Pace } from './move/rate-limit.js';
-import { requireDistinct } from './plan/check-distinct-servers.js';
-import { requireNoClash } from './plan/check-targets-empty.js';
-import { Places } from './plan/key-placement.js';
-import {
-  PLAN_NAMES,
-  type PlanOptions,
-  type ReshardPair,
-  readAllKeys,
-  readSignal,
-} from './plan/plan-reshard.js';
-import { takePart } from './route/transition-routing.js';
+import { ReshardContext } from './context.js';
+import { type AfterStep, KeyMover } from './move/key-mover.js';
+import { NodePasses } from './move/node-passes.js';
+import { beginReshard, finishReshard, readPhases } from './move/phase.js';
+import { ProgressTracker, type ReshardProgress } from './move/progress.js';
+import { RateLimit } from './move/rate-limit.js';
+import { settleLeftovers } from './move/settle-leftovers.js';
+import { requireDistinctServers } from './plan/check-distinct-servers.js';
+import { requireTargetsEmpty } from './plan/check-targets-empty.js';
+import { KeyPlacement } from './plan/key-placement.js';
+import { PLAN_OPTION_NAMES, type PlanOptions, readAllKeys, readSignal } from './plan/plan-options.js';
+import type { ReshardPair } from './plan/plan-reshard.js';
+import { type ReshardOutcome, startTransition } from './route/transition-routing.js';
 
-/** How many keys a round trip carries at most. */
+/** The default for the largest number of keys in one round trip. */
 const BATCH = 500;
 
-/** How often all nodes are gone through before it is said that there is no end to it. */
+/** The number of passes over all nodes after which the resharding gives up. */
 const MAX_PASSES = 10;
 
-/** How to reshard. */
+/** The options of `reshard`. */
 export interface ReshardOptions extends PlanOptions {
-  /** The most keys to move in a second. Default: as many as can be. */
+  /** The largest number of keys to move in a second. Default: no limit. */
   readonly rate?: number;
-  /** The most keys to move in one go, while which their nodes do nothing else. Default 500. */
+  /** The largest number of keys to move in one script. A node does nothing else while a script runs. Default 500. */
   readonly batch?: number;
-  /** Is told where it is, after each batch. */
+  /** Called with the progress after each batch. */
   readonly onProgress?: (progress: ReshardProgress) => void;
-  /** @internal Called between the steps of a batch. */
-  readonly between?: Between;
+  /** @internal Called after each step of a batch. */
+  readonly afterStep?: AfterStep;
 }
 
-const RESHARD_NAMES = [...PLAN_NAMES, 'rate', 'batch', 'onProgress', 'between'];
+const RESHARD_OPTION_NAMES = [...PLAN_OPTION_NAMES, 'rate', 'batch', 'onProgress', 'afterStep'];
 
-/** What resharding has done. */
+/** The report of a resharding. */
 export interface ReshardReport {
-  /** From → to, in the order of the nodes; only those with keys. */
+  /** The pairs of nodes with moved keys, in the order of the nodes. */
   readonly pairs: readonly ReshardPair[];
-  /** How many keys this run has moved, not counting those that were moved since somebody used them. */
+  /** The number of keys that this run moved. Keys that applications moved by using them are not counted. */
   readonly moved: number;
-  /** How large their values were, as they were sent. */
+  /** The size of their values, as sent. */
   readonly bytes: number;
-  /** How many keys were where they belong already. */
+  /** The number of keys that were already on the right node. */
   readonly stayed: number;
-  /** Keys that were left alone: none of the map's making, or on a node that owned them in neither map. */
+  /** The number of keys that were left alone: not keys of the map, or on a node that owns them in neither map. */
   readonly skipped: number;
-  /** Keys of which the old owner's value was dropped, since the new one had another that did not come from there. */
+  /** The number of values of old owners that were dropped because the new owner had a value of its own. */
   readonly superseded: number;
-  /** Processes with a map in transition that had been silent for ten seconds, and were taken for ended. */
+  /** The number of processes with a map in transition that were silent for ten seconds and counted as dead. */
   readonly lapsed: number;
   readonly seconds: number;
 }
 
 /**
- * Moves every key to the node that owns it in `to`, with its TTL, while it may be read and written through maps in
- * transition. Ended at any point and run again it goes on. First of all minting goes over to `to`.
+ * Moves every key, with its TTL, to the node that owns it in `to`. Applications may read and write the keys during the move
+ * through maps in transition. A resharding that was stopped or killed continues when it is run again. Minting is handed over
+ * to `to` first.
  *
- * From the call on, `getClient` and `genKey` of `from` and `to` themselves are those of a map in transition. Once it has
- * succeeded, `to` is what it was, and `from` follows it.
+ * From the call on, `from` and `to` behave as maps in transition. After success, `to` behaves as before, and `from` forwards
+ * to `to`.
  *
- * @throws InvalidOptionError when keys cannot be moved from the one map to the other
- * @throws StoreError naming a node that failed. Run it again.
- * @throws the reason of `signal`, once what is under way has ended
+ * @throws InvalidOptionError when keys cannot be moved from one map to the other
+ * @throws StoreError naming a node that failed. Run `reshard` again.
+ * @throws the reason of `signal`, after the batches under way have finished
  *
  * @example
  * await reshard(new ShardMap(four), new ShardMap(six), { rate: 5000, onProgress: ({ moved }) => console.log(moved) });
@@ -78,50 +75,55 @@ export async function reshard(
   to: ShardMap<unknown>,
   options: ReshardOptions = {},
 ): Promise<ReshardReport> {
-  requireKnown('options', options, RESHARD_NAMES);
-  const parties = new Parties(from, to);
+  requireKnown('options', options, RESHARD_OPTION_NAMES);
+  const context = new ReshardContext(from, to);
   const { onProgress } = options;
   const signal = readSignal(options.signal);
-  const pace = new Pace(readRate(options.rate));
-  const batch = Math.min(requireInteger('batch', options.batch ?? BATCH, 1, 10_000), pace.most);
+  const rateLimit = new RateLimit(readRate(options.rate));
+  const batch = Math.min(requireInteger('batch', options.batch ?? BATCH, 1, 10_000), rateLimit.largestBatch);
   if (onProgress !== undefined && typeof onProgress !== 'function')
     refuse('onProgress', 'a function', onProgress);
-  const places = new Places(parties, readAllKeys(options.allKeys));
+  const placement = new KeyPlacement(context, readAllKeys(options.allKeys));
   signal?.throwIfAborted();
 
-  const tally = new Tally(parties, onProgress);
-  // Before anything is waited for: what is called after `reshard` was called takes part in it.
-  const end = takePart(parties);
-  let outcome: Parameters<typeof end>[0] = 'not begun';
+  const progress = new ProgressTracker(context, onProgress);
+  // Before the first await: commands that follow the call of `reshard` already go through the transition.
+  const endTransition = startTransition(context);
+  let outcome: ReshardOutcome = 'not begun';
   try {
-    const phases = await lookAt(parties);
-    await requireDistinct(parties);
+    const phases = await readPhases(context);
+    await requireDistinctServers(context);
     if (!phases.every((phase) => phase === 'moving' || phase === 'done'))
-      await requireNoClash(parties, places);
-    await handOver(parties.from.marks, parties.to.marks);
+      await requireTargetsEmpty(context, placement);
+    await handOver(from.sequences, to.sequences);
     outcome = 'not finished';
-    const lapsed = await begin(parties, signal);
-    const mover = new Mover(parties.move, options.between);
-    const passes = new Passes(parties, { places, mover, tally, pace, batch, signal });
-    for (let pass = 1; ; pass++) {
-      const found = await passes.run(pass === 1);
-      if (found === 0 && (await leftovers(parties, places, mover)) === 0) break;
-      if (pass === MAX_PASSES)
-        throw new StoreError(
-          `resharding has no end: after ${pass} passes there are still keys on nodes that no longer own them. ` +
-            'Processes with the old config write there: end them, and run it again',
-        );
-    }
-    await finish(parties);
+    const lapsed = await beginReshard(context, signal);
+    const mover = new KeyMover(context.reshardId, options.afterStep);
+    const passes = new NodePasses(context, { placement, mover, progress, rateLimit, batch, signal });
+    await moveAllKeys(passes, () => settleLeftovers(context, placement, mover));
+    await finishReshard(context);
     outcome = 'finished';
-    return { ...tally.report(), lapsed };
+    return { ...progress.totals(), lapsed };
   } finally {
-    await end(outcome);
+    await endTransition(outcome);
+  }
+}
+
+/** Makes passes over all nodes until a pass finds no key to move and no mover has left anything unfinished. */
+async function moveAllKeys(passes: NodePasses, settle: () => Promise<number>): Promise<void> {
+  for (let pass = 1; ; pass++) {
+    const found = await passes.run(pass === 1);
+    if (found === 0 && (await settle()) === 0) return;
+    if (pass === MAX_PASSES)
+      throw new StoreError(
+        `resharding does not end: after ${pass} passes there are still keys on nodes that no longer own them. ` +
+          'Processes with the old config write there: stop these processes, and run it again',
+      );
   }
 }
 
 function readRate(rate: unknown): number {
   if (rate === undefined || rate === Number.POSITIVE_INFINITY) return Number.POSITIVE_INFINITY;
   if (typeof rate === 'number' && rate > 0) return rate;
-  return refuse('rate', 'keys a second, more than 0', rate);
+  return refuse('rate', 'keys per second, more than 0', rate);
 }

@@ -1,18 +1,18 @@
 import { md5 } from '../../encoding/md5.js';
 import { refuse, requireInteger } from '../../options.js';
-import { refuseMore } from '../extra-arguments.js';
-import { ringHash } from './key-hash.js';
+import { refuseExtraArguments } from '../extra-arguments.js';
+import { keyHash } from './key-hash.js';
 
 const encoder = new TextEncoder();
 
-/** The largest weight: more would not be exact in the single precision that upstream reckons in. */
+/** The largest weight. hash_ring calculates in single precision, which is not exact above 2^24. */
 export const MAX_WEIGHT = 2 ** 24;
 
-/** How many points a bucket of the index holds at most on average. */
+/** The average number of points in a bucket of the index, at most. */
 const POINTS_PER_BUCKET = 1;
 
 /**
- * A consistent-hash ring of weighted nodes, the same as hash_ring 0.2.1 makes of them: a key has the same owner on both.
+ * A consistent-hash ring of weighted nodes. Every key has the same owner as on a ring of hash_ring 0.2.1.
  *
  * With n nodes of total weight T, a node of weight w has floor(w / T × 40 × n) replicas of four points each. A key
  * belongs to the node of the first point at or after its hash.
@@ -23,19 +23,20 @@ const POINTS_PER_BUCKET = 1;
  */
 export class HashRing {
   readonly #names: readonly string[];
-  /** The points, ascending, and whose each is: a number in `#names`. The first one comes once more at the end. */
+  /** The points in ascending order. A last point of 2^32 stands for the first one, so that the ring closes. */
   readonly #points: Float64Array;
+  /** The owner of each point, as an index into `#names`. */
   readonly #owners: Uint16Array;
-  /** For each value of a hash's upper bits, the first point that is not before all such hashes. */
+  /** For each value of a hash's upper bits: the first point at or after the lowest hash with these bits. */
   readonly #index: Uint32Array;
   readonly #shift: number;
 
   /**
-   * @param nodes each node's weight, a whole number from 1 to 2^24
-   * @throws InvalidOptionError when there is no node or a weight is none, naming the node
+   * @param nodes the weight of each node by name: a whole number from 1 to 2^24
+   * @throws InvalidOptionError when there is no node, or naming the node whose weight is out of range
    */
-  constructor(nodes: Readonly<Record<string, number>>, ...more: never[]) {
-    refuseMore('new HashRing(nodes)', more, 'the hash is always MD5');
+  constructor(nodes: Readonly<Record<string, number>>, ...extra: never[]) {
+    refuseExtraArguments('new HashRing(nodes)', extra, 'the hash is always MD5');
     if (typeof nodes !== 'object' || nodes === null) refuse('nodes', 'an object of names and weights', nodes);
     const entries = Object.entries(nodes);
     if (entries.length === 0) refuse('nodes', 'one node or more', nodes);
@@ -43,7 +44,7 @@ export class HashRing {
     for (const [name, weight] of entries) requireInteger(`the weight of ${name}`, weight, 1, MAX_WEIGHT);
     this.#names = entries.map(([name]) => name);
     const points = pointsOf(entries);
-    if (points.length === 0) refuse('nodes', 'weights of which one at least gets a point', 'none');
+    if (points.length === 0) refuse('nodes', 'weights that give at least one node a point', nodes);
     this.#points = Float64Array.from([...points.map(([point]) => point), 2 ** 32]);
     this.#owners = Uint16Array.from([...points, points[0] as Point].map(([, owner]) => owner));
     const bits = Math.ceil(Math.log2(points.length / POINTS_PER_BUCKET));
@@ -57,19 +58,19 @@ export class HashRing {
   }
 
   /**
-   * The place of that node in the order they were given in.
+   * The index of the node that owns `key`, in the order of the constructor's argument.
    *
    * @internal
    */
   indexOf(key: string): number {
-    const hash = ringHash(key);
-    // A shift by 32 would be one by 0: a ring of one point has one bucket.
+    const hash = keyHash(key);
+    // JavaScript takes a shift by 32 for a shift by 0. A ring of one point has one bucket.
     let at = this.#index[this.#shift === 32 ? 0 : hash >>> this.#shift] as number;
     while ((this.#points[at] as number) < hash) at++;
     return this.#owners[at] as number;
   }
 
-  /** How many points each node has; a node of very little weight may have none. */
+  /** The number of points of each node. A node of very little weight may have none. */
   get points(): Record<string, number> {
     const counts = new Array<number>(this.#names.length).fill(0);
     for (const owner of this.#owners.subarray(0, -1)) counts[owner] = (counts[owner] as number) + 1;
@@ -83,7 +84,7 @@ function pointsOf(entries: readonly [string, number][]): Point[] {
   const f32 = Math.fround;
   const total = entries.reduce((sum, [, weight]) => sum + weight, 0);
   const points = entries.flatMap(([name, weight], owner) => {
-    // Upstream reckons in single precision, so that equal weights give 39 replicas for some numbers of nodes.
+    // hash_ring calculates in single precision: for some numbers of nodes, equal weights give 39 replicas.
     const replicas = Math.floor(f32(f32(f32(weight) / f32(total)) * 40 * entries.length));
     return Array.from({ length: replicas }, (_, replica) => {
       const digest = new DataView(md5(encoder.encode(`${name}-${replica}`)).buffer);

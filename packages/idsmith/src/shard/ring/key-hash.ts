@@ -1,16 +1,16 @@
 import { md5 } from '../../encoding/md5.js';
 
-// The place of a key on the ring is the first word of its MD5. Looking a key up is that hash and little else, so it
-// is written out here for speed: one block of 64 bytes, no allocation, its words straight from the character codes of
-// a short ASCII key. `encoding/md5.ts` does the others.
+// The position of a key on the ring is the first word of its MD5. Most of the time of a lookup goes into this hash, so
+// the hash of a short ASCII key is written out here for speed: one block of 64 bytes, no allocation, words made directly
+// from character codes. `encoding/md5.ts` hashes all other keys.
 
-/** The block of the key at hand: sixteen little-endian words, of which the last stays 0. */
+/** The block of the current key: sixteen little-endian words. The last word stays 0. */
 const words = new Int32Array(16);
 
 const encoder = new TextEncoder();
 
 /** The first four bytes of the MD5 of `key` in UTF-8, read as a little-endian number. */
-export function ringHash(key: string): number {
+export function keyHash(key: string): number {
   const { length } = key;
   if (length > 55) return longHash(key);
   words.fill(0);
@@ -19,7 +19,7 @@ export function ringHash(key: string): number {
     if (code > 127) return longHash(key);
     words[i >> 2] = (words[i >> 2] as number) | (code << ((i & 3) << 3));
   }
-  // A 1 bit ends the message, its length in bits the block.
+  // A 1 bit ends the message. The message's length in bits ends the block.
   words[length >> 2] = (words[length >> 2] as number) | (0x80 << ((length & 3) << 3));
   words[14] = length << 3;
   return firstWord(words);
@@ -30,8 +30,8 @@ function longHash(key: string): number {
 }
 
 /**
- * MD5 of one block, its first word. RFC 1321 step by step, but that what can be added before the other operands of a
- * step are known is added first, and that the last three steps, which change other words only, are left out.
+ * The first word of the MD5 of one block. The code follows RFC 1321 step by step, with two differences: operands that are
+ * known early are added first, and the last three steps are missing because they change other words only.
  */
 function firstWord(block: Int32Array): number {
   const w0 = block[0] as number;

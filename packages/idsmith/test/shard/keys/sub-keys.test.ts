@@ -35,7 +35,7 @@ describe('minify and maxify', () => {
     expect(map.minify(['name', 5, null, undefined])).toEqual(['name', 5, null, undefined]);
   });
 
-  it('mark a name that looks like a short form, so that it clashes with none and comes back', () => {
+  it('sequence a name that looks like a short form, so that it clashes with none and comes back', () => {
     const object = { name: 'John', n: 'noon', '~n': 'tilde', '~other': 1 };
     expect(map.minify(object)).toEqual({ n: 'John', '~n': 'noon', '~~n': 'tilde', '~other': 1 });
     expect(map.maxify(map.minify(object))).toEqual(object);

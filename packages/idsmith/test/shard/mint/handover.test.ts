@@ -3,7 +3,7 @@ import { type ShardConfig, ShardMap } from 'idsmith/shard';
 import { afterEach, expect, it } from 'vitest';
 import { describeWith, type RedisServer } from '../../../../../test/services/index.ts';
 import { handOver } from '../../../src/shard/mint/handover.ts';
-import { RingConflictError } from '../../../src/shard/mint/open-sequences.ts';
+import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
 import { repeated } from '../../support/unique.ts';
 import { entriesOf, positionOf, type Shards, startShards } from '../start-shards.ts';
 
@@ -44,7 +44,7 @@ await describeWith(['redis'], 'Another set of nodes', () => {
       try {
         keys.push(...(await map.genKeys('user', 500)), await map.genKey());
       } catch (error) {
-        if (error instanceof RingConflictError) return keys;
+        if (error instanceof NodeSetConflictError) return keys;
         throw error;
       }
     }
@@ -79,13 +79,13 @@ await describeWith(['redis'], 'Another set of nodes', () => {
     const keys = await old.genKeys('user', 100_000);
     const late = Array.from({ length: 4 }, () => mintUntilRefused(old));
     for (let i = 0; i < 20; i++) keys.push(...(await old.genKeys('user', 100)));
-    await handOver(old.marks, next.marks);
+    await handOver(old.sequences, next.sequences);
     keys.push(...(await Promise.all(late)).flat());
     keys.push(...(await next.genKeys('user', 100_000)));
     keys.push(...(await mintOnAll(next)));
     const refused = await old.genKey().catch((error) => error);
-    expect(refused).toBeInstanceOf(RingConflictError);
-    expect(refused.next).toBe(next.marks[0]!.ring.fingerprint);
+    expect(refused).toBeInstanceOf(NodeSetConflictError);
+    expect(refused.next).toBe(next.sequences[0]!.nodeSet.fingerprint);
     expect(repeated(keys.map(positionOf))).toEqual([]);
   });
 
@@ -95,7 +95,7 @@ await describeWith(['redis'], 'Another set of nodes', () => {
     let [from, to] = [old, next];
     for (let round = 0; round < 6; round++) {
       keys.push(...(await from.genKeys('user', 20_000)));
-      await handOver(from.marks, to.marks);
+      await handOver(from.sequences, to.sequences);
       [from, to] = [to, from];
     }
     expect(repeated(keys)).toEqual([]);
@@ -109,25 +109,25 @@ await describeWith(['redis'], 'Another set of nodes', () => {
       if (left-- <= 0) throw new StoreError('killed');
     };
     const breaking = (map: ShardMap) =>
-      map.marks.map((mark) =>
-        Object.create(mark, {
+      map.sequences.map((sequence) =>
+        Object.create(sequence, {
           close: {
-            value: async (...args: [string, number]) => interrupted().then(() => mark.close(...args)),
+            value: async (...args: [string, number]) => interrupted().then(() => sequence.close(...args)),
           },
           adopt: {
-            value: async (...args: [number, number]) => interrupted().then(() => mark.adopt(...args)),
+            value: async (...args: [number, number]) => interrupted().then(() => sequence.adopt(...args)),
           },
-          look: { value: () => mark.look() },
-          node: { value: mark.node },
+          readStatus: { value: () => sequence.readStatus() },
+          node: { value: sequence.node },
         }),
       );
     await expect(handOver(breaking(old), breaking(next))).rejects.toThrow('killed');
-    await handOver(old.marks, next.marks);
+    await handOver(old.sequences, next.sequences);
     keys.push(...(await next.genKeys('user', 20_000)), ...(await next.genKeys('user', 20_000)));
-    await handOver(old.marks, next.marks);
+    await handOver(old.sequences, next.sequences);
     keys.push(...(await next.genKeys('user', 20_000)));
     expect(repeated(keys)).toEqual([]);
-    await expect(old.genKey()).rejects.toBeInstanceOf(RingConflictError);
+    await expect(old.genKey()).rejects.toBeInstanceOf(NodeSetConflictError);
   });
 
   it('takes over where a node has forgotten its sequence before, meanwhile and afterwards', async () => {
@@ -136,13 +136,13 @@ await describeWith(['redis'], 'Another set of nodes', () => {
     await servers[1]!.command('DEL', SEQUENCE);
     await servers[2]!.restart({ empty: true });
     const late = mintUntilRefused(old);
-    await handOver(old.marks, next.marks);
+    await handOver(old.sequences, next.sequences);
     keys.push(...(await late));
     await servers[0]!.command('DEL', SEQUENCE);
     await servers[5]!.restart({ empty: true });
     keys.push(...(await next.genKeys('user', 20_000)));
     // Those who knew nothing of it are told by the nodes that remember.
-    await expect(mapOn(servers.slice(0, 4)).genKey()).rejects.toBeInstanceOf(RingConflictError);
+    await expect(mapOn(servers.slice(0, 4)).genKey()).rejects.toBeInstanceOf(NodeSetConflictError);
     keys.push(...(await mintOnAll(next)));
     expect(repeated(keys)).toEqual([]);
   });
@@ -166,9 +166,9 @@ await describeWith(['redis'], 'Another set of nodes', () => {
     while (old.virtualShardOf(keys.at(-1)!) !== 3);
     await servers[3]!.kill();
     const name = old.nodes[3]!.name;
-    await expect(handOver(old.marks, next.marks)).rejects.toThrow(`node ${name}`);
+    await expect(handOver(old.sequences, next.sequences)).rejects.toThrow(`node ${name}`);
     const five = mapOn(servers.filter((server) => server !== servers[3]));
-    await handOver(old.marks, five.marks, [name]);
+    await handOver(old.sequences, five.sequences, [name]);
     for (let i = 0; i < 5; i++) keys.push(...(await five.genKeys('user', 50_000)));
     expect(repeated(keys)).toEqual([]);
   });
@@ -177,9 +177,9 @@ await describeWith(['redis'], 'Another set of nodes', () => {
     const { old, next, servers } = await fourAndSix();
     const third = mapOn(servers.slice(0, 5));
     await old.genKey();
-    await handOver(old.marks, next.marks);
-    await expect(handOver(old.marks, third.marks)).rejects.toBeInstanceOf(RingConflictError);
-    await handOver(next.marks, third.marks);
+    await handOver(old.sequences, next.sequences);
+    await expect(handOver(old.sequences, third.sequences)).rejects.toBeInstanceOf(NodeSetConflictError);
+    await handOver(next.sequences, third.sequences);
     expect(await third.genKey()).toHaveLength(11);
   });
 
@@ -201,13 +201,13 @@ await describeWith(['redis'], 'Another set of nodes', () => {
   ])('is what has %s, and is refused', async (_, other) => {
     const { old, servers } = await fourAndSix();
     await old.genKey();
-    await expect(other(servers).genKey()).rejects.toBeInstanceOf(RingConflictError);
+    await expect(other(servers).genKey()).rejects.toBeInstanceOf(NodeSetConflictError);
   });
 
   it('has the same epoch, or is refused', async () => {
     const { old, servers } = await fourAndSix();
     const earlier = mapOn(servers, { epoch: 5 });
-    await expect(handOver(old.marks, earlier.marks)).rejects.toThrow(
+    await expect(handOver(old.sequences, earlier.sequences)).rejects.toThrow(
       /^epoch must stay 1325404800000, not become 5/,
     );
   });

@@ -6,7 +6,7 @@ import { ShardMap } from 'idsmith/shard';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '../../../../../test/services/index.ts';
-import { boundsOf } from '../../../src/shard/mint/mint-bounds.ts';
+import { mintBoundsOf } from '../../../src/shard/mint/mint-bounds.ts';
 import type { KeyRange } from '../../../src/shard/mint/node-sequence.ts';
 import { widthOf } from '../../../src/shard/mint/variants.ts';
 import { repeated } from '../../support/unique.ts';
@@ -37,8 +37,8 @@ async function withRedis<T>({ url }: RedisServer, work: (redis: Redis) => Promis
 /** Writes a sequence that is whole in itself but stands elsewhere, as one that a wrong clock has left behind. */
 function moveSequence(server: RedisServer, ms: number): Promise<void> {
   return withRedis(server, async (redis) => {
-    const mark = await redis.hgetall(SEQUENCE);
-    const { ring, state, next, generation, server: id, from } = mark;
+    const sequence = await redis.hgetall(SEQUENCE);
+    const { ring, state, next, generation, server: id, from } = sequence;
     const text = `${[ring, state, next, generation, id, from, ms, 0].join(' ')} `;
     const sum = createHash('sha1').update(text).digest('hex');
     await redis.hset(SEQUENCE, { ms: String(ms), variant: '0', sum });
@@ -52,7 +52,7 @@ await describeWith(['redis'], 'A node that has forgotten what it minted', () => 
   async function expectNoneAgain(fault: (server: RedisServer) => Promise<unknown>): Promise<void> {
     const map = new ShardMap(shards.config);
     await map.genKey();
-    const all = (await map.marks[0]!.mint(10_000_000, 0, boundsOf([], 0))) as KeyRange;
+    const all = (await map.sequences[0]!.mint(10_000_000, 0, mintBoundsOf([], 0))) as KeyRange;
     const { span } = all;
     const width = widthOf(span);
     const first = all.ms * width + all.variant - span.first;

@@ -1,18 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { boundsOf, type Proof, proofOf } from '../../../src/shard/mint/mint-bounds.ts';
-import { FOUNDED, HANDED_OVER, UNSURE, widthOf } from '../../../src/shard/mint/variants.ts';
+import { type MintingProof, mintBoundsOf, mintingProofOf } from '../../../src/shard/mint/mint-bounds.ts';
+import {
+  FRESH_VARIANTS,
+  HANDOVER_VARIANTS,
+  UNSURE_VARIANTS,
+  widthOf,
+} from '../../../src/shard/mint/variants.ts';
 
 const LEAD = 1000;
 const SKEW = 50;
 
 describe('What the other nodes vouch for', () => {
   it('is everything for a node that is alone', () => {
-    expect(boundsOf([], LEAD)).toEqual({ after: 0, until: Number.MAX_SAFE_INTEGER });
+    expect(mintBoundsOf([], LEAD)).toEqual({ after: 0, until: Number.MAX_SAFE_INTEGER });
   });
 
   it('is nothing while one of them is silent, whatever the others say', () => {
-    expect(boundsOf([{ from: 0, now: 5000 }, undefined], LEAD)).toBeUndefined();
+    expect(mintBoundsOf([{ from: 0, now: 5000 }, undefined], LEAD)).toBeUndefined();
   });
 
   it('ends a lead after the one that was heard of first, and begins after the one that began last', () => {
@@ -21,35 +26,35 @@ describe('What the other nodes vouch for', () => {
       { from: 30, now: 4000 },
       { from: 20, now: 6000 },
     ];
-    expect(boundsOf(proofs, LEAD)).toEqual({ after: 30, until: 5000 });
+    expect(mintBoundsOf(proofs, LEAD)).toEqual({ after: 30, until: 5000 });
   });
 
   it('never overlaps with what it vouches for to those who begin on it later', () => {
     const time = fc.integer({ min: 0, max: 10_000_000 });
     fc.assert(
       fc.property(time, time, time, time, (began, seen, passed, later) => {
-        // The common node has the mark of the first ring, is seen with it, forgets, and is opened for the second one
+        // The common node has the sequence of the first ring, is seen with it, forgets, and is opened for the second one
         // by a clock that has gone back by no more than the skew.
-        const first: Proof = { from: began, now: began + seen };
+        const first: MintingProof = { from: began, now: began + seen };
         const opened = Math.max(0, first.now + passed - SKEW);
-        const second: Proof = { from: opened + LEAD + SKEW, now: opened + later };
-        const [before, after] = [boundsOf([first], LEAD)!, boundsOf([second], LEAD)!];
+        const second: MintingProof = { from: opened + LEAD + SKEW, now: opened + later };
+        const [before, after] = [mintBoundsOf([first], LEAD)!, mintBoundsOf([second], LEAD)!];
         expect(before.until).toBeLessThanOrEqual(after.after);
       }),
     );
   });
 
   it.each([
-    ['its mark is missing', { whose: 'missing' }],
+    ['its sequence is missing', { whose: 'missing' }],
     ['it mints for others', { whose: 'foreign' }],
     ['it is not open yet', { state: 'pending' }],
     ['it was handed over', { state: 'closed' }],
-    ['its mark may be an old one', { lost: true }],
+    ['its sequence may be an old one', { lost: true }],
   ] as const)('is nothing when %s', (_, change) => {
     const status = {
       whose: 'own',
       state: 'open',
-      ring: 'r',
+      fingerprint: 'r',
       next: '',
       nodes: 'a, b',
       generation: 1,
@@ -58,14 +63,14 @@ describe('What the other nodes vouch for', () => {
       lost: false,
       now: 9,
     } as const;
-    expect(proofOf(status)).toEqual({ from: 5, now: 9 });
-    expect(proofOf({ ...status, ...change })).toBeUndefined();
+    expect(mintingProofOf(status)).toEqual({ from: 5, now: 9 });
+    expect(mintingProofOf({ ...status, ...change })).toBeUndefined();
   });
 });
 
 describe('The variants', () => {
   it('of rings that began, that took over and that are not sure are different ones, and all there are', () => {
-    const spans = [FOUNDED, HANDED_OVER, UNSURE];
+    const spans = [FRESH_VARIANTS, HANDOVER_VARIANTS, UNSURE_VARIANTS];
     const all = spans.flatMap(({ first, last }) =>
       Array.from({ length: last - first + 1 }, (_, i) => first + i),
     );

@@ -1,7 +1,7 @@
 import { ShardMap } from 'idsmith/shard';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { describeWith } from '../../../../../test/services/index.ts';
-import { FOUNDED, widthOf } from '../../../src/shard/mint/variants.ts';
+import { FRESH_VARIANTS, widthOf } from '../../../src/shard/mint/variants.ts';
 import { repeated } from '../../support/unique.ts';
 import { inProcess } from '../../support/workers.ts';
 import { positionOf, type Shards, startShards } from '../start-shards.ts';
@@ -73,7 +73,7 @@ await describeWith(['redis'], 'Minting on six nodes of different weights', () =>
     }
     const times = [...perMs.keys()];
     expect(times.slice(1).every((ms, i) => ms === times[i]! + 6)).toBe(true);
-    expect([...perMs.values()].slice(1, -1).every((count) => count === widthOf(FOUNDED))).toBe(true);
+    expect([...perMs.values()].slice(1, -1).every((count) => count === widthOf(FRESH_VARIANTS))).toBe(true);
     expect(repeated(keys)).toEqual([]);
   });
 

@@ -5,10 +5,10 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { describeWith, type RedisServer } from '../../../../../test/services/index.ts';
 import { writeKeys } from '../../../src/shard/keys/codec.ts';
 import { handOver } from '../../../src/shard/mint/handover.ts';
-import { boundsOf, proofOf } from '../../../src/shard/mint/mint-bounds.ts';
-import type { Mark } from '../../../src/shard/mint/node-sequence.ts';
-import { RingConflictError } from '../../../src/shard/mint/open-sequences.ts';
-import { FOUNDED, UNSURE } from '../../../src/shard/mint/variants.ts';
+import { mintBoundsOf, mintingProofOf } from '../../../src/shard/mint/mint-bounds.ts';
+import type { NodeSequence } from '../../../src/shard/mint/node-sequence.ts';
+import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
+import { FRESH_VARIANTS, UNSURE_VARIANTS } from '../../../src/shard/mint/variants.ts';
 import { repeated } from '../../support/unique.ts';
 import { entriesOf, positionOf, type Shards, startShards } from '../start-shards.ts';
 
@@ -55,7 +55,7 @@ await describeWith(['redis'], 'A config that is no longer the one in use', () =>
   }
 
   function noneIfRefused(error: unknown): string[] {
-    if (error instanceof RingConflictError) return [];
+    if (error instanceof NodeSetConflictError) return [];
     throw error;
   }
 
@@ -206,8 +206,8 @@ await describeWith(['redis'], 'A config that is no longer the one in use', () =>
   it('mints nothing again when the one in use was stopped just before it minted', async () => {
     const stopped = start([a, b]);
     const keys = await stopped.genKeys(undefined, 9000);
-    const [first, second] = stopped.marks as [Mark, Mark];
-    const bounds = boundsOf([proofOf(await first.look())], first.ring.lead);
+    const [first, second] = stopped.sequences as [NodeSequence, NodeSequence];
+    const bounds = mintBoundsOf([mintingProofOf(await first.readStatus())], first.nodeSet.lead);
     expect(bounds).toBeDefined();
     await a.restart({ empty: true });
     const stale = await start([a]).genKeys(undefined, 90_000);
@@ -228,13 +228,13 @@ await describeWith(['redis'], 'A config that is no longer the one in use', () =>
     const others = await mint([a, c], 1);
     await a.command('FLUSHALL');
     await start([a, b]).genKey();
-    const [first, second] = current.marks as [Mark, Mark];
+    const [first, second] = current.sequences as [NodeSequence, NodeSequence];
     for (;;) {
-      const bounds = boundsOf([proofOf(await first.look())], first.ring.lead);
+      const bounds = mintBoundsOf([mintingProofOf(await first.readStatus())], first.nodeSet.lead);
       const minted = await second.mint(1, 0, bounds);
       if (minted.kind === 'wait') continue;
       if (minted.kind === 'refused') throw new Error('node b has forgotten, too');
-      expect(minted.span).toEqual(FOUNDED);
+      expect(minted.span).toEqual(FRESH_VARIANTS);
       expect(minted.ms + EPOCH).toBeGreaterThan(timeOf(others.at(-1)));
       return;
     }
@@ -247,7 +247,7 @@ await describeWith(['redis'], 'A config that is no longer the one in use', () =>
     const variantOf = (key: string) => Number(current.toDecimalString(key).slice(-8, -4));
     for (let i = 0; i < 3; i++) {
       const found = await current.genKeys(undefined, 1000);
-      expect(found.every((key) => variantOf(key) >= UNSURE.first)).toBe(true);
+      expect(found.every((key) => variantOf(key) >= UNSURE_VARIANTS.first)).toBe(true);
       keys.push(...found);
     }
     await a.restart({ empty: true });
@@ -274,17 +274,17 @@ await describeWith(['redis'], 'A config that is no longer the one in use', () =>
     const [old, next] = [start([a]), start([a, b])];
     const keys = await old.genKeys(undefined, 9000);
     // Killed between closing the old node and opening it for the new set.
-    const [mark] = next.marks;
-    const killed = Object.create(mark!, {
+    const [sequence] = next.sequences;
+    const killed = Object.create(sequence!, {
       adopt: { value: async () => Promise.reject(new Error('killed')) },
-      look: { value: () => mark!.look() },
+      readStatus: { value: () => sequence!.readStatus() },
     });
-    await expect(handOver(old.marks, [killed, next.marks[1]!])).rejects.toThrow('killed');
+    await expect(handOver(old.sequences, [killed, next.sequences[1]!])).rejects.toThrow('killed');
     expect(await b.command('EXISTS', '$equence')).toBe('0');
     await a.command('FLUSHALL');
     keys.push(...(await mint([a])));
     expect(await mint([a, b], 1)).toEqual([]);
-    await handOver(start([a]).marks, next.marks);
+    await handOver(start([a]).sequences, next.sequences);
     keys.push(...(await mint([a, b], 1)), ...(await mint([a, b])));
     expect(await mint([a])).toEqual([]);
     expectUnique(keys);

@@ -125,7 +125,7 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     const settled = pending.catch((error) => error);
     await other.close();
     expect(await settled).toBeInstanceOf(StoreError);
-    await expect(other.genKey()).rejects.toThrow('the map was closed');
+    await expect(other.genKey()).rejects.toThrow('the map is closed');
     expect(() => other.getClient('020000-emails')).toThrow(StoreError);
     await other.close();
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../../../../test/services/index.ts';
 import { entriesOf, type Shards, startShards } from '../start-shards.ts';
-import { torment } from './kill-under-load.ts';
+import { reshardUnderLoad } from './kill-under-load.ts';
 
 await describeWith(['redis'], 'Resharding from four nodes to six while applications go on', () => {
   let shards: Shards;
@@ -13,7 +13,7 @@ await describeWith(['redis'], 'Resharding from four nodes to six while applicati
 
   it('killed with -9 at twenty moments loses no key, doubles none, and lets no read miss one', async () => {
     const { servers, config } = shards;
-    const outcome = await torment({
+    const outcome = await reshardUnderLoad({
       from: { ...config, shards: entriesOf(servers.slice(0, 4), [1, 2, 1, 3]) },
       to: { ...config, shards: entriesOf(servers, [3, 1, 2, 2, 4, 1]) },
       keys: 20_000,

@@ -2,9 +2,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type ReshardReport, type ShardConfig, ShardMap } from 'idsmith/shard';
 import { Redis } from 'ioredis';
-import { everywhere, faults, populate, type Specimen, specimens } from './sample-keys.ts';
+import { everywhere, faults, populate, type SampleKey, sampleKeys } from './sample-keys.ts';
 
-export interface Torment {
+export interface LoadSettings {
   readonly from: ShardConfig;
   readonly to: ShardConfig;
   readonly keys: number;
@@ -40,12 +40,12 @@ export interface Outcome {
 const script = (name: string) => new URL(`./${name}`, import.meta.url);
 
 /** Reshards, killed again and again, while applications go on, and looks at everything afterwards. */
-export async function torment(settings: Torment): Promise<Outcome> {
+export async function reshardUnderLoad(settings: LoadSettings): Promise<Outcome> {
   const { from, to, log = () => {} } = settings;
   const [old, next] = [new ShardMap(from), new ShardMap(to)];
   try {
     await old.genKey();
-    const all = specimens(old, settings.keys, Date.now() + 3_600_000);
+    const all = sampleKeys(old, settings.keys, Date.now() + 3_600_000);
     await populate(old, all);
     const counters = Array.from({ length: 40 }, (_, i) => old.fixedKey(4_000_000 + i, i, 4));
     const steady = all.filter(({ number }) => number % 6 === 0 && number % 70 !== 69).slice(0, 2000);
@@ -77,7 +77,7 @@ export async function torment(settings: Torment): Promise<Outcome> {
 }
 
 async function startWorker(work: {
-  readonly steady: readonly Specimen[];
+  readonly steady: readonly SampleKey[];
   readonly [rest: string]: unknown;
 }): Promise<ChildProcess> {
   const steady = work.steady.map(({ key, number }) => ({ key, value: `value ${number}` }));
@@ -103,7 +103,7 @@ async function textOf(child: ChildProcess): Promise<string> {
 }
 
 async function moveAndKill(
-  { from, to, kills, longest, rate }: Torment,
+  { from, to, kills, longest, rate }: LoadSettings,
   log: (line: string) => void,
 ): Promise<{ killed: number; report: ReshardReport }> {
   const run = (options: object) =>
@@ -127,7 +127,7 @@ async function moveAndKill(
 }
 
 /** Keys that are on another node than their owner, on two, or on none. */
-async function misplaced(next: ShardMap, all: readonly Specimen[]): Promise<string[]> {
+async function misplaced(next: ShardMap, all: readonly SampleKey[]): Promise<string[]> {
   const places = await everywhere(next);
   const lost = all.filter(({ key }) => !places.has(key)).map(({ key }) => `${key} is lost`);
   const wrong = [...places]

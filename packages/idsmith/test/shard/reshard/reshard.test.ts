@@ -4,10 +4,10 @@ import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '../../../../../test/services/index.ts';
-import { RingConflictError } from '../../../src/shard/mint/open-sequences.ts';
-import type { Between } from '../../../src/shard/reshard/move/key-mover.ts';
+import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
+import type { AfterStep } from '../../../src/shard/reshard/move/key-mover.ts';
 import { entriesOf, README_OPTIONS, type Shards, startShards } from '../start-shards.ts';
-import { everywhere, faults, populate, specimens } from './sample-keys.ts';
+import { everywhere, faults, populate, sampleKeys } from './sample-keys.ts';
 
 const OWN = new Set(['$equence', 'idsmith:reshard']);
 
@@ -50,7 +50,7 @@ await describeWith(['redis'], 'Resharding', () => {
 
   it('moves what the plan says, each key to its owner with value and TTL, and nothing else', async () => {
     const [from, to] = fourAndSix();
-    const all = specimens(from, 3000, Date.now() + 3_600_000);
+    const all = sampleKeys(from, 3000, Date.now() + 3_600_000);
     await populate(from, all);
     const before = await everywhere(to);
 
@@ -89,7 +89,7 @@ await describeWith(['redis'], 'Resharding', () => {
     for (const key of minted) await from.getClient(key).set(key, key);
     await reshard(from, to);
     const other = mapOn(shards.servers.slice(0, 4), [1, 2, 1, 3]);
-    await expect(other.genKey()).rejects.toThrow(RingConflictError);
+    await expect(other.genKey()).rejects.toThrow(NodeSetConflictError);
     const more = [...(await to.genKeys('user', 500)), ...(await from.genKeys('user', 500))];
     expect(new Set([...minted, ...more]).size).toBe(1500);
     const found = await everywhere(to);
@@ -111,14 +111,14 @@ await describeWith(['redis'], 'Resharding', () => {
   it('empties a node that leaves', async () => {
     const { servers } = shards;
     const [from, to] = [mapOn(servers.slice(0, 3)), mapOn([servers[0]!, servers[2]!])];
-    await populate(from, specimens(from, 600, Date.now() + 3_600_000));
+    await populate(from, sampleKeys(from, 600, Date.now() + 3_600_000));
     await reshard(from, to);
     expect((await clients[1]!.keys('*')).sort()).toEqual(['$equence', 'idsmith:reshard']);
   });
 
   it('goes there and back again', async () => {
     const [from, to] = fourAndSix();
-    const all = specimens(from, 500, Date.now() + 3_600_000);
+    const all = sampleKeys(from, 500, Date.now() + 3_600_000);
     await populate(from, all);
     await reshard(from, to);
     await reshard(to, from);
@@ -169,7 +169,7 @@ await describeWith(['redis'], 'Resharding', () => {
   it('moves no faster than it is told', async () => {
     const { servers } = shards;
     const [from, to] = [mapOn([servers[0]!]), mapOn([servers[1]!])];
-    await populate(from, specimens(from, 1500, Date.now() + 3_600_000));
+    await populate(from, sampleKeys(from, 1500, Date.now() + 3_600_000));
     const { seconds, moved } = await reshard(from, to, { rate: 1500 });
     expect(moved).toBe(1500);
     expect(seconds).toBeGreaterThan(0.8);
@@ -177,7 +177,7 @@ await describeWith(['redis'], 'Resharding', () => {
 
   it('tells where it is', async () => {
     const [from, to] = fourAndSix();
-    await populate(from, specimens(from, 2000, Date.now() + 3_600_000));
+    await populate(from, sampleKeys(from, 2000, Date.now() + 3_600_000));
     const told: ReshardProgress[] = [];
     const { moved, bytes } = await reshard(from, to, {
       batch: 50,
@@ -192,7 +192,7 @@ await describeWith(['redis'], 'Resharding', () => {
 
   it('ends when it is told to, with nothing half done, and goes on when it is run again', async () => {
     const [from, to] = fourAndSix();
-    const all = specimens(from, 2000, Date.now() + 3_600_000);
+    const all = sampleKeys(from, 2000, Date.now() + 3_600_000);
     await populate(from, all);
     const controller = new AbortController();
     const run = reshard(from, to, {
@@ -258,7 +258,7 @@ await describeWith(['redis'], 'Resharding', () => {
       mapOn(shards.servers.slice(0, 2), [], config),
       mapOn(shards.servers.slice(0, 3), [], config),
     ];
-    const all = specimens(from, 500, Date.now() + 3_600_000);
+    const all = sampleKeys(from, 500, Date.now() + 3_600_000);
     await populate(from, all);
     await reshard(from, to);
     expect(await faults(to, all)).toEqual([]);
@@ -270,7 +270,7 @@ await describeWith(['redis'], 'Resharding', () => {
     'names an %s node that is down, changes nothing, and works when it is back',
     async (which) => {
       const [from, to] = fourAndSix();
-      const all = specimens(from, 300, Date.now() + 3_600_000);
+      const all = sampleKeys(from, 300, Date.now() + 3_600_000);
       await from.genKey();
       const server = shards.servers[which === 'old' ? 1 : 5]!;
       await server.kill();
@@ -292,7 +292,7 @@ await describeWith(['redis'], 'Resharding', () => {
     const server = await startRedis({ persistence: 'aof' });
     try {
       const [from, to] = [mapOn(shards.servers.slice(0, 2)), mapOn([...shards.servers.slice(0, 2), server])];
-      const all = specimens(from, 3000, Date.now() + 3_600_000);
+      const all = sampleKeys(from, 3000, Date.now() + 3_600_000);
       await populate(from, all);
       let isKilled: Promise<void> | undefined;
       const onProgress = ({ moved }: ReshardProgress) => {
@@ -338,7 +338,7 @@ await describeWith(['redis'], 'Resharding', () => {
   it('refuses to begin while another resharding is not finished, and says which', async () => {
     const [from, to] = fourAndSix();
     const third = mapOn(shards.servers.slice(0, 5));
-    await populate(from, specimens(from, 200, Date.now() + 3_600_000));
+    await populate(from, sampleKeys(from, 200, Date.now() + 3_600_000));
     const controller = new AbortController();
     const stopped = reshard(from, to, {
       batch: 10,
@@ -361,7 +361,7 @@ await describeWith(['redis'], 'Resharding', () => {
     await clients[1]!.set('1jyVFw3501', 'of somebody else');
     const error = await reshard(from, to).catch((error) => error);
     expect(error).toBeInstanceOf(StoreError);
-    expect(error.message).toContain(`node 127.0.0.1:${servers[1]!.port} holds a key "1jyVFw3401" already`);
+    expect(error.message).toContain(`node 127.0.0.1:${servers[1]!.port} already holds the key "1jyVFw3401"`);
     expect(await clients[0]!.get('1jyVFw3401')).toBe('alive');
     await clients[1]!.del('1jyVFw3401');
     expect(await reshard(from, to)).toMatchObject({ moved: 1 });
@@ -375,7 +375,7 @@ await describeWith(['redis'], 'Resharding', () => {
       shards: { 0: [first!.port, '127.0.0.1'], 1: [second!.port, 'localhost'] },
     });
     maps.push(to);
-    const all = specimens(from, 200, Date.now() + 3_600_000);
+    const all = sampleKeys(from, 200, Date.now() + 3_600_000);
     await populate(from, all);
     const error = await reshard(from, to).catch((error) => error);
     expect(error).toBeInstanceOf(InvalidOptionError);
@@ -392,17 +392,17 @@ await describeWith(['redis'], 'Resharding', () => {
     await old!.set('1jyVFw3401', 'x');
     // With every key that is moved, another one comes.
     let count = 0;
-    const between: Between = async (step) => {
+    const afterStep: AfterStep = async (step) => {
       if (step === 'settled') await old!.set(from.fixedKey(1000 + count++, 1, 1), 'x');
     };
-    const error = await reshard(from, to, { between }).catch((error) => error);
+    const error = await reshard(from, to, { afterStep }).catch((error) => error);
     expect(error).toBeInstanceOf(StoreError);
     expect(error.message).toContain('Processes with the old config write there');
   });
 
   it.each<[string, object, string]>([
-    ['a rate of nothing', { rate: 0 }, 'rate must be keys a second, more than 0, not 0'],
-    ['a rate that is no number', { rate: '5' }, 'rate must be keys a second, more than 0, not "5"'],
+    ['a rate of nothing', { rate: 0 }, 'rate must be keys per second, more than 0, not 0'],
+    ['a rate that is no number', { rate: '5' }, 'rate must be keys per second, more than 0, not "5"'],
     ['an empty batch', { batch: 0 }, 'batch must be a whole number from 1 to 10000, not 0'],
     ['progress for nobody', { onProgress: 5 }, 'onProgress must be a function, not 5'],
     ['all keys, perhaps', { allKeys: 'yes' }, 'allKeys must be true or false, not "yes"'],
@@ -424,7 +424,7 @@ await describeWith(['redis'], 'Resharding', () => {
       [[from, later], 'epoch must stay 1325404800000'],
       [[from, cluster], 'to must have shards'],
       [[cluster, to], 'from must have shards'],
-      [[from, from], 'from and to must be two maps'],
+      [[from, from], 'from and to must be two different maps'],
       [[from, {}], 'to must be a ShardMap, not an object'],
     ] as [[ShardMap, ShardMap], string][]) {
       const error = await reshard(...pair).catch((error) => error);

@@ -3,7 +3,7 @@ import type { ChainableCommander, Redis } from 'ioredis';
 import { Redis as Client } from 'ioredis';
 
 /** A key with a value of every kind that Redis has. What it holds follows from its number alone. */
-export interface Specimen {
+export interface SampleKey {
   readonly key: string;
   readonly number: number;
   /** When it expires, ms; `undefined` for never. */
@@ -13,7 +13,7 @@ export interface Specimen {
 const KINDS = ['string', 'hash', 'list', 'set', 'zset', 'stream', 'large hash'] as const;
 const PER_TRIP = 500;
 
-export function specimens(map: ShardMap, count: number, expiresFrom: number): Specimen[] {
+export function sampleKeys(map: ShardMap, count: number, expiresFrom: number): SampleKey[] {
   return Array.from({ length: count }, (_, number) => ({
     // A suffix now and then: such keys live with their stem.
     key: map.fixedKey(1_000_000 + number, number, 2, number % 5 === 0 ? 'part' : undefined),
@@ -24,7 +24,7 @@ export function specimens(map: ShardMap, count: number, expiresFrom: number): Sp
 
 const kindOf = (number: number) => KINDS[number % 70 === 69 ? 6 : number % 6] as (typeof KINDS)[number];
 
-function write(pipeline: ChainableCommander, { key, number, expiry }: Specimen): void {
+function write(pipeline: ChainableCommander, { key, number, expiry }: SampleKey): void {
   const many = Array.from({ length: 3 + (number % 4) }, (_, i) => `${number}:${i}`);
   const kind = kindOf(number);
   if (kind === 'string') pipeline.set(key, `value ${number}`);
@@ -44,7 +44,7 @@ function write(pipeline: ChainableCommander, { key, number, expiry }: Specimen):
 }
 
 /** The command that reads it. */
-function reading({ key, number }: Specimen): [command: string, ...args: (string | number)[]] {
+function reading({ key, number }: SampleKey): [command: string, ...args: (string | number)[]] {
   const kind = kindOf(number);
   if (kind === 'string') return ['GET', key];
   if (kind === 'hash' || kind === 'large hash') return ['HGETALL', key];
@@ -54,7 +54,7 @@ function reading({ key, number }: Specimen): [command: string, ...args: (string 
   return ['XPENDING', key, 'readers'];
 }
 
-function isExpected({ number }: Specimen, answer: unknown): boolean {
+function isExpected({ number }: SampleKey, answer: unknown): boolean {
   const kind = kindOf(number);
   const many = Array.from({ length: 3 + (number % 4) }, (_, i) => `${number}:${i}`);
   const same = (value: unknown, expected: unknown) => JSON.stringify(value) === JSON.stringify(expected);
@@ -78,28 +78,28 @@ function isExpected({ number }: Specimen, answer: unknown): boolean {
 }
 
 /** Writes them all to where the map has them. */
-export async function populate(map: ShardMap, all: readonly Specimen[]): Promise<void> {
+export async function populate(map: ShardMap, all: readonly SampleKey[]): Promise<void> {
   await onNodes(map, async (client, name) => {
     const mine = all.filter(({ key }) => map.whereIs(key) === name);
     for (let at = 0; at < mine.length; at += PER_TRIP) {
       const pipeline = client.pipeline();
-      for (const specimen of mine.slice(at, at + PER_TRIP)) write(pipeline, specimen);
+      for (const sample of mine.slice(at, at + PER_TRIP)) write(pipeline, sample);
       for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error;
     }
   });
 }
 
 /** What is wrong: with the value or the TTL of each, at the node where the map has it. */
-export async function faults(map: ShardMap, all: readonly Specimen[]): Promise<string[]> {
+export async function faults(map: ShardMap, all: readonly SampleKey[]): Promise<string[]> {
   const wrong: string[] = [];
   await onNodes(map, async (client, name) => {
     const mine = all.filter(({ key }) => map.whereIs(key) === name);
     for (let at = 0; at < mine.length; at += PER_TRIP) {
       const some = mine.slice(at, at + PER_TRIP);
       const pipeline = client.pipeline();
-      for (const specimen of some) {
-        pipeline.call(...reading(specimen));
-        pipeline.pttl(specimen.key);
+      for (const sample of some) {
+        pipeline.call(...reading(sample));
+        pipeline.pttl(sample.key);
       }
       // The server's own time, amid the answers: they may be a long time on the way.
       pipeline.time();
@@ -107,16 +107,16 @@ export async function faults(map: ShardMap, all: readonly Specimen[]): Promise<s
       const time = answers.at(-1) as [null, string[]];
       const [seconds, micros] = time[1].map(Number) as [number, number];
       const now = seconds * 1000 + micros / 1000;
-      some.forEach((specimen, i) => {
+      some.forEach((sample, i) => {
         const [[error, value], [, ttl]] = [answers[2 * i]!, answers[2 * i + 1]!];
-        if (error || !isExpected(specimen, value))
+        if (error || !isExpected(sample, value))
           wrong.push(
-            `${specimen.key} (${kindOf(specimen.number)}) on ${name} is ${error ?? JSON.stringify(value)}`,
+            `${sample.key} (${kindOf(sample.number)}) on ${name} is ${error ?? JSON.stringify(value)}`,
           );
-        const { expiry } = specimen;
+        const { expiry } = sample;
         const isKept = expiry === undefined ? ttl === -1 : Math.abs(now + Number(ttl) - expiry) < 1000;
         if (!isKept)
-          wrong.push(`${specimen.key} on ${name} has a TTL of ${ttl}, not ${expiry && expiry - now}`);
+          wrong.push(`${sample.key} on ${name} has a TTL of ${ttl}, not ${expiry && expiry - now}`);
       });
     }
   });

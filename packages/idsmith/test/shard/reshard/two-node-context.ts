@@ -1,18 +1,18 @@
 import { ShardMap } from 'idsmith/shard';
 import { Redis } from 'ioredis';
 import { type RedisServer, startRedis } from '../../../../../test/services/index.ts';
-import { Parties, type Route } from '../../../src/shard/reshard/context.ts';
-import { type Between, Mover } from '../../../src/shard/reshard/move/key-mover.ts';
-import { begin } from '../../../src/shard/reshard/move/phase.ts';
+import { type OwnerChange, ReshardContext } from '../../../src/shard/reshard/context.ts';
+import { type AfterStep, KeyMover } from '../../../src/shard/reshard/move/key-mover.ts';
+import { beginReshard } from '../../../src/shard/reshard/move/phase.ts';
 import { entriesOf, README_OPTIONS } from '../start-shards.ts';
 
 /** An old node and a new one: every key goes from the one to the other. */
-export class TwoNodes {
+export class TwoNodeReshard {
   readonly servers: readonly [RedisServer, RedisServer];
   readonly from: ShardMap;
   readonly to: ShardMap;
-  readonly parties: Parties;
-  readonly route: Route;
+  readonly context: ReshardContext;
+  readonly change: OwnerChange;
   /** Plain clients, as an application with only the old or only the new config has them. */
   readonly old: Redis;
   readonly next: Redis;
@@ -22,24 +22,24 @@ export class TwoNodes {
     const options = { ...README_OPTIONS, maxSkew: 50 };
     this.from = new ShardMap({ shards: entriesOf([servers[0]]), options });
     this.to = new ShardMap({ shards: entriesOf([servers[1]]), options });
-    this.parties = new Parties(this.from, this.to);
-    this.route = this.parties.routeOf('any') as Route;
+    this.context = new ReshardContext(this.from, this.to);
+    this.change = this.context.ownerChangeOf('any') as OwnerChange;
     this.old = new Redis(servers[0].port);
     this.next = new Redis(servers[1].port);
   }
 
-  static async start(): Promise<TwoNodes> {
-    return new TwoNodes([await startRedis(), await startRedis()]);
+  static async start(): Promise<TwoNodeReshard> {
+    return new TwoNodeReshard([await startRedis(), await startRedis()]);
   }
 
   /** Empties both, and lets keys be moved. */
-  async begin(): Promise<void> {
+  async beginReshard(): Promise<void> {
     await Promise.all([this.old.flushall(), this.next.flushall()]);
-    await begin(this.parties, undefined);
+    await beginReshard(this.context, undefined);
   }
 
-  mover(between?: Between): Mover {
-    return new Mover(this.parties.move, between);
+  mover(afterStep?: AfterStep): KeyMover {
+    return new KeyMover(this.context.reshardId, afterStep);
   }
 
   /** What a node has of a key and what is on its lists. */
@@ -60,7 +60,7 @@ export class TwoNodes {
   /** Whether nothing is left to do with a key. */
   async isSettled(key: string): Promise<boolean> {
     const [left, entries] = await Promise.all([
-      this.mover().look(this.route.source, [key]),
+      this.mover().findAtSource(this.change.source, [key]),
       this.next.hlen('idsmith:reshard:in'),
     ]);
     return left?.length === 0 && entries === 0;

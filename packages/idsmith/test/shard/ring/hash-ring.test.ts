@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { InvalidOptionError } from 'idsmith';
 import { HashRing, type ShardEntry, ShardMap } from 'idsmith/shard';
 import { describe, expect, it } from 'vitest';
-import { ringHash } from '../../../src/shard/ring/key-hash.ts';
+import { keyHash } from '../../../src/shard/ring/key-hash.ts';
 import { vectors } from '../../support/vectors.ts';
 
 interface RingVectors {
@@ -60,12 +60,12 @@ describe('A ring', () => {
     const reference = (text: string) => createHash('md5').update(text).digest().readUInt32LE(0);
     for (let length = 0; length <= 130; length++) {
       const text = 'k'.repeat(length);
-      expect(ringHash(text)).toBe(reference(text));
+      expect(keyHash(text)).toBe(reference(text));
     }
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme', maxLength: 80 }),
-        (text) => ringHash(text) === reference(text),
+        (text) => keyHash(text) === reference(text),
       ),
     );
   });
@@ -87,7 +87,7 @@ describe('A ring', () => {
         );
         points.sort(([a], [b]) => a - b);
         for (const key of keys) {
-          const owner = points.find(([point]) => point >= ringHash(key)) ?? points[0];
+          const owner = points.find(([point]) => point >= keyHash(key)) ?? points[0];
           expect(ring.nodeOf(key)).toBe(owner?.[1]);
         }
       }),

@@ -1,15 +1,16 @@
-// One key goes from its old owner O to its new owner N in five steps, each a script for many keys:
+// A key goes from its old owner O to its new owner N in five steps. Each step is one script for many keys:
 //
-//   CLAIM on N    notes the key under a new number; what is there is nothing, or a copy of ours, or somebody's value
-//   TAKE on O     reads value and TTL, and notes the key under a new number
-//   PUT on N      writes the copy, if the number of the claim is still the latest and nobody has written there
-//   DROP on O     deletes the key, if the number of the taking is still the latest and the key is what was taken
-//   SETTLE on N   strikes the key off the list
+//   CLAIM on N    lists the key with a new claim number. N has no value, or a copy from a mover, or a value of its own
+//   TAKE on O     reads value and TTL, and lists the key with a new take number
+//   PUT on N      writes the copy, if the claim number is still the latest and nobody has written a value there
+//   DROP on O     deletes the key, if the take number is still the latest and the value is the one that was taken
+//   SETTLE on N   removes the key from the list
 //
-// docs/resharding.md says why no key is lost, doubled or brought back by that.
+// docs/resharding.md proves that no key is lost, doubled or brought back.
 //
-// KEYS: the state of the node, its list, then the keys. ARGV: the move, then what each step needs. What there is to say
-// of each key is one letter in a text with one for each: hundreds of arguments and replies would cost more than the rest.
+// KEYS: the state of the node, its list, then the keys. ARGV: the fingerprint of the resharding, then the arguments of each
+// step. The reply has one text with one letter for each key, because hundreds of separate replies would cost more than the
+// rest of the work.
 
 const BEGIN = `
 local state, list = KEYS[1], KEYS[2]
@@ -17,12 +18,12 @@ local now = redis.call('HMGET', state, 'move', 'phase')
 local isOurs, phase = now[1] == ARGV[1], now[2]
 `;
 
-/** The old owner gives keys away once it has begun there. */
+/** The old owner gives keys away once the resharding has begun there. */
 const ON_SOURCE = `${BEGIN}
 if not isOurs or (phase ~= 'moving' and phase ~= 'done') then return { 'stale' } end
 `;
 
-/** The new one takes them also before it begins to give away its own, which is when no process works there as before. */
+/** The new owner takes keys even before the resharding begins there. */
 const ON_TARGET = `${BEGIN}
 if not isOurs and (phase == 'preparing' or phase == 'moving') then return { 'stale' } end
 `;
@@ -70,8 +71,8 @@ local said = {}
 local function say(letter) said[#said + 1] = letter end
 `;
 
-/** ARGV: a name of the caller. → the number; of each key: f(ree), c(opy), t(aken) */
-export const CLAIM = `${ON_TARGET}${COMMON}
+/** ARGV: the name of the mover. → the claim number; for each key: f(ree), c(opy), t(aken: N has a value of its own) */
+export const CLAIM_KEYS = `${ON_TARGET}${COMMON}
 local number = ARGV[2] .. '.' .. redis.call('HINCRBY', state, 'claims', 1)
 local none = hasNone()
 local listed = none and {} or readList()
@@ -95,11 +96,11 @@ writeList()
 return { number, table.concat(said) }`;
 
 /**
- * ARGV: a name of the caller, how many bytes are enough. → the number; of each key: a(bsent); o(rphan), which is absent
- * although it was taken; l(ater), when it has become too much; t(aken). Then of those that were taken the length, TTL,
- * digest and expiry, and all the values as one.
+ * ARGV: the name of the mover, the number of bytes that are enough. → the take number; for each key: a(bsent); o(rphan: absent
+ * although a mover had taken it); l(ater: enough bytes already); t(aken). Then, for each taken key, its length, TTL, digest
+ * and expiry, and all values joined.
  */
-export const TAKE = `${ON_SOURCE}${COMMON}
+export const TAKE_KEYS = `${ON_SOURCE}${COMMON}
 local number = ARGV[2] .. '.' .. redis.call('HINCRBY', state, 'takings', 1)
 local left = tonumber(ARGV[3])
 local time = redis.call('TIME')
@@ -131,10 +132,10 @@ writeList()
 return { number, table.concat(said), table.concat(rows, '\\n'), table.concat(values) }`;
 
 /**
- * ARGV: the number of the claim, length and TTL (0: none) of each key's value, and all the values as one. → of each key:
- * c(opied), t(aken), l(ost), e(rror); and the last error
+ * ARGV: the claim number, length and TTL (0: none) of each value, and all values joined. → for each key: c(opied),
+ * t(aken: N has a value of its own), l(ost: another mover has claimed the key), e(rror); and the last error
  */
-export const PUT = `${ON_TARGET}${COMMON}
+export const PUT_KEYS = `${ON_TARGET}${COMMON}
 local number, values, at, trouble = ARGV[2], ARGV[4], 1, ''
 local none, listed = hasNone(), readList()
 local nextRow = string.gmatch(ARGV[3], '(%d+) (%d+)')
@@ -164,8 +165,8 @@ end
 writeList()
 return { table.concat(said), trouble }`;
 
-/** ARGV: the number of the taking, digest and expiry of each key. → of each: d(ropped), c(hanged), o(rphan), l(ost) */
-export const DROP = `${ON_SOURCE}${COMMON}
+/** ARGV: the take number, digest and expiry of each key. → for each key: d(ropped), c(hanged), o(rphan), l(ost) */
+export const DROP_KEYS = `${ON_SOURCE}${COMMON}
 local number, listed = ARGV[2], readList()
 local time = redis.call('TIME')
 local ms = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -193,8 +194,8 @@ end
 writeList()
 return { table.concat(said) }`;
 
-/** ARGV: the number of the claim; of each key d(rop) if its copy goes, too, or k(eep). → of each: s(ettled), l(ost) */
-export const SETTLE = `${ON_TARGET}${COMMON}
+/** ARGV: the claim number; for each key d(elete the copy) or k(eep it). → for each key: s(ettled), l(ost) */
+export const SETTLE_KEYS = `${ON_TARGET}${COMMON}
 local listed = readList()
 for i = 3, #KEYS do
   local key, mine, digest = KEYS[i], parts(listed[i])
@@ -210,8 +211,8 @@ end
 writeList()
 return { table.concat(said) }`;
 
-/** ARGV: the number of the taking. Strikes orphans off the list of their old owner, once they are none any more. */
-export const FREE = `${ON_SOURCE}${COMMON}
+/** ARGV: the take number. Removes orphans from the list of their old owner, after their copies are gone. */
+export const FREE_ORPHANS = `${ON_SOURCE}${COMMON}
 local listed = readList()
 for i = 3, #KEYS do
   if listed[i] == ARGV[2] then strike(KEYS[i]) end
@@ -219,8 +220,8 @@ end
 writeList()
 return { '' }`;
 
-/** → of each key: h(ere) if its old owner has it, or somebody has taken it and not finished; otherwise a(bsent) */
-export const LOOK = `${ON_SOURCE}${COMMON}
+/** → for each key: h(ere) if the old owner has the key, or a mover has taken it and not finished; otherwise a(bsent) */
+export const FIND_KEYS = `${ON_SOURCE}${COMMON}
 local listed = readList()
 for i = 3, #KEYS do
   say((listed[i] or redis.call('EXISTS', KEYS[i]) == 1) and 'h' or 'a')

@@ -1,117 +1,138 @@
 import { StoreError } from '../../../errors.js';
-import type { Route } from '../context.js';
-import type { Wire, Word } from '../node-connection.js';
-import type { Name } from '../redis-key.js';
-import { IN, OUT, STATE } from '../reserved-keys.js';
-import { CLAIM, DROP, FREE, LOOK, PUT, SETTLE, TAKE } from './key-mover-scripts.js';
+import type { OwnerChange } from '../context.js';
+import type { CommandWord, NodeConnection } from '../node-connection.js';
+import type { RedisKey } from '../redis-key.js';
+import { INCOMING_KEY, OUTGOING_KEY, STATE_KEY } from '../reserved-keys.js';
+import {
+  CLAIM_KEYS,
+  DROP_KEYS,
+  FIND_KEYS,
+  FREE_ORPHANS,
+  PUT_KEYS,
+  SETTLE_KEYS,
+  TAKE_KEYS,
+} from './key-mover-scripts.js';
 
-/** How many bytes of values one round trip carries, about. */
-const BYTES = 512 * 1024;
+/** The approximate number of bytes of values in one round trip. */
+const MAX_BYTES = 512 * 1024;
 
-/** What became of keys. */
-export interface Moved {
+/** The result of moving a batch of keys. */
+export interface MoveResult {
+  /** The number of keys that were moved. */
   keys: number;
-  /** Of their values, as they were sent. */
+  /** The size of their values, as sent. */
   bytes: number;
-  /** Dropped on the old owner, since the new one has a value that did not come from there. */
+  /** The number of keys that were deleted on the old owner because the new owner has a value of its own. */
   superseded: number;
-  /** Not done: the key was written meanwhile, or comes in the next round trip, and may be tried again at once. */
-  again: Name[];
-  /** Not done: somebody else is moving them. */
-  lost: Name[];
+  /** Keys to try again at once: an application wrote them during the move, or they did not fit into the round trip. */
+  again: RedisKey[];
+  /** Keys that another mover is moving. */
+  lost: RedisKey[];
 }
 
-/** Where tests stop the mover: after each of its round trips. */
-export type Between = (step: 'claimed' | 'taken' | 'put' | 'dropped' | 'settled') => unknown;
+/** A hook for tests that runs after each of the five steps. */
+export type AfterStep = (step: 'claimed' | 'taken' | 'put' | 'dropped' | 'settled') => unknown;
 
-interface Taken {
+/** A value as TAKE reads it. */
+interface TakenValue {
   readonly value: Uint8Array;
   readonly ttl: string;
   readonly digest: string;
   readonly expiry: string;
 }
 
-/** Keys on their way, and what is known of them. */
-interface Batch extends Route {
-  readonly keys: readonly Name[];
-  /** The number of the claim, and of the taking. */
+/** Keys with the same owners, and their state between the steps. */
+interface MoveBatch extends OwnerChange {
+  readonly keys: readonly RedisKey[];
+  /** The number that CLAIM gave. */
   claim: string;
-  taking: string;
-  /** When the values were read, ms. */
+  /** The number that TAKE gave. */
+  take: string;
+  /** The time of the TAKE, ms. */
   takenAt: number;
-  readonly values: Map<Name, Taken>;
-  /** Of which the new owner has a value that is no copy. */
-  readonly taken: Set<Name>;
-  /** Deleted on the old owner by somebody else after they were read: their copies have to go. */
-  readonly orphans: Name[];
-  /** Gone from the old owner: nothing is left but to strike them off the list. */
-  readonly done: Name[];
-  readonly moved: Moved;
+  readonly values: Map<RedisKey, TakenValue>;
+  /** Keys for which the new owner has a value of its own. */
+  readonly occupied: Set<RedisKey>;
+  /** Keys that an application deleted on the old owner after a TAKE. Their copies have to be deleted. */
+  readonly orphans: RedisKey[];
+  /** Keys that are gone from the old owner. Only their entries in the list are left to remove. */
+  readonly done: RedisKey[];
+  readonly result: MoveResult;
 }
 
-/** Moves keys from old owners to new ones, a batch of one route at a time. Any number of them may move the same keys. */
-export class Mover {
-  readonly #move: string;
+/** Moves keys from old owners to new ones. Any number of movers may move the same keys at the same time. */
+export class KeyMover {
+  readonly #reshardId: string;
   readonly #name = crypto.randomUUID().slice(0, 8);
-  readonly #between: Between;
+  readonly #afterStep: AfterStep;
 
-  constructor(move: string, between: Between = () => {}) {
-    this.#move = move;
-    this.#between = between;
+  constructor(reshardId: string, afterStep: AfterStep = () => {}) {
+    this.#reshardId = reshardId;
+    this.#afterStep = afterStep;
   }
 
   /**
-   * @throws StoreError naming the node that failed. Every key is then where it was, or moved, or in a state that the
-   *   next mover goes on from.
+   * Moves keys with the same old and new owner.
+   *
+   * @throws StoreError naming the node that failed. The next mover then finishes the move of every key.
    */
-  async move(route: Route, keys: readonly Name[]): Promise<Moved> {
-    const batch: Batch = {
-      ...route,
-      ...{ keys, claim: '', taking: '', takenAt: 0 },
-      ...{ values: new Map(), taken: new Set(), orphans: [], done: [] },
-      moved: { keys: 0, bytes: 0, superseded: 0, again: [], lost: [] },
+  async move(change: OwnerChange, keys: readonly RedisKey[]): Promise<MoveResult> {
+    const batch: MoveBatch = {
+      ...change,
+      ...{ keys, claim: '', take: '', takenAt: 0 },
+      ...{ values: new Map(), occupied: new Set(), orphans: [], done: [] },
+      result: { keys: 0, bytes: 0, superseded: 0, again: [], lost: [] },
     };
     await this.#claim(batch);
-    await this.#between('claimed');
+    await this.#afterStep('claimed');
     await this.#take(batch);
-    await this.#between('taken');
+    await this.#afterStep('taken');
     await this.#put(batch);
-    await this.#between('put');
+    await this.#afterStep('put');
     await this.#drop(batch);
-    await this.#between('dropped');
+    await this.#afterStep('dropped');
     await this.#settle(batch);
-    await this.#between('settled');
-    return batch.moved;
+    await this.#afterStep('settled');
+    return batch.result;
   }
 
-  /** Which of the keys their old owner has, or may still give. `undefined` if this resharding is not under way there. */
-  async look(source: Wire, keys: readonly Name[]): Promise<Name[] | undefined> {
-    const reply = await source.run('looking for keys', LOOK, [STATE, OUT, ...keys], [this.#move]);
+  /**
+   * Finds the keys that their old owner has, or that another mover has taken and not finished.
+   *
+   * @returns `undefined` if this resharding is not under way on the node
+   */
+  async findAtSource(source: NodeConnection, keys: readonly RedisKey[]): Promise<RedisKey[] | undefined> {
+    const reply = await source.run(
+      'looking for keys',
+      FIND_KEYS,
+      [STATE_KEY, OUTGOING_KEY, ...keys],
+      [this.#reshardId],
+    );
     const letters = text(reply[0]);
     return letters === STALE ? undefined : keys.filter((_, i) => letters[i] === 'h');
   }
 
-  async #claim(batch: Batch): Promise<void> {
-    const { target, keys, taken } = batch;
-    const [number, letters] = await this.#run(target, 'claiming keys', CLAIM, IN, keys, [this.#name]);
+  async #claim(batch: MoveBatch): Promise<void> {
+    const { target, keys, occupied } = batch;
+    const [number, letters] = await this.#onTarget(target, 'claiming keys', CLAIM_KEYS, keys, [this.#name]);
     batch.claim = text(number);
     eachLetter(keys, letters, (key, letter) => {
-      if (letter === 't') taken.add(key);
+      if (letter === 't') occupied.add(key);
     });
   }
 
-  async #take(batch: Batch): Promise<void> {
-    const { source, keys, values, orphans, done, moved } = batch;
-    const args = [this.#name, BYTES];
-    const [number, letters, rows, all] = await this.#run(source, 'reading keys', TAKE, OUT, keys, args);
-    batch.taking = text(number);
+  async #take(batch: MoveBatch): Promise<void> {
+    const { source, keys, values, orphans, done, result } = batch;
+    const args = [this.#name, MAX_BYTES];
+    const [number, letters, rows, all] = await this.#onSource(source, 'reading keys', TAKE_KEYS, keys, args);
+    batch.take = text(number);
     batch.takenAt = performance.now();
     const nextRow = text(rows).split('\n').values();
     let at = 0;
     eachLetter(keys, letters, (key, letter) => {
       if (letter === 'a') done.push(key);
       else if (letter === 'o') orphans.push(key);
-      else if (letter === 'l') moved.again.push(key);
+      else if (letter === 'l') result.again.push(key);
       else {
         const [size, ttl, digest, expiry] = (nextRow.next().value as string).split(' ') as [
           string,
@@ -124,85 +145,101 @@ export class Mover {
     });
   }
 
-  async #put({ target, claim, takenAt, values, taken, moved }: Batch): Promise<void> {
-    const keys = [...values.keys()].filter((key) => !taken.has(key));
-    const rows = keys.map((key) => values.get(key) as Taken);
+  async #put({ target, claim, takenAt, values, occupied, result }: MoveBatch): Promise<void> {
+    const keys = [...values.keys()].filter((key) => !occupied.has(key));
+    const rows = keys.map((key) => values.get(key) as TakenValue);
     const since = performance.now() - takenAt;
-    const sizes = rows.map((row) => `${row.value.length} ${ttlOf(row, since)}`).join('\n');
+    const sizes = rows.map((row) => `${row.value.length} ${ttlAfter(row, since)}`).join('\n');
     const all = Buffer.concat(rows.map(({ value }) => value));
-    const args = [claim, sizes, all];
-    const [letters, trouble] = await this.#run(target, 'writing keys', PUT, IN, keys, args);
-    if (String(trouble ?? '') !== '')
-      throw new StoreError(`node ${target.name}: writing keys failed: ${text(trouble)}`);
+    const [letters, error] = await this.#onTarget(target, 'writing keys', PUT_KEYS, keys, [
+      claim,
+      sizes,
+      all,
+    ]);
+    if (String(error ?? '') !== '')
+      throw new StoreError(`node ${target.name}: writing keys failed: ${text(error)}`);
     eachLetter(keys, letters, (key, letter) => {
-      if (letter === 't') taken.add(key);
+      if (letter === 't') occupied.add(key);
       if (letter === 'l') {
-        moved.lost.push(key);
+        result.lost.push(key);
         values.delete(key);
       }
     });
   }
 
-  async #drop({ source, taking, values, taken, orphans, done, moved }: Batch): Promise<void> {
+  async #drop({ source, take, values, occupied, orphans, done, result }: MoveBatch): Promise<void> {
     const keys = [...values.keys()];
     const rows = [...values.values()].map(({ digest, expiry }) => `${digest} ${expiry}`).join('\n');
-    const [letters] = await this.#run(source, 'deleting keys', DROP, OUT, keys, [taking, rows]);
+    const [letters] = await this.#onSource(source, 'deleting keys', DROP_KEYS, keys, [take, rows]);
     eachLetter(keys, letters, (key, letter) => {
-      if (letter === 'c') moved.again.push(key);
-      else if (letter === 'l') moved.lost.push(key);
+      if (letter === 'c') result.again.push(key);
+      else if (letter === 'l') result.lost.push(key);
       else if (letter === 'o') orphans.push(key);
       else {
         done.push(key);
-        if (taken.has(key)) moved.superseded++;
+        if (occupied.has(key)) result.superseded++;
         else {
-          moved.keys++;
-          moved.bytes += (values.get(key) as Taken).value.length;
+          result.keys++;
+          result.bytes += (values.get(key) as TakenValue).value.length;
         }
       }
     });
   }
 
-  async #settle({ source, target, claim, taking, taken, orphans, done }: Batch): Promise<void> {
-    const isListed = (key: Name) => !taken.has(key);
-    const [lone, rest] = [orphans.filter(isListed), done.filter(isListed)];
-    const fates = 'd'.repeat(lone.length) + 'k'.repeat(rest.length);
-    const keys = [...lone, ...rest];
-    const [letters] = await this.#run(target, 'settling keys', SETTLE, IN, keys, [claim, fates]);
-    // An orphan whose copy somebody else has claimed is theirs to free.
-    const isFree = (_: Name, i: number) => text(letters)[i] === 's';
-    const freed = [...orphans.filter((key) => taken.has(key)), ...lone.filter(isFree)];
-    await this.#run(source, 'settling keys', FREE, OUT, freed, [taking]);
+  async #settle({ source, target, claim, take, occupied, orphans, done }: MoveBatch): Promise<void> {
+    const isListed = (key: RedisKey) => !occupied.has(key);
+    const [copied, rest] = [orphans.filter(isListed), done.filter(isListed)];
+    const fates = 'd'.repeat(copied.length) + 'k'.repeat(rest.length);
+    const keys = [...copied, ...rest];
+    const [letters] = await this.#onTarget(target, 'settling keys', SETTLE_KEYS, keys, [claim, fates]);
+    // If another mover has claimed the copy of an orphan, that mover frees the orphan.
+    const isSettled = (_: RedisKey, i: number) => text(letters)[i] === 's';
+    const freed = [...orphans.filter((key) => occupied.has(key)), ...copied.filter(isSettled)];
+    await this.#onSource(source, 'settling keys', FREE_ORPHANS, freed, [take]);
+  }
+
+  #onSource(node: NodeConnection, operation: string, script: string, ...rest: KeysAndArguments) {
+    return this.#run(node, operation, script, OUTGOING_KEY, ...rest);
+  }
+
+  #onTarget(node: NodeConnection, operation: string, script: string, ...rest: KeysAndArguments) {
+    return this.#run(node, operation, script, INCOMING_KEY, ...rest);
   }
 
   async #run(
-    wire: Wire,
-    what: string,
+    node: NodeConnection,
+    operation: string,
     script: string,
     list: string,
-    keys: readonly Name[],
-    args: readonly Word[],
+    ...[keys, args]: KeysAndArguments
   ): Promise<unknown[]> {
     if (keys.length === 0) return [];
-    const reply = await wire.run(what, script, [STATE, list, ...keys], [this.#move, ...args]);
+    const reply = await node.run(operation, script, [STATE_KEY, list, ...keys], [this.#reshardId, ...args]);
     if (reply.length === 1 && text(reply[0]) === STALE)
-      throw new StoreError(`node ${wire.name}: ${what} failed: another resharding has begun there`);
+      throw new StoreError(`node ${node.name}: ${operation} failed: another resharding has begun there`);
     return reply;
   }
 }
 
-/** What a script says that is not to be run. */
+type KeysAndArguments = [keys: readonly RedisKey[], args: readonly CommandWord[]];
+
+/** The reply of a script that belongs to a resharding that is not under way on the node. */
 const STALE = 'stale';
 
 const text = (reply: unknown) => String(reply ?? '');
 
-function eachLetter(keys: readonly Name[], letters: unknown, see: (key: Name, letter: string) => void): void {
+function eachLetter(
+  keys: readonly RedisKey[],
+  letters: unknown,
+  visit: (key: RedisKey, letter: string) => void,
+): void {
   const all = text(letters);
   keys.forEach((key, i) => {
-    see(key, all[i] as string);
+    visit(key, all[i] as string);
   });
 }
 
-/** What is left of the TTL after `since` ms; 0 is none, which is why one that is over is 1. */
-function ttlOf({ ttl }: Taken, since: number): number {
+/** The TTL that is left after `since` ms; 0 for a key without a TTL, and 1 for a TTL that is over. */
+function ttlAfter({ ttl }: TakenValue, since: number): number {
   return Number(ttl) < 0 ? 0 : Math.max(1, Math.round(Number(ttl) - since));
 }

@@ -1,12 +1,12 @@
-// A node's state, a hash:
+// The state of a node is a hash:
 //
-//   move        which resharding it is, as a fingerprint of both rings, and `about` the same for people
-//   phase       preparing: it is about to begin · moving: keys are moved · done: they have been
-//   since       when it was last said that it is about to begin, ms
-//   claims takings     how often, so that no number comes twice
-//   member:ID   a process that works with its keys as before, and when it last said so
+//   move        the fingerprint of the resharding; `about` describes it for people
+//   phase       preparing: about to begin · moving: keys are moved · done: all keys have been moved
+//   since       the time of the last PREPARE_RESHARD, ms
+//   claims takings     the number of CLAIMs and TAKEs, so that no number is used twice
+//   member:ID   a process that still uses the old node as before, and the time of its last heartbeat
 //
-// KEYS: the state. ARGV: the move, then what each needs. Times are of the node's own clock.
+// KEYS: the state. ARGV: the fingerprint, then the arguments of each script. Times are those of the node's own clock.
 
 const PROLOGUE = `
 local state, move = KEYS[1], ARGV[1]
@@ -35,12 +35,12 @@ local function members(lapse)
 end
 `;
 
-/** → the phase, and what is under way */
-export const PHASE = `${PROLOGUE}
+/** → the phase, and the description of the resharding that is under way */
+export const READ_PHASE = `${PROLOGUE}
 return answer()`;
 
-/** ARGV: what it is about. Says that it is about to begin, unless it has. */
-export const PREPARE = `${PROLOGUE}
+/** ARGV: a description. Announces the resharding, unless it has begun. */
+export const PREPARE_RESHARD = `${PROLOGUE}
 if phase == 'before' or phase == 'preparing' then
   redis.call('HSET', state, 'move', move, 'phase', 'preparing', 'since', ms, 'about', ARGV[2])
   phase = 'preparing'
@@ -50,8 +50,8 @@ elseif phase == 'done' then
 end
 return answer()`;
 
-/** ARGV: after how long a silence a process counts as gone, ms. Begins if nobody works as before. → also: alive, gone */
-export const BEGIN = `${PROLOGUE}
+/** ARGV: the time after which a silent process counts as dead, ms. Begins if no process uses the old node. → also: alive, dead */
+export const BEGIN_RESHARD = `${PROLOGUE}
 local alive, lapsed = 0, 0
 if phase == 'preparing' then
   alive, lapsed = members(tonumber(ARGV[2]))
@@ -65,22 +65,23 @@ if phase == 'preparing' then
 end
 return { phase, is[4] or '', alive, lapsed }`;
 
-/** Takes back that it is about to begin. */
-export const CANCEL = `${PROLOGUE}
+/** Takes the announcement back. */
+export const CANCEL_RESHARD = `${PROLOGUE}
 if phase == 'preparing' then redis.call('HDEL', state, 'move', 'phase', 'since', 'about') end
 return answer()`;
 
-export const FINISH = `${PROLOGUE}
+/** Records that all keys have been moved. */
+export const FINISH_RESHARD = `${PROLOGUE}
 if phase == 'moving' then redis.call('HSET', state, 'phase', 'done') end
 return answer()`;
 
-/** ARGV: a process. Notes that it works as before, as long as it may; once it has to end that, only while it does. */
-export const ENTER = `${PROLOGUE}
+/** ARGV: a process. Signs the process on, or renews its heartbeat. After the announcement, no new process can sign on. */
+export const SIGN_ON = `${PROLOGUE}
 local field = 'member:' .. ARGV[2]
 if phase == 'before' or redis.call('HEXISTS', state, field) == 1 then redis.call('HSET', state, field, ms) end
 return answer()`;
 
-/** ARGV: a process. It no longer works as before. */
-export const LEAVE = `${PROLOGUE}
+/** ARGV: a process. Signs the process off: it no longer uses the old node as before. */
+export const SIGN_OFF = `${PROLOGUE}
 redis.call('HDEL', state, 'member:' .. ARGV[2])
 return answer()`;

@@ -1,31 +1,32 @@
-import type { Parties } from '../context.js';
+import type { ReshardContext } from '../context.js';
 import type { ReshardPair } from '../plan/plan-reshard.js';
 
-/** Where a resharding is. */
+/** The progress of a resharding. */
 export interface ReshardProgress {
-  /** How many keys were moved so far. */
+  /** The number of keys moved so far. */
   readonly moved: number;
   readonly bytes: number;
-  /** How many keys were looked at, of about how many. */
+  /** The number of keys looked at so far. */
   readonly scanned: number;
+  /** The approximate number of keys to look at. */
   readonly total: number;
   readonly seconds: number;
-  /** Keys moved a second, lately. */
+  /** Keys moved per second, over the last three seconds. */
   readonly rate: number;
-  /** About how many seconds it takes still; `undefined` while that cannot be said. */
+  /** The approximate number of seconds left; `undefined` before the first keys are moved. */
   readonly left: number | undefined;
 }
 
-/** How far back `rate` looks, ms. */
+/** The time over which `rate` is measured, ms. */
 const WINDOW = 3000;
 
-/** Counts what is done, and tells. */
-export class Tally {
-  readonly #parties: Parties;
-  readonly #tell: ((progress: ReshardProgress) => void) | undefined;
+/** Counts keys, and reports progress. */
+export class ProgressTracker {
+  readonly #context: ReshardContext;
+  readonly #report: ((progress: ReshardProgress) => void) | undefined;
   readonly #started = performance.now();
   readonly #pairs = new Map<string, { keys: number; bytes: number }>();
-  /** What was moved at which time, for the rate. */
+  /** The number of moved keys at some recent times, for the rate. */
   #recent: [at: number, moved: number][] = [];
   #total = 0;
   #scanned = 0;
@@ -35,11 +36,12 @@ export class Tally {
   #skipped = 0;
   #superseded = 0;
 
-  constructor(parties: Parties, tell: ((progress: ReshardProgress) => void) | undefined) {
-    this.#parties = parties;
-    this.#tell = tell;
+  constructor(context: ReshardContext, report: ((progress: ReshardProgress) => void) | undefined) {
+    this.#context = context;
+    this.#report = report;
   }
 
+  /** Adds to the number of keys to look at. */
   expect(keys: number): void {
     this.#total += keys;
   }
@@ -50,7 +52,7 @@ export class Tally {
     this.#skipped += skipped;
   }
 
-  moved(from: string, to: string, { keys, bytes, superseded }: Moved): void {
+  moved(from: string, to: string, { keys, bytes, superseded }: MoveCounts): void {
     const name = `${from} ${to}`;
     const pair = this.#pairs.get(name) ?? { keys: 0, bytes: 0 };
     pair.keys += keys;
@@ -59,10 +61,11 @@ export class Tally {
     this.#moved += keys;
     this.#bytes += bytes;
     this.#superseded += superseded;
-    this.#tell?.(this.#progress());
+    this.#report?.(this.#progress());
   }
 
-  report() {
+  /** The totals for the report. */
+  totals() {
     return {
       pairs: this.#sorted(),
       moved: this.#moved,
@@ -82,7 +85,7 @@ export class Tally {
     const [since, before] = this.#recent[0] as [number, number];
     const rate = now > since ? ((this.#moved - before) / (now - since)) * 1000 : 0;
     const seconds = this.#seconds();
-    // A key may come twice in a scan, and keys are written all the while.
+    // A scan may give a key twice, and applications write keys during the scan.
     const [total, scanned] = [Math.max(this.#total, this.#scanned), this.#scanned];
     const left = scanned > 0 && seconds > 0 ? ((total - scanned) / scanned) * seconds : undefined;
     return { moved: this.#moved, bytes: this.#bytes, scanned, total, seconds, rate, left };
@@ -93,7 +96,7 @@ export class Tally {
   }
 
   #sorted(): ReshardPair[] {
-    const { from, to } = this.#parties;
+    const { from, to } = this.#context;
     return from.nodes.flatMap((source) =>
       to.nodes.flatMap((target) => {
         const pair = this.#pairs.get(`${source.name} ${target.name}`);
@@ -103,4 +106,4 @@ export class Tally {
   }
 }
 
-type Moved = { readonly keys: number; readonly bytes: number; readonly superseded: number };
+type MoveCounts = { readonly keys: number; readonly bytes: number; readonly superseded: number };

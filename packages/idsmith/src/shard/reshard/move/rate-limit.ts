@@ -1,25 +1,25 @@
 import { pause, systemTimer } from '../../../support/timer.js';
 
-/** How far the moving may fall behind its rate and still catch up, ms. */
+/** The longest delay that the mover may catch up on after falling behind its rate, ms. */
 const BURST = 100;
 
-/** Lets so many keys a second pass, whoever asks. */
-export class Pace {
+/** Limits the number of keys that are moved in a second, for all callers together. */
+export class RateLimit {
   readonly #rate: number;
-  /** When the next may pass, ms. */
+  /** The time at which the next keys may be moved, ms. */
   #next = 0;
 
   constructor(rate: number) {
     this.#rate = rate;
   }
 
-  /** How many keys may go at once without leaving the rate for long. */
-  get most(): number {
+  /** The largest batch that keeps to the rate. */
+  get largestBatch(): number {
     return Math.max(1, Math.ceil((this.#rate * BURST) / 1000));
   }
 
-  /** Waits until so many may pass. */
-  async pass(keys: number): Promise<void> {
+  /** Waits until `keys` keys may be moved. */
+  async wait(keys: number): Promise<void> {
     if (this.#rate === Number.POSITIVE_INFINITY) return;
     const now = performance.now();
     const at = Math.max(this.#next, now - BURST);

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../../../errors.js';
-import type { Parties } from '../context.js';
-import { STATE } from '../reserved-keys.js';
+import type { ReshardContext } from '../context.js';
+import { STATE_KEY } from '../reserved-keys.js';
 
 const PROBE = `
 redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
@@ -9,22 +9,22 @@ return { redis.call('HGET', KEYS[1], ARGV[1]) }`;
 const PROBING = 'telling nodes apart';
 
 /**
- * Sees to it that no two names are of the same server, as `localhost:6379` and `127.0.0.1:6379` may be: a key that is
- * moved from the one to the other would be deleted.
+ * Checks that no two nodes are the same server under two names, like `localhost:6379` and `127.0.0.1:6379`. Moving a key from
+ * one name to the other would delete the key.
  *
- * @throws InvalidOptionError naming both
+ * @throws InvalidOptionError naming both nodes
  */
-export async function requireDistinct({ all }: Parties): Promise<void> {
+export async function requireDistinctServers({ nodes }: ReshardContext): Promise<void> {
   const field = `probe:${crypto.randomUUID()}`;
   try {
-    for (const wire of all) {
-      const [name] = await wire.run(PROBING, PROBE, [STATE], [field, wire.name]);
-      if (String(name) !== wire.name)
+    for (const node of nodes) {
+      const [name] = await node.run(PROBING, PROBE, [STATE_KEY], [field, node.name]);
+      if (String(name) !== node.name)
         throw new InvalidOptionError(
-          `shards: ${wire.name} and ${String(name)} are the same server: give it the same host and port everywhere`,
+          `shards: ${node.name} and ${String(name)} are the same server: use the same host and port in both configs`,
         );
     }
   } finally {
-    await Promise.allSettled(all.map((wire) => wire.command(PROBING, 'HDEL', STATE, field)));
+    await Promise.allSettled(nodes.map((node) => node.command(PROBING, 'HDEL', STATE_KEY, field)));
   }
 }

@@ -1,40 +1,52 @@
 import { StoreError } from '../../../errors.js';
 import { show } from '../../../options.js';
-import type { Parties } from '../context.js';
-import type { Wire } from '../node-connection.js';
-import { type Name, textOf } from '../redis-key.js';
-import { IN } from '../reserved-keys.js';
-import { type Places, scan } from './key-placement.js';
+import type { ReshardContext } from '../context.js';
+import type { NodeConnection } from '../node-connection.js';
+import { type RedisKey, redisKeyText } from '../redis-key.js';
+import { INCOMING_KEY } from '../reserved-keys.js';
+import type { KeyPlacement } from './key-placement.js';
+import { scanKeys } from './scan-keys.js';
 
 /**
- * Sees to it that the nodes that join hold no other values of keys that are to come: left from a time when they were in
- * the ring before, they would be taken for newer ones.
+ * Checks that the nodes that join hold no values of keys that will move to them. Such values may be left over from an earlier
+ * time in the map, and would be taken for newer ones.
  *
  * @throws StoreError naming the node and one of the keys
  */
-export async function requireNoClash(parties: Parties, places: Places): Promise<void> {
-  const joining = [...parties.targets.values()].filter(({ name }) => !parties.sources.has(name));
-  await Promise.all(joining.map((node) => checkNode(node, parties, places)));
+export async function requireTargetsEmpty(context: ReshardContext, placement: KeyPlacement): Promise<void> {
+  const joining = [...context.targets.values()].filter(({ name }) => !context.sources.has(name));
+  await Promise.all(joining.map((node) => checkNode(node, context, placement)));
 }
 
-async function checkNode(node: Wire, parties: Parties, places: Places): Promise<void> {
-  for await (const keys of scan(node)) {
-    const bySource = new Map<Wire, Name[]>();
+async function checkNode(
+  node: NodeConnection,
+  context: ReshardContext,
+  placement: KeyPlacement,
+): Promise<void> {
+  for await (const keys of scanKeys(node)) {
+    const bySource = new Map<NodeConnection, RedisKey[]>();
     for (const key of keys) {
-      const route = parties.routeOf(places.stemOf(key) ?? '');
-      if (route?.target !== node || places.stemOf(key) === undefined) continue;
-      bySource.set(route.source, [...(bySource.get(route.source) ?? []), key]);
+      const change = context.ownerChangeOf(placement.stemOf(key) ?? '');
+      if (change?.target !== node || placement.stemOf(key) === undefined) continue;
+      bySource.set(change.source, [...(bySource.get(change.source) ?? []), key]);
     }
-    for (const [source, arrived] of bySource)
-      for (const key of arrived)
-        if ((await has(source, key)) && Number(await node.command(CHECKING, 'HEXISTS', IN, key)) === 0)
+    for (const [source, present] of bySource)
+      for (const key of present)
+        if ((await exists(source, key)) && !(await isIncoming(node, key)))
           throw new StoreError(
-            `node ${node.name} holds a key ${show(textOf(key))} already that node ${source.name} has, ` +
-              'too: it is not empty. Delete what it holds from before, and try again',
+            `node ${node.name} already holds the key ${show(redisKeyText(key))}, which node ${source.name} holds, too: ` +
+              'a node that joins must be empty. Delete its old keys, and try again',
           );
   }
 }
 
-const CHECKING = 'looking for keys from before';
+const CHECKING = 'looking for old keys';
 
-const has = async (wire: Wire, key: Name) => Number(await wire.command(CHECKING, 'EXISTS', key)) === 1;
+async function exists(node: NodeConnection, key: RedisKey): Promise<boolean> {
+  return Number(await node.command(CHECKING, 'EXISTS', key)) === 1;
+}
+
+/** Tells whether a mover that was interrupted has brought the key. */
+async function isIncoming(node: NodeConnection, key: RedisKey): Promise<boolean> {
+  return Number(await node.command(CHECKING, 'HEXISTS', INCOMING_KEY, key)) !== 0;
+}

@@ -1,89 +1,76 @@
 import { stemOf } from '../../keys/codec.js';
-import type { Parties } from '../context.js';
-import type { Wire } from '../node-connection.js';
-import { type Name, nameOf, textOf } from '../redis-key.js';
-import { isOurs } from '../reserved-keys.js';
+import type { ReshardContext } from '../context.js';
+import { type RedisKey, redisKeyText } from '../redis-key.js';
+import { isReservedKey } from '../reserved-keys.js';
 
-/** How many keys one SCAN looks at, about. */
-const COUNT = 1000;
+/** The decision about a key on an old node: move it to a node, leave it because it stays, or skip it. */
+export type Placement = { readonly to: string } | 'stays' | 'skipped';
 
-/** Where a key that was found is to go: to a node, nowhere, or it is none of ours. */
-export type Place = { readonly to: string } | 'stays' | 'foreign';
-
-/** Keys of a node as a scan finds them, sorted by where they are to go. */
-export interface Found {
-  /** By the name of the new owner. */
-  readonly leaving: ReadonlyMap<string, Name[]>;
+/** The keys of one scan of a node, sorted by their placement. */
+export interface SortedKeys {
+  /** The keys to move, by the name of the new owner. */
+  readonly leaving: ReadonlyMap<string, RedisKey[]>;
   readonly leavingCount: number;
-  readonly stays: number;
-  readonly foreign: number;
+  readonly staying: number;
+  readonly skipped: number;
 }
 
-/** Decides about keys of the nodes of a resharding. */
-export class Places {
-  readonly #parties: Parties;
+/** Decides which keys move, and to which node. */
+export class KeyPlacement {
+  readonly #context: ReshardContext;
   readonly #allKeys: boolean;
 
-  /** @param allKeys whether also keys are moved that are none of the map's making */
-  constructor(parties: Parties, allKeys: boolean) {
-    this.#parties = parties;
+  /** @param allKeys true to move keys, too, that do not have the form of a map's keys */
+  constructor(context: ReshardContext, allKeys: boolean) {
+    this.#context = context;
     this.#allKeys = allKeys;
   }
 
-  /** What to do with a key that was found on an old node. */
-  of(key: Name, node: string): Place {
+  /** The placement of a key that was found on the old node `node`. */
+  of(key: RedisKey, node: string): Placement {
     const stem = this.stemOf(key);
-    if (stem === undefined) return 'foreign';
-    const { from, to } = this.#parties;
+    if (stem === undefined) return 'skipped';
+    const { from, to } = this.#context;
     const target = to.ownerOf(stem).name;
     if (target === node) return 'stays';
-    // On a node that owns it in neither map it was not put by either.
-    return from.ownerOf(stem).name === node ? { to: target } : 'foreign';
+    // Neither map puts a key on a node that owns it in neither map.
+    return from.ownerOf(stem).name === node ? { to: target } : 'skipped';
   }
 
-  /** What places the key; `undefined` if it is not to be moved. */
-  stemOf(key: Name): string | undefined {
-    if (this.isOwn(key)) return undefined;
-    const stem = stemOf(textOf(key));
-    if (isKey(stem)) return stem;
-    // A name that is no text has no place: the ring takes text.
+  /** The text that decides the owner of a key; `undefined` if the key is not moved. */
+  stemOf(key: RedisKey): string | undefined {
+    if (this.isReserved(key)) return undefined;
+    const stem = stemOf(redisKeyText(key));
+    if (isMapKey(stem)) return stem;
+    // The ring takes text only. A key that is not text has no owner.
     return this.#allKeys && typeof key === 'string' ? stem : undefined;
   }
 
-  /** Whether it is the sequence of the node, or of what resharding keeps there. */
-  isOwn(key: Name): boolean {
-    return key === this.#parties.from.seqname || (typeof key === 'string' && isOurs(key));
+  /** Tells whether a key is the sequence of the node, or a key of the resharding itself. */
+  isReserved(key: RedisKey): boolean {
+    return key === this.#context.from.seqname || (typeof key === 'string' && isReservedKey(key));
   }
 
-  sort(keys: readonly Name[], node: string): Found {
-    const leaving = new Map<string, Name[]>();
-    let [leavingCount, stays, foreign] = [0, 0, 0];
+  /** Sorts the keys that were found on the old node `node`. */
+  sort(keys: readonly RedisKey[], node: string): SortedKeys {
+    const leaving = new Map<string, RedisKey[]>();
+    let [leavingCount, staying, skipped] = [0, 0, 0];
     for (const key of keys) {
-      const place = this.of(key, node);
-      if (place === 'stays') stays++;
-      else if (place === 'foreign') foreign += this.isOwn(key) ? 0 : 1;
+      const placement = this.of(key, node);
+      if (placement === 'stays') staying++;
+      else if (placement === 'skipped') skipped += this.isReserved(key) ? 0 : 1;
       else {
-        const list = leaving.get(place.to) ?? [];
-        if (list.length === 0) leaving.set(place.to, list);
+        const list = leaving.get(placement.to) ?? [];
+        if (list.length === 0) leaving.set(placement.to, list);
         list.push(key);
         leavingCount++;
       }
     }
-    return { leaving, leavingCount, stays, foreign };
+    return { leaving, leavingCount, staying, skipped };
   }
 }
 
-function isKey(stem: string): boolean {
+/** Tells whether a stem has the form of a map's keys. */
+function isMapKey(stem: string): boolean {
   return /^[0-9A-Za-z]{5,}$/.test(stem);
-}
-
-/** All keys of a node, some at a time, each at least once if it is there all the while. Never holds more than some. */
-export async function* scan(wire: Wire): AsyncGenerator<Name[]> {
-  let cursor = '0';
-  do {
-    const reply = await wire.command('scanning', 'SCAN', cursor, 'COUNT', COUNT);
-    const [next, keys] = reply as [unknown, Uint8Array[]];
-    cursor = String(next);
-    yield keys.map(nameOf);
-  } while (cursor !== '0');
 }

@@ -1,55 +1,44 @@
-import { refuse, requireKnown } from '../../../options.js';
+import { requireKnown } from '../../../options.js';
 import type { ShardMap } from '../../shard-map.js';
-import { Parties } from '../context.js';
-import type { Wire } from '../node-connection.js';
-import { Places, scan } from './key-placement.js';
+import { ReshardContext } from '../context.js';
+import type { NodeConnection } from '../node-connection.js';
+import { KeyPlacement } from './key-placement.js';
+import { PLAN_OPTION_NAMES, type PlanOptions, readAllKeys, readSignal } from './plan-options.js';
+import { scanKeys } from './scan-keys.js';
 
-/** Keys that go from one node to another. */
+/** The keys that go from one node to another. */
 export interface ReshardPair {
-  /** Names of nodes. */
+  /** The names of the two nodes. */
   readonly from: string;
   readonly to: string;
   readonly keys: number;
   readonly bytes: number;
 }
 
-/** What resharding would move. */
+/** The keys that a resharding would move, counted. */
 export interface ReshardPlan {
-  /** From → to, in the order of the nodes; only those with keys. */
+  /** The pairs of nodes with keys to move, in the order of the nodes. */
   readonly pairs: readonly ReshardPair[];
-  /** How many keys would move. */
+  /** The number of keys that would move. */
   readonly keys: number;
-  /** How much memory they take, by Redis's own reckoning (`MEMORY USAGE`). */
+  /** The memory of these keys, as Redis reports it (`MEMORY USAGE`). */
   readonly bytes: number;
-  /** How many keys stay where they are. */
+  /** The number of keys that stay on their node. */
   readonly stay: number;
-  /** Keys that are left alone: none of the map's making, or on a node that owned them in neither map. */
+  /** The number of keys that are left alone: not keys of the map, or on a node that owns them in neither map. */
   readonly skipped: number;
 }
 
-/** How to plan. */
-export interface PlanOptions {
-  /**
-   * Whether keys count, too, that are none of the map's making, like `session:42`: all that are on the node where the
-   * old map would look for them. Default false.
-   */
-  readonly allKeys?: boolean;
-  /** Ends it early. */
-  readonly signal?: AbortSignal;
-}
-
-/** The names of `PlanOptions`. */
-export const PLAN_NAMES = ['allKeys', 'signal'];
-
-const SIZES = `
+const MEASURE_KEYS = `
 local sizes = {}
 for i, key in ipairs(KEYS) do sizes[i] = redis.call('MEMORY', 'USAGE', key) or 0 end
 return sizes`;
 
 /**
- * What `reshard` would move, counted: nothing is moved or written. While keys are written, it is about so many.
+ * Counts the keys that `reshard` would move. Nothing is moved or written. The counts are approximate while applications
+ * write keys.
  *
- * @throws InvalidOptionError when keys cannot be moved from the one map to the other
+ * @throws InvalidOptionError when keys cannot be moved from one map to the other
  * @throws StoreError naming a node that does not answer
  *
  * @example
@@ -60,18 +49,20 @@ export async function planReshard(
   to: ShardMap<unknown>,
   options: PlanOptions = {},
 ): Promise<ReshardPlan> {
-  requireKnown('options', options, PLAN_NAMES);
-  const parties = new Parties(from, to);
-  const places = new Places(parties, readAllKeys(options.allKeys));
+  requireKnown('options', options, PLAN_OPTION_NAMES);
+  const context = new ReshardContext(from, to);
+  const placement = new KeyPlacement(context, readAllKeys(options.allKeys));
   const signal = readSignal(options.signal);
   signal?.throwIfAborted();
-  // A plan that cannot be carried out is none.
-  await Promise.all([...parties.targets.values()].map((wire) => wire.command('asking', 'PING')));
-  const counts = await Promise.all([...parties.sources.values()].map((wire) => count(wire, places, signal)));
+  // A node that cannot take keys makes the plan worthless, so all new nodes have to answer.
+  await Promise.all([...context.targets.values()].map((node) => node.command('asking', 'PING')));
+  const counts = await Promise.all(
+    [...context.sources.values()].map((node) => countKeys(node, placement, signal)),
+  );
   const pairs = counts.flatMap(({ to }, i) =>
-    parties.to.nodes.flatMap(({ name }): ReshardPair[] => {
+    context.to.nodes.flatMap(({ name }): ReshardPair[] => {
       const pair = to.get(name);
-      return pair === undefined ? [] : [{ from: parties.from.nodes[i]!.name, to: name, ...pair }];
+      return pair === undefined ? [] : [{ from: context.from.nodes[i]!.name, to: name, ...pair }];
     }),
   );
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
@@ -84,16 +75,16 @@ export async function planReshard(
   };
 }
 
-async function count(wire: Wire, places: Places, signal: AbortSignal | undefined) {
+async function countKeys(node: NodeConnection, placement: KeyPlacement, signal: AbortSignal | undefined) {
   const to = new Map<string, { keys: number; bytes: number }>();
   let [stay, skipped] = [0, 0];
-  for await (const keys of scan(wire)) {
+  for await (const keys of scanKeys(node)) {
     signal?.throwIfAborted();
-    const found = places.sort(keys, wire.name);
-    stay += found.stays;
-    skipped += found.foreign;
-    for (const [target, leaving] of found.leaving) {
-      const sizes = await wire.run('measuring keys', SIZES, leaving);
+    const sorted = placement.sort(keys, node.name);
+    stay += sorted.staying;
+    skipped += sorted.skipped;
+    for (const [target, leaving] of sorted.leaving) {
+      const sizes = await node.run('measuring keys', MEASURE_KEYS, leaving);
       const pair = to.get(target) ?? { keys: 0, bytes: 0 };
       pair.keys += leaving.length;
       pair.bytes += sizes.reduce<number>((total, size) => total + Number(size), 0);
@@ -101,17 +92,4 @@ async function count(wire: Wire, places: Places, signal: AbortSignal | undefined
     }
   }
   return { to, stay, skipped };
-}
-
-/** @throws InvalidOptionError unless it is true or false */
-export function readAllKeys(value: unknown = false): boolean {
-  if (typeof value !== 'boolean') refuse('allKeys', 'true or false', value);
-  return value;
-}
-
-/** @throws InvalidOptionError unless it is a signal, or left out */
-export function readSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
-  if (signal !== undefined && typeof signal?.throwIfAborted !== 'function')
-    refuse('signal', 'an AbortSignal', signal);
-  return signal;
 }

@@ -1,60 +1,69 @@
 import { pause, systemTimer } from '../../../support/timer.js';
 import { stemOf } from '../../keys/codec.js';
-import type { Parties, Route } from '../context.js';
-import { Mover } from '../move/key-mover.js';
-import type { Name } from '../redis-key.js';
-import { Gate, type Way } from './old-node-session.js';
+import type { OwnerChange, ReshardContext } from '../context.js';
+import { KeyMover } from '../move/key-mover.js';
+import type { RedisKey } from '../redis-key.js';
+import { type Destination, OldNodeSession } from './old-node-session.js';
 
-/** How many keys are remembered to have arrived. */
-const REMEMBERED = 50_000;
+/** The number of keys that a process remembers as moved. */
+const REMEMBERED_KEYS = 50_000;
 
-/** The longest pause before a key is tried again that somebody else is moving, too, ms. */
-const BACKOFF = 20;
+/** The longest pause before the next look at a key that another mover is moving, ms. */
+const MAX_PAUSE = 20;
 
 /**
- * Sends commands on keys to the right node while the keys are moved: to the old owner before it begins, then to the new
- * one, after moving the keys themselves that are not there yet. Commands on keys of one stem keep their order.
+ * Sends commands to the right node while keys are moved: to the old owner before the resharding begins, then to the new
+ * owner. Moves the keys of a command first, unless they have been moved. Commands on keys of one stem keep their order.
  */
-export class Router {
-  readonly #parties: Parties;
-  readonly #mover: Mover;
-  readonly #gates: ReadonlyMap<string, Gate>;
-  readonly #arrived = new Set<string>();
-  /** What has to be sent before the next command on keys of that stem. */
+export class CommandRouter {
+  readonly #context: ReshardContext;
+  readonly #mover: KeyMover;
+  /** The sessions by the name of the old node. */
+  readonly #sessions: ReadonlyMap<string, OldNodeSession>;
+  /** Keys that are known to be at their new owner. */
+  readonly #moved = new Set<string>();
+  /** For each stem: a promise that is fulfilled when the last queued command has been sent. */
   readonly #queues = new Map<string, Promise<unknown>>();
 
-  constructor(parties: Parties) {
-    this.#parties = parties;
-    this.#mover = new Mover(parties.move);
-    const member = crypto.randomUUID();
-    this.#gates = new Map(
-      [...parties.sources].map(([name, wire]) => [name, new Gate(wire, parties.move, member)]),
+  constructor(context: ReshardContext) {
+    const { reshardId, sources } = context;
+    this.#context = context;
+    this.#mover = new KeyMover(reshardId);
+    const processId = crypto.randomUUID();
+    this.#sessions = new Map(
+      [...sources].map(([name, node]) => [name, new OldNodeSession(node, reshardId, processId)]),
     );
   }
 
-  /** Old and new owner of a key; `undefined` if they are the same. */
-  routeOf(key: string): Route | undefined {
-    return this.#parties.routeOf(stemOf(key));
+  /** The old and the new owner of a key; `undefined` if they are the same node. */
+  ownerChangeOf(key: string): OwnerChange | undefined {
+    return this.#context.ownerChangeOf(stemOf(key));
   }
 
   /**
-   * Sends a command on keys of one stem, at once if nothing has to be done first.
+   * Sends a command on keys of one stem. The command is sent at once if no key has to be moved and no other command waits.
    *
-   * @param send gets the client to use
+   * @param send called with the client to use
    */
-  send<T>(route: Route, keys: readonly string[], send: (client: unknown) => T): T | Promise<Awaited<T>> {
+  send<T>(
+    change: OwnerChange,
+    keys: readonly string[],
+    send: (client: unknown) => T,
+  ): T | Promise<Awaited<T>> {
     const stem = stemOf(keys[0] as string);
     const queue = this.#queues.get(stem);
-    const gate = this.#gates.get(route.source.name) as Gate;
+    const session = this.#sessionOf(change);
     if (queue === undefined) {
-      const { way } = gate;
-      if (way === 'before' || (way === 'moving' && keys.every((key) => this.#arrived.has(key))))
-        return this.#go(gate, route, way, send);
+      const { destination } = session;
+      const isReady =
+        destination === 'old owner' ||
+        (destination === 'new owner' && keys.every((key) => this.#moved.has(key)));
+      if (isReady) return this.#sendTo(destination, change, send);
     }
-    // In a box, so that the next one waits until this one was sent, not until it was answered.
+    // The answer is wrapped in an object, so that the next command waits until this one is sent, not until it is answered.
     const sent = (queue ?? Promise.resolve())
-      .then(() => this.#ready(gate, route, keys))
-      .then((way) => ({ answer: this.#go(gate, route, way, send) }));
+      .then(() => this.#prepare(change, keys))
+      .then((destination) => ({ answer: this.#sendTo(destination, change, send) }));
     const turn = sent
       .catch(() => {})
       .then(() => {
@@ -64,41 +73,46 @@ export class Router {
     return sent.then(({ answer }) => answer) as Promise<Awaited<T>>;
   }
 
-  /** Makes sure that the keys are at their new owner, as far as they are to be there. */
-  async settle(route: Route, keys: readonly string[]): Promise<void> {
-    await this.#ready(this.#gates.get(route.source.name) as Gate, route, keys);
+  /** Moves keys to their new owner, if the resharding has begun. */
+  async settle(change: OwnerChange, keys: readonly string[]): Promise<void> {
+    await this.#prepare(change, keys);
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#gates.values()].map((gate) => gate.close()));
+    await Promise.all([...this.#sessions.values()].map((session) => session.close()));
   }
 
-  #go<T>(gate: Gate, { source, target }: Route, way: Way, send: (client: unknown) => T): T {
-    const { from, to } = this.#parties;
-    return way === 'before' ? gate.track(send(from.clientOf(source.node))) : send(to.clientOf(target.node));
+  #sessionOf({ source }: OwnerChange): OldNodeSession {
+    return this.#sessions.get(source.name) as OldNodeSession;
   }
 
-  async #ready(gate: Gate, route: Route, keys: readonly string[]): Promise<Way> {
-    const way = await gate.open();
-    if (way === 'before') return way;
-    await this.#arrive(
-      route,
-      keys.filter((key) => !this.#arrived.has(key)),
-    );
-    return way;
+  #sendTo<T>(destination: Destination, change: OwnerChange, send: (client: unknown) => T): T {
+    const { from, to } = this.#context;
+    if (destination === 'new owner') return send(to.clientOf(change.target.node));
+    return this.#sessionOf(change).track(send(from.clientOf(change.source.node)));
   }
 
-  async #arrive(route: Route, keys: readonly string[]): Promise<void> {
-    let waiting: Name[] | undefined = [...new Set(keys)];
+  async #prepare(change: OwnerChange, keys: readonly string[]): Promise<Destination> {
+    const destination = await this.#sessionOf(change).open();
+    if (destination === 'new owner')
+      await this.#moveKeys(
+        change,
+        keys.filter((key) => !this.#moved.has(key)),
+      );
+    return destination;
+  }
+
+  async #moveKeys(change: OwnerChange, keys: readonly string[]): Promise<void> {
+    let waiting: RedisKey[] | undefined = [...new Set(keys)];
     for (let round = 0; waiting.length > 0; round++) {
-      if (round > 1) await pause(systemTimer, Math.random() * Math.min(BACKOFF, round), false);
-      waiting = await this.#mover.look(route.source, waiting);
-      if (waiting === undefined) throw route.source.failure('looking for keys', STALE);
-      if (waiting.length > 0) await this.#mover.move(route, waiting);
+      if (round > 1) await pause(systemTimer, Math.random() * Math.min(MAX_PAUSE, round), false);
+      waiting = await this.#mover.findAtSource(change.source, waiting);
+      if (waiting === undefined) throw change.source.errorOf('looking for keys', OTHER_RESHARD);
+      if (waiting.length > 0) await this.#mover.move(change, waiting);
     }
-    if (this.#arrived.size + keys.length > REMEMBERED) this.#arrived.clear();
-    for (const key of keys) this.#arrived.add(key);
+    if (this.#moved.size + keys.length > REMEMBERED_KEYS) this.#moved.clear();
+    for (const key of keys) this.#moved.add(key);
   }
 }
 
-const STALE = new Error('another resharding has begun there: use its maps');
+const OTHER_RESHARD = new Error('another resharding has begun there: use a TransitionMap with its configs');

@@ -1,60 +1,60 @@
 import { systemTimer } from '../../../support/timer.js';
-import { LAPSE, otherMove } from '../move/phase.js';
-import { ENTER, LEAVE } from '../move/phase-scripts.js';
-import type { Wire } from '../node-connection.js';
-import { STATE } from '../reserved-keys.js';
+import { MEMBER_TIMEOUT, otherReshardError } from '../move/phase.js';
+import { SIGN_OFF, SIGN_ON } from '../move/phase-scripts.js';
+import type { NodeConnection } from '../node-connection.js';
+import { STATE_KEY } from '../reserved-keys.js';
 
-/** How often a process says that it works as before, and learns whether it still may, ms. */
-const BEAT = 250;
+/** The time between two heartbeats of a process, ms. Each heartbeat also learns whether the resharding is announced. */
+const HEARTBEAT = 250;
 
-/** How often it looks while it waits for the beginning, ms. */
+/** The time between two questions while the process waits for the resharding to begin, ms. */
 const WAIT = 20;
 
-/** Which way a command goes: to the old owner, as before, or to the new one, once the key is there. */
-export type Way = 'before' | 'moving';
+/** The node that a command goes to: the old owner before the resharding begins, the new owner afterwards. */
+export type Destination = 'old owner' | 'new owner';
 
 /**
- * The way to the keys of one old node, as one process uses it. Before the resharding begins there, commands go to that
- * node as they always did, and the node knows that this process does so. It begins only when no process does any more:
- * one that is told so lets its commands end, signs off, and waits.
+ * The session of one process on one old node. Before the resharding begins, commands go to that node, and the process is
+ * signed on there. The resharding begins when no process is signed on any more. A process that learns of the announcement
+ * lets its commands finish, signs off, and waits for the beginning.
  */
-export class Gate {
-  readonly #wire: Wire;
-  readonly #move: string;
-  readonly #member: string;
-  #way: Way | 'closed' = 'closed';
-  /** When the node last knew of this process, at the earliest. */
-  #known = Number.NEGATIVE_INFINITY;
+export class OldNodeSession {
+  readonly #node: NodeConnection;
+  readonly #reshardId: string;
+  readonly #processId: string;
+  #destination: Destination | 'waiting' = 'waiting';
+  /** The time of the last heartbeat that the node has certainly seen. */
+  #signedOnAt = Number.NEGATIVE_INFINITY;
   #inFlight = 0;
   #isClosed = false;
-  #opening: Promise<Way> | undefined;
-  #stopBeat = () => {};
+  #opening: Promise<Destination> | undefined;
+  #stopHeartbeat = () => {};
 
-  constructor(wire: Wire, move: string, member: string) {
-    this.#wire = wire;
-    this.#move = move;
-    this.#member = member;
+  constructor(node: NodeConnection, reshardId: string, processId: string) {
+    this.#node = node;
+    this.#reshardId = reshardId;
+    this.#processId = processId;
   }
 
-  /** The way, if it is known without asking. */
-  get way(): Way | undefined {
-    if (this.#way === 'moving') return 'moving';
-    // Half of what the node allows for: the rest is for the command to get there.
-    const isKnown = performance.now() - this.#known < LAPSE / 2;
-    return this.#way === 'before' && isKnown ? 'before' : undefined;
+  /** The destination of commands, if it is known without asking the node. */
+  get destination(): Destination | undefined {
+    if (this.#destination === 'new owner') return 'new owner';
+    // Half of the timeout. The other half is for the command to reach the node.
+    const isSignedOn = performance.now() - this.#signedOnAt < MEMBER_TIMEOUT / 2;
+    return this.#destination === 'old owner' && isSignedOn ? 'old owner' : undefined;
   }
 
-  /** The way, once there is one. */
-  open(): Promise<Way> {
-    const { way } = this;
-    if (way !== undefined) return Promise.resolve(way);
-    this.#opening ??= this.#ask().finally(() => {
+  /** Waits until the destination of commands is known. */
+  open(): Promise<Destination> {
+    const { destination } = this;
+    if (destination !== undefined) return Promise.resolve(destination);
+    this.#opening ??= this.#waitForDestination().finally(() => {
       this.#opening = undefined;
     });
     return this.#opening;
   }
 
-  /** Runs a command that goes the old way; it counts until its answer is there. */
+  /** Counts a command to the old owner as in flight until its answer is there. */
   track<T>(answer: T): T {
     this.#inFlight++;
     const end = () => {
@@ -64,52 +64,62 @@ export class Gate {
     return answer;
   }
 
-  /** Signs off for good. What is sent nevertheless finds its way, and is forgotten by the node after a while. */
+  /** Signs off and ends the heartbeat. Later commands still work: the process signs on for each without a heartbeat. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#stopBeat();
-    if (this.#known > 0)
-      await this.#wire.run(SIGNING_OFF, LEAVE, [STATE], [this.#move, this.#member]).catch(() => {});
+    this.#stopHeartbeat();
+    if (this.#signedOnAt > 0) await this.#signOff().catch(() => {});
   }
 
-  async #ask(): Promise<Way> {
+  async #waitForDestination(): Promise<Destination> {
     for (;;) {
-      const phase = await this.#beat();
-      if (phase === 'before' || phase === 'moving') return phase;
+      const destination = await this.#signOn();
+      if (destination !== 'waiting') return destination;
       await new Promise<void>((resolve) => {
         systemTimer.after(WAIT, resolve, false);
       });
     }
   }
 
-  async #beat(): Promise<Way | 'waiting'> {
-    const asked = performance.now();
-    const reply = await this.#wire.run('signing on', ENTER, [STATE], [this.#move, this.#member]);
+  async #signOn(): Promise<Destination | 'waiting'> {
+    const askedAt = performance.now();
+    const reply = await this.#node.run(
+      'signing on',
+      SIGN_ON,
+      [STATE_KEY],
+      [this.#reshardId, this.#processId],
+    );
     const phase = String(reply[0]);
-    if (this.#way === 'moving' || phase === 'moving' || phase === 'done') {
-      this.#stopBeat();
-      this.#way = 'moving';
-      return 'moving';
+    if (this.#destination === 'new owner' || phase === 'moving' || phase === 'done') {
+      this.#stopHeartbeat();
+      this.#destination = 'new owner';
+      return 'new owner';
     }
     if (phase === 'before') {
-      this.#known = asked;
-      this.#way = 'before';
-      this.#stopBeat();
-      if (!this.#isClosed) this.#stopBeat = systemTimer.after(BEAT, () => this.#beat().catch(() => {}), true);
-      return 'before';
+      this.#signedOnAt = askedAt;
+      this.#destination = 'old owner';
+      this.#stopHeartbeat();
+      if (!this.#isClosed) this.#signOnLater(HEARTBEAT);
+      return 'old owner';
     }
     await this.#drain();
-    if (phase === 'other') throw otherMove(this.#wire, reply[1]);
+    if (phase === 'other') throw otherReshardError(this.#node, reply[1]);
     return 'waiting';
   }
 
-  /** Nothing new goes the old way; when all has been answered that did, the node may begin. */
+  /** Sends no more commands to the old owner, and signs off when all earlier ones have been answered. */
   async #drain(): Promise<void> {
-    this.#way = 'closed';
-    this.#stopBeat();
-    if (this.#inFlight === 0) await this.#wire.run(SIGNING_OFF, LEAVE, [STATE], [this.#move, this.#member]);
-    else this.#stopBeat = systemTimer.after(WAIT, () => this.#beat().catch(() => {}), true);
+    this.#destination = 'waiting';
+    this.#stopHeartbeat();
+    if (this.#inFlight === 0) await this.#signOff();
+    else this.#signOnLater(WAIT);
+  }
+
+  #signOnLater(ms: number): void {
+    this.#stopHeartbeat = systemTimer.after(ms, () => this.#signOn().catch(() => {}), true);
+  }
+
+  async #signOff(): Promise<void> {
+    await this.#node.run('signing off', SIGN_OFF, [STATE_KEY], [this.#reshardId, this.#processId]);
   }
 }
-
-const SIGNING_OFF = 'signing off';

@@ -1,25 +1,30 @@
 import { InvalidOptionError } from '../../../errors.js';
 import { stemOf } from '../../keys/codec.js';
-import type { Route } from '../context.js';
-import type { Router } from './command-router.js';
-import { mentioned } from './keys-in-arguments.js';
+import type { OwnerChange } from '../context.js';
+import type { CommandRouter } from './command-router.js';
+import { keysInArguments } from './keys-in-arguments.js';
 
 type Method = (...args: unknown[]) => unknown;
 
-/** Methods that call others of the client for each part of what they give, and give it bit by bit. */
-const IN_PARTS = /(Stream|Iterator)$/;
+/** Methods that return a stream or iterator, and call other methods of the client for each part. */
+const STREAMS = /(Stream|Iterator)$/;
 
-/** Methods that begin a list of commands to be sent at once. */
+/** Methods that begin a list of commands. */
 const LISTS = new Set(['multi', 'pipeline', 'MULTI']);
 
-/** Methods that send such a list. */
+/** Methods that send the list. */
 const SENDS = /^exec/i;
 
 /**
- * A client for a key, and keys with the same stem, that is on the way to another node. It has all methods of the client of
- * the new owner. Those that mention such keys are sent when the keys have been moved; others go to the new owner.
+ * A client for a key that moves, and for keys with the same stem. It has all methods of the new owner's client. A command
+ * with such keys among its arguments is sent after the keys have been moved. Other commands go to the new owner at once.
  */
-export function transitClient(router: Router, key: string, route: Route, target: object): object {
+export function transitionClient(
+  router: CommandRouter,
+  key: string,
+  change: OwnerChange,
+  target: object,
+): object {
   const stem = stemOf(key);
   const proxy: object = new Proxy(target, {
     get(client, property) {
@@ -27,20 +32,20 @@ export function transitClient(router: Router, key: string, route: Route, target:
       if (typeof value !== 'function' || typeof property !== 'string') return value;
       const method = value as Method;
       if (LISTS.has(property))
-        return (...args: unknown[]) => commandList(router, stem, route, property, args);
-      if (IN_PARTS.test(property)) return (...args: unknown[]) => Reflect.apply(method, proxy, args);
+        return (...args: unknown[]) => commandList(router, stem, change, property, args);
+      if (STREAMS.test(property)) return (...args: unknown[]) => Reflect.apply(method, proxy, args);
       return (...args: unknown[]) => {
-        const keys = mentioned(stem, args);
+        const keys = keysInArguments(stem, args);
         if (keys.length === 0) return Reflect.apply(method, client, args);
         refuseBlocking(property, args);
-        return sent(args, (given) => router.send(route, keys, (to) => call(to, property, given)));
+        return callWith(args, (given) => router.send(change, keys, (to) => call(to, property, given)));
       };
     },
   });
   return proxy;
 }
 
-/** Commands that wait for a key to be written, and let nothing else pass meanwhile, not even what keeps this process known. */
+/** Commands that wait for a key to be written. They would hold up all other commands, and even the heartbeat of the process. */
 const BLOCKING = /^(b[lr]pop|brpoplpush|bl?move|bl?mpop|bzpop(min|max)|bzmpop)(buffer)?$/;
 
 function refuseBlocking(method: string, args: readonly unknown[]): void {
@@ -52,7 +57,7 @@ function refuseBlocking(method: string, args: readonly unknown[]): void {
     : BLOCKING.test(name);
   if (isBlocking)
     throw new InvalidOptionError(
-      `${name} must not be used while keys are moved: it would hold up the moving. Ask again and again instead`,
+      `${name} must not block while keys are moved: it would hold up the resharding. Use it without blocking, in a loop`,
     );
 }
 
@@ -60,32 +65,34 @@ function call(client: unknown, method: string, args: readonly unknown[]): unknow
   return (client as Record<string, Method>)[method]?.(...args);
 }
 
-/** Sends with these arguments. A callback among them learns, too, that the command could not be sent. */
-function sent(args: readonly unknown[], send: (args: readonly unknown[]) => unknown): unknown {
+/** Calls `send` with the arguments. A callback among them also gets the error if the command could not be sent. */
+function callWith(args: readonly unknown[], send: (args: readonly unknown[]) => unknown): unknown {
   const callback = args.at(-1);
   if (typeof callback !== 'function') return send(args);
-  let isTold = false;
-  const telling = (...answer: unknown[]) => {
-    isTold = true;
+  let isCalled = false;
+  const callOnce = (...answer: unknown[]) => {
+    isCalled = true;
     return callback(...answer);
   };
-  const answer = send([...args.slice(0, -1), telling]);
+  const answer = send([...args.slice(0, -1), callOnce]);
   Promise.resolve(answer).catch((error) => {
-    if (!isTold) callback(error);
+    if (!isCalled) callback(error);
   });
   return answer;
 }
 
-/** Commands that are gathered, and sent together to the node that has all their keys by then. */
+/** A list of commands: gathers the commands, and sends them together after their keys have been moved. */
 function commandList(
-  router: Router,
+  router: CommandRouter,
   stem: string,
-  route: Route,
+  change: OwnerChange,
   kind: string,
   args: readonly unknown[],
 ): object {
   if (args.some((arg) => (arg as { pipeline?: unknown } | undefined)?.pipeline === false))
-    throw new InvalidOptionError('multi({ pipeline: false }) must not be used while keys are moved');
+    throw new InvalidOptionError(
+      'multi({ pipeline: false }) must not be used while keys are moved: leave the option out',
+    );
   const calls: [method: string, args: unknown[]][] = [];
   const send = (client: unknown, method: string, last: readonly unknown[]) => {
     let list = call(client, kind, args) as Record<string, Method>;
@@ -96,7 +103,7 @@ function commandList(
     {},
     {
       get(_, property) {
-        // Not to be taken for a promise.
+        // Without a method `then`, the list is not mistaken for a promise.
         if (typeof property !== 'string' || property === 'then') return undefined;
         if (property === 'length') return calls.length;
         return (...given: unknown[]) => {
@@ -104,9 +111,11 @@ function commandList(
             calls.push([property, given]);
             return list;
           }
-          const keys = mentioned(stem, [...args, ...calls.flatMap(([, words]) => words)]);
+          const keys = keysInArguments(stem, [...args, ...calls.flatMap(([, words]) => words)]);
           if (keys.length === 0) keys.push(stem);
-          return sent(given, (last) => router.send(route, keys, (client) => send(client, property, last)));
+          return callWith(given, (last) =>
+            router.send(change, keys, (client) => send(client, property, last)),
+          );
         };
       },
     },

@@ -1,14 +1,13 @@
-import type { ShardConfig } from '../../config.js';
-import type { AnyClient } from '../../nodes/clients.js';
+import type { AnyClient, ShardConfig } from '../../config.js';
 import { ShardMap } from '../../shard-map.js';
-import { Parties } from '../context.js';
-import { StandIn } from './transition-routing.js';
+import { ReshardContext } from '../context.js';
+import { TransitionRouting } from './transition-routing.js';
 
 /**
- * The map that applications use from before a resharding begins until after it has ended. Until it begins it is the old
- * map; from then on the new one, except that a key that has not been moved yet is moved when it is used.
+ * The map for applications during a resharding, from before its beginning until after its end. Before the resharding begins, it
+ * works as the old map. Afterwards it works as the new map, and moves a key on first use if the key has not been moved yet.
  *
- * `getClient(key)` is for that key and for keys with the same stem, `key-…`.
+ * The client of `getClient(key)` is for that key and for keys with the same stem, `key-…`.
  *
  * @typeParam Client the type of the clients
  *
@@ -18,30 +17,30 @@ import { StandIn } from './transition-routing.js';
  */
 export class TransitionMap<Client = AnyClient> extends ShardMap<Client> {
   readonly #from: ShardMap<Client>;
-  readonly #standIn: StandIn;
+  readonly #transition: TransitionRouting;
 
   /**
-   * @param from the config until now
-   * @param to the config to come
+   * @param from the old config
+   * @param to the new config
    * @throws InvalidOptionError naming the entry of a config that is wrong
    */
-  constructor(from: ShardConfig<Client>, to: ShardConfig<Client>, ...more: never[]) {
-    super(to, ...more);
+  constructor(from: ShardConfig<Client>, to: ShardConfig<Client>, ...extra: never[]) {
+    super(to, ...extra);
     this.#from = new ShardMap(from);
-    this.#standIn = new StandIn(new Parties(this.#from, this));
-    this.routing = this.#standIn;
+    this.#transition = new TransitionRouting(new ReshardContext(this.#from, this));
+    this.routing = this.#transition;
   }
 
   /**
-   * Makes sure that keys are at their new owners if the resharding has begun, for what `getClient` cannot see: a key
-   * that a script makes up, for example.
+   * Moves keys to their new owners if the resharding has begun. Use this for keys that are not among the arguments of a
+   * command, for example keys that a script computes.
    */
   async settle(...keys: string[]): Promise<void> {
-    await this.#standIn.settle(keys);
+    await this.#transition.settle(keys);
   }
 
   override async close(): Promise<void> {
-    await this.#standIn.close();
+    await this.#transition.close();
     await this.#from.close();
     await super.close();
   }

@@ -1,54 +1,55 @@
 import { pause, systemTimer } from '../../../support/timer.js';
-import { RingConflictError } from '../../mint/open-sequences.js';
-import type { KeyRouting, ShardMap } from '../../shard-map.js';
-import type { Parties } from '../context.js';
-import { Router } from './command-router.js';
-import { transitClient } from './transition-client.js';
+import type { KeyRouting } from '../../key-routing.js';
+import { NodeSetConflictError } from '../../mint/node-set-conflict.js';
+import type { ShardMap } from '../../shard-map.js';
+import type { ReshardContext } from '../context.js';
+import { CommandRouter } from './command-router.js';
+import { transitionClient } from './transition-client.js';
 
-/** How long minting may wait for a hand-over that has begun, ms. One that was killed in the middle goes on when it is run again. */
-const PATIENCE = 10_000;
+/** The longest time that minting waits for a hand-over to finish, ms. A killed hand-over finishes when it is run again. */
+const HANDOVER_TIMEOUT = 10_000;
 
-/** How often it looks, ms. */
-const INTERVAL = 20;
+/** The time between two attempts to mint during a hand-over, ms. */
+const HANDOVER_POLL_INTERVAL = 20;
 
-/** Mints and hands out clients for two maps, while keys go from the one to the other. */
-export class StandIn implements KeyRouting {
-  readonly #parties: Parties;
-  readonly #router: Router;
+/** Mints keys and hands out clients for two maps while keys move from one to the other. */
+export class TransitionRouting implements KeyRouting {
+  readonly #context: ReshardContext;
+  readonly #router: CommandRouter;
   #isHandedOver = false;
 
-  constructor(parties: Parties) {
-    this.#parties = parties;
-    this.#router = new Router(parties);
+  constructor(context: ReshardContext) {
+    this.#context = context;
+    this.#router = new CommandRouter(context);
   }
 
   getClient(key: string): unknown {
-    const { to } = this.#parties;
-    const route = this.#router.routeOf(key);
+    const { to } = this.#context;
+    const change = this.#router.ownerChangeOf(key);
     const target = to.clientOf(to.ownerOf(key));
-    return route === undefined ? target : transitClient(this.#router, key, route, target as object);
+    return change === undefined ? target : transitionClient(this.#router, key, change, target as object);
   }
 
-  /** From the old nodes, until they are told that the new ones do it; between the two nobody does, for a moment. */
+  /** Mints on the old nodes until the hand-over, then on the new ones. During the hand-over, nobody mints for a moment. */
   async mint(type: number, count: number): Promise<string[]> {
-    const until = performance.now() + PATIENCE;
+    const until = performance.now() + HANDOVER_TIMEOUT;
     for (;;) {
       try {
         return await this.#mintNow(type, count);
       } catch (error) {
-        if (!(error instanceof RingConflictError) || performance.now() > until) throw error;
+        if (!(error instanceof NodeSetConflictError) || performance.now() > until) throw error;
       }
-      await pause(systemTimer, INTERVAL, false);
+      await pause(systemTimer, HANDOVER_POLL_INTERVAL, false);
     }
   }
 
   async #mintNow(type: number, count: number): Promise<string[]> {
-    const { from, to } = this.#parties;
+    const { from, to } = this.#context;
     if (!this.#isHandedOver) {
       try {
         return await from.mint(type, count);
       } catch (error) {
-        if (!(error instanceof RingConflictError)) throw error;
+        if (!(error instanceof NodeSetConflictError)) throw error;
       }
     }
     const keys = await to.mint(type, count);
@@ -59,8 +60,8 @@ export class StandIn implements KeyRouting {
   async settle(keys: readonly string[]): Promise<void> {
     await Promise.all(
       keys.map(async (key) => {
-        const route = this.#router.routeOf(key);
-        if (route !== undefined) await this.#router.settle(route, [key]);
+        const change = this.#router.ownerChangeOf(key);
+        if (change !== undefined) await this.#router.settle(change, [key]);
       }),
     );
   }
@@ -70,28 +71,29 @@ export class StandIn implements KeyRouting {
   }
 }
 
+/** The outcome of a resharding, which decides how its two maps work afterwards. */
+export type ReshardOutcome = 'not begun' | 'not finished' | 'finished';
+
 /**
- * Lets the two maps that a process reshards take part in it, as if they were maps in transition.
+ * Makes the two maps of a resharding behave as maps in transition, in the process that runs it.
  *
- * @returns what to call when it has ended
+ * @returns a function to call with the outcome
  */
-export function takePart(
-  parties: Parties,
-): (outcome: 'not begun' | 'not finished' | 'finished') => Promise<void> {
-  const { from, to } = parties;
-  const standIn = new StandIn(parties);
+export function startTransition(context: ReshardContext): (outcome: ReshardOutcome) => Promise<void> {
+  const { from, to } = context;
+  const routing = new TransitionRouting(context);
   const before = [from, to].map((map) => map.routing);
-  for (const map of [from, to]) map.routing = standIn;
+  for (const map of [from, to]) map.routing = routing;
   return async (outcome) => {
-    // While keys are here and there, both maps stay what they have become.
+    // Some keys are at old owners and some at new ones, so both maps stay in transition.
     if (outcome === 'not finished') return;
-    await standIn.close();
-    [from.routing, to.routing] = outcome === 'finished' ? [new Follower(to), undefined] : before;
+    await routing.close();
+    [from.routing, to.routing] = outcome === 'finished' ? [new ForwardingRouting(to), undefined] : before;
   };
 }
 
-/** Sends whoever still uses the old map to where the keys are now. */
-class Follower implements KeyRouting {
+/** Forwards users of the old map to the new map after the resharding. */
+class ForwardingRouting implements KeyRouting {
   readonly #to: ShardMap<unknown>;
 
   constructor(to: ShardMap<unknown>) {

@@ -1,18 +1,18 @@
 import { StoreError } from 'idsmith';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { describeWith } from '../../../../../../test/services/index.ts';
-import type { Route } from '../../../../src/shard/reshard/context.ts';
-import type { Between } from '../../../../src/shard/reshard/move/key-mover.ts';
-import type { Wire } from '../../../../src/shard/reshard/node-connection.ts';
-import type { Name } from '../../../../src/shard/reshard/redis-key.ts';
-import { TwoNodes } from '../two-node-context.ts';
+import type { OwnerChange } from '../../../../src/shard/reshard/context.ts';
+import type { AfterStep } from '../../../../src/shard/reshard/move/key-mover.ts';
+import type { NodeConnection } from '../../../../src/shard/reshard/node-connection.ts';
+import type { RedisKey } from '../../../../src/shard/reshard/redis-key.ts';
+import { TwoNodeReshard } from '../two-node-context.ts';
 
 const KEY = '1jyVFw3401';
-type Step = Parameters<Between>[0];
+type Step = Parameters<AfterStep>[0];
 
 /** What happens at one point of a step. */
 const at =
-  (point: Step, event: () => unknown): Between =>
+  (point: Step, event: () => unknown): AfterStep =>
   async (step) => {
     if (step === point) await event();
   };
@@ -29,19 +29,19 @@ function interleavings(first: number, second: number): number[][] {
 }
 
 await describeWith(['redis'], 'Moving a key', () => {
-  let nodes: TwoNodes;
+  let nodes: TwoNodeReshard;
 
   beforeAll(async () => {
-    nodes = await TwoNodes.start();
+    nodes = await TwoNodeReshard.start();
   });
-  beforeEach(() => nodes.begin());
+  beforeEach(() => nodes.beginReshard());
   afterAll(() => nodes?.stop());
 
-  const move = (between?: Between, key = KEY) => nodes.mover(between).move(nodes.route, [key]);
+  const move = (afterStep?: AfterStep, key = KEY) => nodes.mover(afterStep).move(nodes.change, [key]);
   const set = (value: string) => nodes.old.set(KEY, value);
 
   /** Goes on until all is done, as a later run does. */
-  async function finish(): Promise<void> {
+  async function finishMove(): Promise<void> {
     for (let i = 0; i < 5; i++) {
       await move();
       if (await nodes.isSettled(KEY)) return;
@@ -79,7 +79,7 @@ await describeWith(['redis'], 'Moving a key', () => {
       while ((await nodes.old.exists(KEY)) === 1) await new Promise((resolve) => setTimeout(resolve, 5));
     };
     await move(at('put', expired));
-    await finish();
+    await finishMove();
     expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: null, lists: 0 });
   });
 
@@ -103,7 +103,7 @@ await describeWith(['redis'], 'Moving a key', () => {
     const digest = (client: typeof old) =>
       Promise.all(keys.map((key) => client.call('DEBUG', 'DIGEST-VALUE', key)));
     const before = await digest(old).catch(() => undefined);
-    const { keys: moved } = await nodes.mover().move(nodes.route, keys);
+    const { keys: moved } = await nodes.mover().move(nodes.change, keys);
     expect(moved).toBe(7);
     if (before !== undefined) expect(await digest(next)).toEqual(before);
     expect(await next.getBuffer('1jyVFw3401-bytes')).toEqual(Buffer.from([0, 255, 254, 10, 13]));
@@ -122,7 +122,7 @@ await describeWith(['redis'], 'Moving a key', () => {
       await killedAt(point);
       const { old, next } = await nodes.whereabouts(KEY);
       expect(old ?? next).toBe('a');
-      await finish();
+      await finishMove();
       expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'a', lists: 0 });
       expect(await nodes.next.pttl(KEY)).toBeGreaterThan(59_000);
     });
@@ -132,7 +132,7 @@ await describeWith(['redis'], 'Moving a key', () => {
       await killedAt(point);
       if ((await nodes.old.exists(KEY)) === 1) await set('b');
       else await nodes.next.set(KEY, 'b');
-      await finish();
+      await finishMove();
       expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'b', lists: 0 });
     });
 
@@ -140,7 +140,7 @@ await describeWith(['redis'], 'Moving a key', () => {
       await set('a');
       await killedAt(point);
       if ((await nodes.old.del(KEY)) === 0) await nodes.next.del(KEY);
-      await finish();
+      await finishMove();
       expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: null, lists: 0 });
     });
 
@@ -148,7 +148,7 @@ await describeWith(['redis'], 'Moving a key', () => {
       await set('a');
       await killedAt(point);
       await nodes.next.set(KEY, 'c');
-      await finish();
+      await finishMove();
       expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'c', lists: 0 });
     });
 
@@ -157,11 +157,11 @@ await describeWith(['redis'], 'Moving a key', () => {
       // A whole move by another, then the application changes the value.
       await move(
         at(point, async () => {
-          await finish();
+          await finishMove();
           await nodes.next.set(KEY, 'b');
         }),
       );
-      await finish();
+      await finishMove();
       expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'b', lists: 0 });
     });
 
@@ -169,7 +169,7 @@ await describeWith(['redis'], 'Moving a key', () => {
       await set('a');
       await move(
         at(point, async () => {
-          await finish();
+          await finishMove();
           await nodes.next.del(KEY);
         }),
       );
@@ -185,7 +185,7 @@ await describeWith(['redis'], 'Moving a key', () => {
           if (isThere) await set('b');
         }),
       );
-      await finish();
+      await finishMove();
       expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: isThere ? 'b' : 'a', lists: 0 });
     });
 
@@ -197,7 +197,7 @@ await describeWith(['redis'], 'Moving a key', () => {
           isSet = await nodes.old.pexpire(KEY, 50_000);
         }),
       );
-      await finish();
+      await finishMove();
       expect(await nodes.next.pttl(KEY)).toBeGreaterThan(isSet === 1 ? 40_000 : -2);
       expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'a', lists: 0 });
     });
@@ -210,7 +210,7 @@ await describeWith(['redis'], 'Moving a key', () => {
           isDeleted = await nodes.old.del(KEY);
         }),
       );
-      await finish();
+      await finishMove();
       expect(await nodes.whereabouts(KEY)).toEqual({
         old: null,
         next: isDeleted === 1 ? null : 'a',
@@ -221,7 +221,7 @@ await describeWith(['redis'], 'Moving a key', () => {
     it('leaves what is written to the new owner meanwhile', async () => {
       await set('a');
       await move(at(point, () => nodes.next.set(KEY, 'c')));
-      await finish();
+      await finishMove();
       expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'c', lists: 0 });
     });
   });
@@ -240,7 +240,7 @@ await describeWith(['redis'], 'Moving a key', () => {
       await set('a');
       await inOrder(order);
       // Both have gone as far as they could; one of them, or the next one, gets it done.
-      await finish();
+      await finishMove();
       expect(await nodes.whereabouts(KEY), order.join('')).toEqual({ old: null, next: 'a', lists: 0 });
       await nodes.next.del(KEY);
     }
@@ -252,13 +252,13 @@ await describeWith(['redis'], 'Moving a key', () => {
       let isDeleted = false;
       await inOrder(order, async () => {
         // What a map in transition does: at work on the new owner as soon as the old one is through with the key.
-        const left = await nodes.mover().look(nodes.route.source, [KEY]);
+        const left = await nodes.mover().findAtSource(nodes.change.source, [KEY]);
         if (!isDeleted && left?.length === 0) {
           isDeleted = true;
           await nodes.next.del(KEY);
         }
       });
-      await finish();
+      await finishMove();
       if (!isDeleted) await nodes.next.del(KEY);
       expect(await nodes.whereabouts(KEY), order.join('')).toEqual({ old: null, next: null, lists: 0 });
     }
@@ -274,13 +274,13 @@ await describeWith(['redis'], 'Moving a key', () => {
       let isRewritten = false;
       await inOrder(order, async () => {
         if (++count === moment) await nodes.old.del(KEY);
-        const left = await nodes.mover().look(nodes.route.source, [KEY]);
+        const left = await nodes.mover().findAtSource(nodes.change.source, [KEY]);
         if (!isRewritten && count >= moment && left?.length === 0) {
           isRewritten = true;
           await nodes.next.set(KEY, 'a');
         }
       });
-      await finish();
+      await finishMove();
       const expected = isRewritten ? 'a' : null;
       expect(await nodes.whereabouts(KEY), `${order.join('')} ${moment}`).toEqual({
         old: null,
@@ -330,18 +330,18 @@ await describeWith(['redis'], 'Moving a key', () => {
 
   it('is not undone by a command that reaches its node a second time, late', async () => {
     for (const late of ['claiming keys', 'reading keys', 'writing keys', 'deleting keys', 'settling keys']) {
-      await nodes.begin();
+      await nodes.beginReshard();
       await set('a');
       const repeats: (() => Promise<unknown>)[] = [];
-      const heard = ({ source, target }: Route): Route => ({
+      const heard = ({ source, target }: OwnerChange): OwnerChange => ({
         source: listen(source),
         target: listen(target),
       });
-      const listen = (wire: Wire): Wire =>
-        Object.assign(Object.create(wire) as Wire, {
-          run: (...args: Parameters<Wire['run']>) => {
-            if (late.startsWith(args[0])) repeats.push(() => wire.run(...args));
-            return wire.run(...args);
+      const listen = (node: NodeConnection): NodeConnection =>
+        Object.assign(Object.create(node) as NodeConnection, {
+          run: (...args: Parameters<NodeConnection['run']>) => {
+            if (late.startsWith(args[0])) repeats.push(() => node.run(...args));
+            return node.run(...args);
           },
         });
       const stopped = at('dropped', async () => {
@@ -349,9 +349,9 @@ await describeWith(['redis'], 'Moving a key', () => {
         await nodes.next.del(KEY);
         for (const repeat of repeats) await repeat();
       });
-      await nodes.mover(stopped).move(heard(nodes.route), [KEY]);
+      await nodes.mover(stopped).move(heard(nodes.change), [KEY]);
       for (const repeat of repeats) await repeat();
-      await finish();
+      await finishMove();
       expect(await nodes.whereabouts(KEY), late).toEqual({ old: null, next: null, lists: 0 });
     }
   });
@@ -364,9 +364,9 @@ await describeWith(['redis'], 'Moving a key', () => {
     const keys = Array.from({ length: 8 }, (_, i) => `${KEY}-${i}`);
     for (const key of keys) await nodes.old.set(key, `${large}${key}`);
     const mover = nodes.mover();
-    let left: Name[] = keys;
+    let left: RedisKey[] = keys;
     let trips = 0;
-    for (; left.length > 0 && trips < 10; trips++) left = (await mover.move(nodes.route, left)).again;
+    for (; left.length > 0 && trips < 10; trips++) left = (await mover.move(nodes.change, left)).again;
     expect(trips).toBeGreaterThan(1);
     const values = await nodes.next.mget(keys);
     expect(values.map((value, i) => value === `${large}${keys[i]}`)).toEqual(keys.map(() => true));
@@ -381,7 +381,7 @@ await describeWith(['redis'], 'Moving a key', () => {
     expect(refused).toBeInstanceOf(StoreError);
     expect(refused.message).toContain(`node 127.0.0.1:${nodes.servers[1].port}`);
     expect(await nodes.old.exists(KEY)).toBe(1);
-    await finish();
+    await finishMove();
     expect(await nodes.old.exists(KEY)).toBe(0);
   });
 

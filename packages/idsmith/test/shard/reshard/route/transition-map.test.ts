@@ -4,19 +4,19 @@ import type { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { describeWith } from '../../../../../../test/services/index.ts';
-import { begin, finish } from '../../../../src/shard/reshard/move/phase.ts';
-import { Gate } from '../../../../src/shard/reshard/route/old-node-session.ts';
+import { beginReshard, finishReshard } from '../../../../src/shard/reshard/move/phase.ts';
+import { OldNodeSession } from '../../../../src/shard/reshard/route/old-node-session.ts';
 import { entriesOf, README_OPTIONS } from '../../start-shards.ts';
-import { TwoNodes } from '../two-node-context.ts';
+import { TwoNodeReshard } from '../two-node-context.ts';
 
 const KEY = '1jyVFw3401';
 
 await describeWith(['redis'], 'A map in transition', () => {
-  let nodes: TwoNodes;
+  let nodes: TwoNodeReshard;
   let maps: { close(): Promise<void> }[] = [];
 
   beforeAll(async () => {
-    nodes = await TwoNodes.start();
+    nodes = await TwoNodeReshard.start();
   });
   beforeEach(() => Promise.all([nodes.old.flushall(), nodes.next.flushall()]));
   afterEach(async () => {
@@ -63,13 +63,13 @@ await describeWith(['redis'], 'A map in transition', () => {
   it('is the new map afterwards, and needs no key to be moved by anybody else', async () => {
     const map = transition();
     await map.getClient(KEY).set(KEY, 'a', 'EX', 100);
-    await begin(nodes.parties, undefined);
+    await beginReshard(nodes.context, undefined);
     expect(await map.getClient(KEY).append(KEY, 'b')).toBe(2);
     expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'ab', lists: 0 });
     expect(await nodes.next.ttl(KEY)).toBeGreaterThan(98);
     await nodes.next.set(KEY, 'c');
     expect(await map.getClient(KEY).get(KEY)).toBe('c');
-    await finish(nodes.parties);
+    await finishReshard(nodes.context);
     expect(await transition().getClient(KEY).get(KEY)).toBe('c');
   });
 
@@ -93,7 +93,7 @@ await describeWith(['redis'], 'A map in transition', () => {
     let beginning: Promise<number> | undefined;
     for (let i = 0; i < 3000; i++) {
       pushes.push(map.getClient(KEY).rpush(KEY, i));
-      if (i === 1000) beginning = begin(nodes.parties, undefined);
+      if (i === 1000) beginning = beginReshard(nodes.context, undefined);
       if (i % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     }
     await beginning;
@@ -105,11 +105,11 @@ await describeWith(['redis'], 'A map in transition', () => {
   });
 
   it('lets the resharding begin only when what was sent before has been answered', async () => {
-    const gate = new Gate(nodes.route.source, nodes.parties.move, 'me');
-    expect(await gate.open()).toBe('before');
+    const session = new OldNodeSession(nodes.change.source, nodes.context.reshardId, 'me');
+    expect(await session.open()).toBe('old owner');
     const events: string[] = [];
     let answer = () => {};
-    gate.track(
+    session.track(
       new Promise<void>((resolve) => {
         answer = () => {
           events.push('answered');
@@ -117,18 +117,18 @@ await describeWith(['redis'], 'A map in transition', () => {
         };
       }),
     );
-    const beginning = begin(nodes.parties, undefined).then(() => events.push('begun'));
+    const beginning = beginReshard(nodes.context, undefined).then(() => events.push('begun'));
     // It notices, lets nothing new pass, and stays signed on.
-    await vi.waitFor(() => expect(gate.way).toBeUndefined());
-    const later = gate.open().then((way) => events.push(way));
+    await vi.waitFor(() => expect(session.destination).toBeUndefined());
+    const later = session.open().then((destination) => events.push(destination));
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(await members()).toBe(1);
     expect(events).toEqual([]);
     answer();
     await Promise.all([beginning, later]);
     expect(events[0]).toBe('answered');
-    expect(events.slice(1).sort()).toEqual(['begun', 'moving']);
-    await gate.close();
+    expect(events.slice(1).sort()).toEqual(['begun', 'new owner']);
+    await session.close();
   });
 
   it.each<[string, unknown[]]>([
@@ -148,7 +148,7 @@ await describeWith(['redis'], 'A map in transition', () => {
     const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
     await nodes.old.hset('idsmith:reshard', 'member:killed', now - 9700);
     const started = Date.now();
-    expect(await begin(nodes.parties, undefined)).toBe(1);
+    expect(await beginReshard(nodes.context, undefined)).toBe(1);
     expect(Date.now() - started).toBeGreaterThan(150);
   });
 
@@ -157,9 +157,9 @@ await describeWith(['redis'], 'A map in transition', () => {
     await map.getClient(KEY).set(KEY, 'a');
     const [seconds, micros] = await nodes.old.time();
     const since = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000) - 1500;
-    const { move } = nodes.parties;
+    const { reshardId } = nodes.context;
     await nodes.old.hset('idsmith:reshard', {
-      move,
+      move: reshardId,
       phase: 'preparing',
       since,
       about: 'x',
@@ -167,7 +167,7 @@ await describeWith(['redis'], 'A map in transition', () => {
     await vi.waitFor(async () => expect(await members()).toBe(0));
     expect(await map.getClient(KEY).append(KEY, 'b')).toBe(2);
     expect(await nodes.old.get(KEY)).toBe('ab');
-    await begin(nodes.parties, undefined);
+    await beginReshard(nodes.context, undefined);
     expect(await map.getClient(KEY).get(KEY)).toBe('ab');
     expect(await nodes.next.get(KEY)).toBe('ab');
   });
@@ -200,7 +200,7 @@ await describeWith(['redis'], 'A map in transition', () => {
 
   it('names a node that is down', async () => {
     const map = transition();
-    await begin(nodes.parties, undefined);
+    await beginReshard(nodes.context, undefined);
     await nodes.servers[0].kill();
     nodes.old.on('error', () => {});
     const error = await map
@@ -229,7 +229,7 @@ await describeWith(['redis'], 'A map in transition', () => {
         Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`f${i}`, i])),
       );
       await nodes.old.mset(KEY, '1', `${KEY}-a`, 'a', `${KEY}-b`, 'b');
-      if (phase === 'moving') await begin(nodes.parties, undefined);
+      if (phase === 'moving') await beginReshard(nodes.context, undefined);
       const client = map.getClient(KEY) as AnyClient & Redis;
       // Several keys of a stem, in arrays, as bytes, by the names of commands, in scripts.
       expect(await client.mget([`${KEY}-a`, `${KEY}-b`])).toEqual(['a', 'b']);
@@ -287,7 +287,7 @@ await describeWith(['redis'], 'A map in transition', () => {
     const client = () => map.getClient(KEY);
     await client().hSet(KEY, { a: '1', b: '2' });
     expect(await nodes.old.hget(KEY, 'b')).toBe('2');
-    await begin(nodes.parties, undefined);
+    await beginReshard(nodes.context, undefined);
     expect(await client().hGetAll(KEY)).toEqual({ a: '1', b: '2' });
     expect(await client().multi().hSet(KEY, 'c', '3').hLen(KEY).exec()).toEqual([1, 3]);
     expect(
@@ -307,7 +307,7 @@ await describeWith(['redis'], 'A map in transition', () => {
     await nodes.old.mset(KEY, 'a', `${KEY}-b`, 'b');
     await map.settle(KEY);
     expect(await nodes.old.exists(KEY)).toBe(1);
-    await begin(nodes.parties, undefined);
+    await beginReshard(nodes.context, undefined);
     await map.settle(KEY, `${KEY}-b`, '1jyVFw3501');
     expect(await nodes.old.exists(KEY, `${KEY}-b`)).toBe(0);
     expect(await nodes.next.mget(KEY, `${KEY}-b`)).toEqual(['a', 'b']);
@@ -317,7 +317,7 @@ await describeWith(['redis'], 'A map in transition', () => {
     const [first, second, third] = [transition(), transition(), transition()];
     const keys = Array.from({ length: 50 }, (_, i) => first.fixedKey(8_000_000 + i, i, 2));
     for (const key of keys) await nodes.old.set(key, '0');
-    await begin(nodes.parties, undefined);
+    await beginReshard(nodes.context, undefined);
     await Promise.all(
       [first, second, third].flatMap((map) =>
         [...keys, ...keys].map((key) => map.getClient(key).incr(key) as Promise<number>),

@@ -1,0 +1,41 @@
+import { bytesToHex } from '../../encoding/hex.js';
+import { md5 } from '../../encoding/md5.js';
+import type { ShardNode, ShardSettings } from '../config.js';
+
+/**
+ * The longest time that a node may mint ahead of its clock, ms: enough for bursts. The value is the same for all node sets,
+ * because a node that has lost its sequence does not know which node set minted there before.
+ */
+const LEAD = 1000;
+
+/** A set of nodes that mint together. Each node mints its own class of milliseconds. */
+export interface NodeSet {
+  /** The same for all processes with the same nodes in the same order, the same epoch and the same `maxSkew`. */
+  readonly fingerprint: string;
+  /** The names of the nodes, for people. */
+  readonly nodes: string;
+  readonly size: number;
+  readonly epoch: number;
+  /** The longest time that a node may mint ahead of its clock, ms. */
+  readonly lead: number;
+  readonly skew: number;
+}
+
+/** The node set of a config. */
+export function nodeSetOf({ nodes, epoch, maxSkew }: ShardSettings): NodeSet {
+  const names = nodes.map(({ name }) => name);
+  const identity = JSON.stringify([epoch, maxSkew, ...names]);
+  return {
+    fingerprint: bytesToHex(md5(new TextEncoder().encode(identity))),
+    nodes: describeNodes(nodes),
+    size: nodes.length,
+    epoch,
+    lead: LEAD,
+    skew: maxSkew,
+  };
+}
+
+function describeNodes(nodes: readonly ShardNode[]): string {
+  const names = nodes.map(({ name }) => name).join(', ');
+  return names.length > 200 ? `${names.slice(0, 197)}... (${nodes.length} nodes)` : names;
+}

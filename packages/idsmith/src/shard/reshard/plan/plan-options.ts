@@ -1,0 +1,28 @@
+import { refuse } from '../../../options.js';
+
+/** The options of `planReshard`. */
+export interface PlanOptions {
+  /**
+   * Includes keys that do not have the form of a map's keys, like `session:42`, if they are on the node where the old map
+   * would look for them. Default false.
+   */
+  readonly allKeys?: boolean;
+  /** Stops the operation early. */
+  readonly signal?: AbortSignal;
+}
+
+/** The names of `PlanOptions`. */
+export const PLAN_OPTION_NAMES = ['allKeys', 'signal'];
+
+/** @throws InvalidOptionError unless the value is true, false or left out */
+export function readAllKeys(value: unknown = false): boolean {
+  if (typeof value !== 'boolean') refuse('allKeys', 'true or false', value);
+  return value;
+}
+
+/** @throws InvalidOptionError unless the value is an AbortSignal or left out */
+export function readSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
+  if (signal !== undefined && typeof signal?.throwIfAborted !== 'function')
+    refuse('signal', 'an AbortSignal', signal);
+  return signal;
+}

@@ -10,6 +10,7 @@ export default defineConfig({
     alias: [
       { find: /^idsmith$/, replacement: source('index.ts') },
       { find: /^idsmith\/shard$/, replacement: source('shard/index.ts') },
+      { find: /^idsmith\/shard\/ring$/, replacement: source('shard/ring/index.ts') },
       { find: /^idsmith\/testing$/, replacement: source('testing/index.ts') },
       { find: /^#runtime$/, replacement: source('runtime/node.ts') },
     ],

@@ -5,7 +5,7 @@ import { ShardMap } from '../shard/shard-map.js';
 import { type Command, type Given, readCount, UsageError } from './command.js';
 import { jsonIds } from './output.js';
 
-/** How many keys are asked for at a time. */
+/** The number of keys in one call of `genKeys`. */
 const BATCH = 10_000;
 
 export const keyCommand: Command = {
@@ -36,16 +36,16 @@ async function* mint(given: Given, count: number): AsyncIterable<string> {
   }
 }
 
-/** A name if there is such a type, otherwise the number it may be. */
+/** The name if the map has such a type; otherwise the number, if the text is one. */
 function readType(type: string | undefined, { keyTypes }: ShardMap): string | number | undefined {
   return type !== undefined && !Object.hasOwn(keyTypes, type) && /^\d{1,9}$/.test(type) ? Number(type) : type;
 }
 
 /**
- * The config in the file that a flag names.
+ * Reads the config from the file that a flag names.
  *
  * @throws UsageError when the flag is missing
- * @throws InvalidOptionError naming the file when it cannot be read; it never shows what is in it
+ * @throws InvalidOptionError naming a file that cannot be read. The message never shows the contents.
  */
 export async function readShardConfig(given: Given, flag: string): Promise<ShardConfig> {
   const file = given.text(flag);
@@ -58,7 +58,7 @@ export async function readShardConfig(given: Given, flag: string): Promise<Shard
   try {
     return JSON.parse(text) as ShardConfig;
   } catch {
-    // The parser's message quotes the file, in which there may be a password.
+    // The parser's message quotes the file, which may hold a password.
     throw new InvalidOptionError(`--${flag} ${file} is not JSON`);
   }
 }

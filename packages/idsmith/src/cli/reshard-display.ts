@@ -1,11 +1,14 @@
 import process from 'node:process';
 import type { ReshardProgress } from '../shard/reshard/move/progress.js';
 
-/** How often a terminal shows where it is, and how often a file gets a line, ms. */
-const [REDRAW, PLAIN] = [100, 2000];
+/** The time between two updates on a terminal, ms. */
+const TERMINAL_INTERVAL = 100;
 
-/** How wide the bar is. */
-const WIDTH = 24;
+/** The time between two lines elsewhere, for example in a file, ms. */
+const LINE_INTERVAL = 2000;
+
+/** The width of the bar in characters. */
+const BAR_WIDTH = 24;
 
 interface Screen {
   readonly isTTY?: boolean;
@@ -13,9 +16,10 @@ interface Screen {
   write(text: string): unknown;
 }
 
-/** Where it is: a bar on a terminal, a line now and then elsewhere. On standard error, so that the report pipes. */
-export class Display {
+/** Shows progress on standard error: a bar on a terminal, a line every two seconds elsewhere. */
+export class ProgressDisplay {
   readonly #screen: Screen;
+  /** The number of keys moved so far. */
   moved = 0;
   #shownAt = Number.NEGATIVE_INFINITY;
   #isDrawn = false;
@@ -27,9 +31,9 @@ export class Display {
   show(progress: ReshardProgress): void {
     this.moved = progress.moved;
     const { isTTY = false, columns } = this.#screen;
-    if (performance.now() - this.#shownAt < (isTTY ? REDRAW : PLAIN)) return;
+    if (performance.now() - this.#shownAt < (isTTY ? TERMINAL_INTERVAL : LINE_INTERVAL)) return;
     this.#shownAt = performance.now();
-    // A terminal that does not say how wide it is is taken for an old one.
+    // A terminal that does not tell its width is assumed to have 80 columns.
     const line = isTTY ? `\r\u001B[2K${bar(progress, columns || 80)}` : `idsmith: ${describe(progress)}\n`;
     this.#screen.write(line);
     this.#isDrawn = isTTY;
@@ -43,9 +47,9 @@ export class Display {
 
 function bar(progress: ReshardProgress, columns: number): string {
   const share = progress.total === 0 ? 1 : progress.scanned / progress.total;
-  const full = Math.floor(share * WIDTH);
+  const full = Math.floor(share * BAR_WIDTH);
   const percent = `${Math.floor(share * 100)} %`.padStart(5);
-  return `[${'#'.repeat(full)}${'-'.repeat(WIDTH - full)}] ${percent}  ${describe(progress)}`.slice(
+  return `[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}] ${percent}  ${describe(progress)}`.slice(
     0,
     columns - 1,
   );
@@ -63,5 +67,5 @@ export function duration(seconds: number): string {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** A number for people. */
+/** A number with commas, for people. */
 export const count = (number: number) => number.toLocaleString('en');

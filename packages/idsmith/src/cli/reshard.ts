@@ -6,20 +6,20 @@ import { ShardMap } from '../shard/shard-map.js';
 import { type Command, type Given, readInteger, UsageError } from './command.js';
 import { readShardConfig } from './key.js';
 import { table } from './output.js';
-import { count, Display, duration } from './reshard-display.js';
+import { count, duration, ProgressDisplay } from './reshard-display.js';
 
 export const reshardCommand: Command = {
   name: 'reshard',
   usage: '--from a.json --to b.json [--dry-run]',
-  summary: 'Move sharded keys to other nodes, while they are used',
+  summary: 'Move sharded keys to other nodes while applications use them',
   example: 'idsmith reshard --from four.json --to six.json --dry-run',
   flags: {
-    from: { type: 'string', value: 'FILE', help: 'JSON with the shards until now' },
-    to: { type: 'string', value: 'FILE', help: 'JSON with the shards to come' },
-    'dry-run': { type: 'boolean', help: 'count what would move, and move nothing' },
-    rate: { type: 'string', value: 'N', help: 'the most keys to move in a second' },
-    batch: { type: 'string', value: 'N', help: 'the most keys to move in one go, default 500' },
-    'all-keys': { type: 'boolean', help: 'also those that are no keys of a map, like session:42' },
+    from: { type: 'string', value: 'FILE', help: 'JSON with the old config' },
+    to: { type: 'string', value: 'FILE', help: 'JSON with the new config' },
+    'dry-run': { type: 'boolean', help: 'count the keys that would move, and move nothing' },
+    rate: { type: 'string', value: 'N', help: 'the largest number of keys to move in a second' },
+    batch: { type: 'string', value: 'N', help: 'the largest number of keys in one script, default 500' },
+    'all-keys': { type: 'boolean', help: 'also move keys that no map has minted, like session:42' },
   },
   async *run(given) {
     if (given.rest.length > 0) throw new UsageError(`reshard takes no ${JSON.stringify(given.rest[0])}`);
@@ -48,9 +48,9 @@ async function* plan([from, to]: Maps, given: Given): AsyncIterable<string> {
 async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
   const rate = readInteger(given, 'rate', 1, 1e9);
   const batch = readInteger(given, 'batch', 1, 10_000);
-  const display = new Display();
+  const display = new ProgressDisplay();
   const controller = new AbortController();
-  // A second one ends the process as ever: nothing is lost by that either.
+  // A second signal ends the process at once. Nothing is lost then, either.
   const stop = () => controller.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
@@ -68,13 +68,13 @@ async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
     for (const line of remarks(report)) process.stderr.write(`idsmith: ${line}\n`);
   } catch (error) {
     display.end();
-    throw explained(error, controller.signal, display.moved);
+    throw withAdvice(error, controller.signal, display.moved);
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
 }
 
-/** What a person should know of a run that went well. */
+/** Remarks on a successful run, for people. */
 function remarks({
   skipped,
   superseded,
@@ -85,25 +85,23 @@ function remarks({
   lapsed: number;
 }): string[] {
   return [
-    ...(skipped > 0 ? [`${count(skipped)} keys were left alone: they are no keys of these maps`] : []),
+    ...(skipped > 0 ? [`${count(skipped)} keys were left alone: they are not keys of these maps`] : []),
     ...(superseded > 0
-      ? [
-          `${count(superseded)} values of old nodes were dropped: the new ones had been given others meanwhile`,
-        ]
+      ? [`${count(superseded)} values of old nodes were dropped: the new nodes had newer values`]
       : []),
     ...(lapsed > 0
-      ? [`${lapsed} processes with a map in transition said nothing for 10 s and were taken for ended`]
+      ? [`${lapsed} processes with a map in transition were silent for 10 s and counted as dead`]
       : []),
   ];
 }
 
-/** How to go on. */
-function explained(error: unknown, signal: AbortSignal, moved: number): unknown {
-  const again = 'run the same command again to go on';
+/** Adds to an error how many keys were moved and how to continue. */
+function withAdvice(error: unknown, signal: AbortSignal, moved: number): unknown {
+  const advice = 'run the same command again to continue';
   if (signal.aborted && error === signal.reason)
-    return new StoreError(`stopped: ${count(moved)} keys were moved so far; ${again}`);
+    return new StoreError(`stopped: ${count(moved)} keys were moved so far; ${advice}`);
   if (error instanceof IdError && error.code === 'STORE')
-    return new StoreError(`${error.message}; ${count(moved)} keys were moved so far: ${again}`, {
+    return new StoreError(`${error.message}; ${count(moved)} keys were moved so far: ${advice}`, {
       cause: error,
     });
   return error;

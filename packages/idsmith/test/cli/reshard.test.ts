@@ -7,7 +7,7 @@ import { type ShardConfig, ShardMap } from 'idsmith/shard';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { describeWith } from '../../../../test/services/index.ts';
-import { Display } from '../../src/cli/reshard-display.ts';
+import { ProgressDisplay } from '../../src/cli/reshard-display.ts';
 import { entriesOf, type Shards, startShards } from '../shard/start-shards.ts';
 import { bin, idsmith } from './run.ts';
 
@@ -86,7 +86,7 @@ await describeWith(['redis'], 'idsmith reshard', () => {
     expect(await clients[2]!.dbsize()).toBe(leaving + 2);
   });
 
-  it('stops on Ctrl-C between two batches, says how to go on, and goes on', async () => {
+  it('stops on Ctrl-C between two batches, says how to continue, and continues', async () => {
     const child = spawn(process.execPath, [bin, ...args('--rate', '300')], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -99,7 +99,7 @@ await describeWith(['redis'], 'idsmith reshard', () => {
     const [code] = await once(child, 'close');
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /^idsmith: stopped: [\d,]+ keys were moved so far; run the same command again to go on$/m,
+      /^idsmith: stopped: [\d,]+ keys were moved so far; run the same command again to continue$/m,
     );
     const { moved } = JSON.parse(idsmith(...args('--json')).stdout);
     expect(moved).toBeGreaterThan(0);
@@ -143,7 +143,7 @@ describe('The progress of a resharding', () => {
 
   function shown(isTTY: boolean, columns?: number): string {
     let text = '';
-    const display = new Display({
+    const display = new ProgressDisplay({
       isTTY,
       ...(columns !== undefined && { columns }),
       write: (more) => (text += more),

@@ -1,12 +1,15 @@
-import { ShardMap } from 'idsmith/shard';
+import { type ShardConfig, ShardMap } from 'idsmith/shard';
 import { Redis } from 'ioredis';
 import { type RedisServer, startRedis } from '../../../../../test/services/index.ts';
 import { type OwnerChange, ReshardContext } from '../../../src/shard/reshard/context.ts';
-import { type AfterStep, KeyMover } from '../../../src/shard/reshard/move/key-mover.ts';
+import { type AfterStep, KeyMover, type MoveResult } from '../../../src/shard/reshard/move/key-mover.ts';
 import { beginReshard } from '../../../src/shard/reshard/move/phase.ts';
 import { entriesOf, README_OPTIONS } from '../start-shards.ts';
 
-/** An old node and a new one: every key goes from the one to the other. */
+/** The key that most tests move. */
+export const KEY = '1jyVFw3401';
+
+/** A resharding from one node to another, so that every key moves. */
 export class TwoNodeReshard {
   readonly servers: readonly [RedisServer, RedisServer];
   readonly from: ShardMap;
@@ -19,9 +22,9 @@ export class TwoNodeReshard {
 
   constructor(servers: readonly [RedisServer, RedisServer]) {
     this.servers = servers;
-    const options = { ...README_OPTIONS, maxSkew: 50 };
-    this.from = new ShardMap({ shards: entriesOf([servers[0]]), options });
-    this.to = new ShardMap({ shards: entriesOf([servers[1]]), options });
+    const [from, to] = this.configs();
+    this.from = new ShardMap(from);
+    this.to = new ShardMap(to);
     this.context = new ReshardContext(this.from, this.to);
     this.change = this.context.ownerChangeOf('any') as OwnerChange;
     this.old = new Redis(servers[0].port);
@@ -32,7 +35,16 @@ export class TwoNodeReshard {
     return new TwoNodeReshard([await startRedis(), await startRedis()]);
   }
 
-  /** Empties both, and lets keys be moved. */
+  /** The config with the old node and the one with the new node. */
+  configs(more: Partial<ShardConfig> = {}): [ShardConfig, ShardConfig] {
+    return this.servers.map((server) => ({
+      shards: entriesOf([server]),
+      options: { ...README_OPTIONS, maxSkew: 50 },
+      ...more,
+    })) as [ShardConfig, ShardConfig];
+  }
+
+  /** Empties both nodes, and begins the resharding. */
   async beginReshard(): Promise<void> {
     await Promise.all([this.old.flushall(), this.next.flushall()]);
     await beginReshard(this.context, undefined);
@@ -42,7 +54,19 @@ export class TwoNodeReshard {
     return new KeyMover(this.context.reshardId, afterStep);
   }
 
-  /** What a node has of a key and what is on its lists. */
+  move(afterStep?: AfterStep, key = KEY): Promise<MoveResult> {
+    return this.mover(afterStep).move(this.change, [key]);
+  }
+
+  /** Moves the key until nothing is left to do, as a later run of `reshard` does. */
+  async finishMove(key = KEY): Promise<void> {
+    for (let i = 0; i < 5; i++) {
+      await this.move(undefined, key);
+      if (await this.isSettled(key)) return;
+    }
+  }
+
+  /** The values of a key on both nodes, and the number of entries in their lists. */
   async whereabouts(key: string): Promise<{ old: string | null; next: string | null; lists: number }> {
     const lists = await Promise.all(
       [this.old, this.next].flatMap((client) => [
@@ -57,7 +81,7 @@ export class TwoNodeReshard {
     };
   }
 
-  /** Whether nothing is left to do with a key. */
+  /** Tells whether nothing is left to do with a key. */
   async isSettled(key: string): Promise<boolean> {
     const [left, entries] = await Promise.all([
       this.mover().findAtSource(this.change.source, [key]),

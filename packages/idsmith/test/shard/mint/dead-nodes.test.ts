@@ -1,0 +1,124 @@
+import { StoreError } from 'idsmith';
+import { type NodeFailure, ShardMap } from 'idsmith/shard';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { describeWith } from '../../../../../test/services/index.ts';
+import { repeated } from '../../support/unique.ts';
+import { type Shards, startShards } from '../start-shards.ts';
+
+await describeWith(['redis'], 'A map of four nodes', () => {
+  let shards: Shards;
+  let map: ShardMap;
+
+  beforeAll(async () => {
+    shards = await startShards([1, 2, 3, 4], { timeout: 500 }, { persistence: 'aof' });
+    map = new ShardMap(shards.config);
+  });
+
+  afterAll(async () => {
+    await map?.close();
+    await shards?.stop();
+  });
+
+  /** A special key for each node. */
+  const keysPerNode = () => map.nodes.map(({ name }) => keyOn(name));
+  function keyOn(name: string): string {
+    for (let i = 0; ; i++) if (map.whereIs(map.fixedKey(i, 0, 0)) === name) return map.fixedKey(i, 0, 0);
+  }
+
+  it('gives the client of the node that owns a key, before anything was minted', async () => {
+    for (const [i, key] of keysPerNode().entries()) {
+      await map.getClient(key).hset(key, 'name', 'Ada');
+      expect(await map.getClient(key).hget(key, 'name')).toBe('Ada');
+      expect(await shards.servers[i]!.command('EXISTS', key)).toBe('1');
+      expect(map.clientOf(map.nodes[i]!)).toBe(map.getClient(`${key}-more`));
+    }
+  });
+
+  it('needs all nodes once, to be sure that no other set of nodes mints on one of them', async () => {
+    await shards.servers[2]!.kill();
+    const refused = await map.genKey().catch((error) => error);
+    expect(refused).toBeInstanceOf(StoreError);
+    expect(refused.message).toContain(`node ${map.nodes[2]!.name} does not answer`);
+    await shards.servers[2]!.restart();
+    await vi.waitFor(() => map.genKey(), { timeout: 10_000 });
+  });
+
+  it('goes on minting on the others while one is dead, says so, and takes it back', async () => {
+    const failures: NodeFailure[] = [];
+    map.on('node-failed', (failure) => failures.push(failure));
+    const dead = map.nodes[1]!;
+    await shards.servers[1]!.kill();
+    const keys: string[] = [];
+    const minters = async () => {
+      for (let i = 0; i < 10; i++) keys.push(await map.genKey());
+      return [...new Set(keys.map((key) => map.virtualShardOf(key)))].sort();
+    };
+    // One of them may still be waiting for its clock.
+    await expect.poll(minters).toEqual([0, 2, 3]);
+    expect(failures[0]!.node).toBe(dead);
+    expect(failures[0]!.error).toBeInstanceOf(StoreError);
+    expect(failures[0]!.error.message).toMatch(new RegExp(`^node ${dead.name}: minting keys failed: .`));
+    // A process that starts now has its keys from the others, too.
+    const other = new ShardMap(shards.config);
+    keys.push(...(await other.genKeys('user', 1000)), ...(await other.genKeys('user', 1000)));
+    await other.close();
+    await shards.servers[1]!.restart({ empty: true });
+    const isBack = async () => {
+      keys.push(await map.genKey());
+      return map.virtualShardOf(keys.at(-1)!);
+    };
+    await expect.poll(isBack, { timeout: 20_000, interval: 5 }).toBe(1);
+    expect(repeated(keys)).toEqual([]);
+  });
+
+  it('goes on minting on the others while one hangs, and gives its keys to nobody', async () => {
+    shards.servers[3]!.pause();
+    const keys = await Promise.all(Array.from({ length: 8 }, () => map.genKeys('user', 100)));
+    for (let i = 0; i < 20; i++) keys.push([await map.genKey()]);
+    shards.servers[3]!.resume();
+    await vi.waitFor(async () => {
+      keys.push([await map.genKey()]);
+      if (map.virtualShardOf(keys.at(-1)![0]!) !== 3) throw new Error('not yet');
+    }, 20_000);
+    expect(repeated(keys.flat())).toEqual([]);
+  });
+
+  it('tells of a command on a dead node by the name of the node', async () => {
+    const key = keyOn(map.nodes[0]!.name);
+    await shards.servers[0]!.kill();
+    await expect(map.getClient(key).get(key)).rejects.toBeInstanceOf(StoreError);
+    await expect(map.getClient(key).get(key)).rejects.toThrow(
+      `node ${map.nodes[0]!.name}: get failed: connect`,
+    );
+    await shards.servers[0]!.restart();
+    const live = keyOn(map.nodes[1]!.name);
+    await map.getClient(live).set(live, 'text');
+    const answer = await map
+      .getClient(live)
+      .lpop(live)
+      .catch((error: unknown) => error);
+    expect(answer).not.toBeInstanceOf(StoreError);
+    expect(answer.message).toMatch(/^WRONGTYPE/);
+  });
+
+  it('fails with a StoreError that names all nodes when all are dead', async () => {
+    await Promise.all(shards.servers.map((server) => server.kill()));
+    const refused = await map.genKey().catch((error) => error);
+    expect(refused).toBeInstanceOf(StoreError);
+    for (const { name } of map.nodes) expect(refused.message).toContain(`node ${name}: `);
+    await Promise.all(shards.servers.map((server) => server.restart()));
+    await vi.waitFor(() => map.genKey(), 20_000);
+  });
+
+  it('gives nothing any more when it was closed', async () => {
+    const other = new ShardMap(shards.config);
+    await other.genKey();
+    const pending = other.genKeys('user', 10);
+    const settled = pending.catch((error) => error);
+    await other.close();
+    expect(await settled).toBeInstanceOf(StoreError);
+    await expect(other.genKey()).rejects.toThrow('the map is closed');
+    expect(() => other.getClient('020000-emails')).toThrow(StoreError);
+    await other.close();
+  });
+});

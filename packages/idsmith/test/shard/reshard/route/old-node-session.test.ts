@@ -1,0 +1,98 @@
+import { StoreError } from 'idsmith';
+import { TransitionMap } from 'idsmith/shard';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { describeWith } from '../../../../../../test/services/index.ts';
+import { beginReshard } from '../../../../src/shard/reshard/move/phase.ts';
+import { OldNodeSession } from '../../../../src/shard/reshard/route/old-node-session.ts';
+import { KEY, TwoNodeReshard } from '../two-node-reshard.ts';
+
+await describeWith(['redis'], 'A process that uses an old node', () => {
+  let nodes: TwoNodeReshard;
+  let maps: { close(): Promise<void> }[] = [];
+
+  beforeAll(async () => {
+    nodes = await TwoNodeReshard.start();
+  });
+  beforeEach(() => Promise.all([nodes.old.flushall(), nodes.next.flushall()]));
+  afterEach(async () => {
+    await Promise.all(maps.map((map) => map.close()));
+    maps = [];
+  });
+  afterAll(() => nodes?.stop());
+
+  /** A map that moves every key from the old node to the new one. */
+  function transition(): TransitionMap {
+    const map = new TransitionMap(...nodes.configs());
+    maps.push(map);
+    return map;
+  }
+
+  const members = async () =>
+    Object.keys(await nodes.old.hgetall('idsmith:reshard')).filter((field) => field.startsWith('member:'))
+      .length;
+
+  it('lets the resharding begin only when what was sent before has been answered', async () => {
+    const session = new OldNodeSession(nodes.change.source, nodes.context.reshardId, 'me');
+    expect(await session.open()).toBe('old owner');
+    const events: string[] = [];
+    let answer = () => {};
+    session.track(
+      new Promise<void>((resolve) => {
+        answer = () => {
+          events.push('answered');
+          resolve();
+        };
+      }),
+    );
+    const beginning = beginReshard(nodes.context, undefined).then(() => events.push('begun'));
+    // It notices, lets nothing new pass, and stays signed on.
+    await vi.waitFor(() => expect(session.destination).toBeUndefined());
+    const later = session.open().then((destination) => events.push(destination));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await members()).toBe(1);
+    expect(events).toEqual([]);
+    answer();
+    await Promise.all([beginning, later]);
+    expect(events[0]).toBe('answered');
+    expect(events.slice(1).sort()).toEqual(['begun', 'new owner']);
+    await session.close();
+  });
+
+  it('that was ended without a word is waited for, for a while, and then reported', async () => {
+    const [seconds, micros] = await nodes.old.time();
+    const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+    await nodes.old.hset('idsmith:reshard', 'member:killed', now - 9700);
+    const started = Date.now();
+    expect(await beginReshard(nodes.context, undefined)).toBe(1);
+    expect(Date.now() - started).toBeGreaterThan(150);
+  });
+
+  it('goes on as before when whoever was about to begin was ended', async () => {
+    const map = transition();
+    await map.getClient(KEY).set(KEY, 'a');
+    const [seconds, micros] = await nodes.old.time();
+    const since = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000) - 1500;
+    const { reshardId } = nodes.context;
+    await nodes.old.hset('idsmith:reshard', {
+      move: reshardId,
+      phase: 'preparing',
+      since,
+      about: 'x',
+    });
+    await vi.waitFor(async () => expect(await members()).toBe(0));
+    expect(await map.getClient(KEY).append(KEY, 'b')).toBe(2);
+    expect(await nodes.old.get(KEY)).toBe('ab');
+    await beginReshard(nodes.context, undefined);
+    expect(await map.getClient(KEY).get(KEY)).toBe('ab');
+    expect(await nodes.next.get(KEY)).toBe('ab');
+  });
+
+  it('signs off when it is closed', async () => {
+    const map = transition();
+    await map.getClient(KEY).set(KEY, 'a');
+    expect(await members()).toBe(1);
+    await map.close();
+    expect(await members()).toBe(0);
+    expect(() => map.getClient(KEY)).toThrow(StoreError);
+  });
+});

@@ -9,7 +9,7 @@ const withOptions = (options: object) => make({ shards, options: { ...README_OPT
 const withAuth = (auth: unknown) => make({ shards, auth });
 
 describe('A config', () => {
-  it("of upstream's readme is taken as it is", () => {
+  it('of the readme of Shardjs is taken as it is', () => {
     const map = new ShardMap({
       shards: {
         0: ['63700', '127.0.0.1', 1],
@@ -210,7 +210,7 @@ describe('A map', () => {
       /^whereIs.*virtualShardOf/,
     ],
     ['getType', async () => map.getType('1jyVFw3401', ...([true] as never[])), /^getType.*true/],
-  ])('refuses what %s does not take, as upstream did', async (_, call, message) => {
+  ])('refuses what %s does not take, as Shardjs did', async (_, call, message) => {
     await expect(call()).rejects.toBeInstanceOf(InvalidOptionError);
     await expect(call()).rejects.toThrow(message);
   });

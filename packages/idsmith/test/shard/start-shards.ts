@@ -1,7 +1,7 @@
 import type { ShardConfig, ShardEntry, ShardOptions } from 'idsmith/shard';
 import { type RedisOptions, type RedisServer, startRedis } from '../../../../test/services/index.ts';
 
-/** Upstream's example of a config, with the types and special keys of its readme. */
+/** The example config of Shardjs, with the types and special keys of its readme. */
 export const README_OPTIONS: ShardOptions = {
   seqname: '$equence',
   epoch: 1325404800000,
@@ -17,14 +17,14 @@ export const README_OPTIONS: ShardOptions = {
   },
 };
 
-/** Servers and the config of a map on them. */
+/** Servers, and the config of a map on them. */
 export interface Shards {
   readonly servers: readonly RedisServer[];
   readonly config: ShardConfig;
   stop(): Promise<void>;
 }
 
-/** The entries of servers, each with its weight. */
+/** The `shards` of a config, with a weight for each server. */
 export function entriesOf(
   servers: readonly RedisServer[],
   weights: readonly number[] = [],
@@ -34,7 +34,7 @@ export function entriesOf(
   );
 }
 
-/** Starts a server for each weight. The first keys come after `maxSkew`, so that is little here. */
+/** Starts a server for each weight. The first key has to wait for `maxSkew`, so `maxSkew` is small here. */
 export async function startShards(
   weights: readonly number[],
   options: ShardOptions = {},
@@ -53,7 +53,7 @@ export async function startShards(
   };
 }
 
-/** What must never come twice: a key without its type and suffix. */
+/** The part of a key that must be unique: the key without type and suffix. */
 export function positionOf(key: string): string {
   return key.split('-', 1)[0]!.slice(0, -2);
 }

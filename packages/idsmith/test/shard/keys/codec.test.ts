@@ -35,10 +35,10 @@ map.addKeyType('token', 61);
 map.addKeyType('big', 3842);
 
 describe('A key', () => {
-  it.each(keys)('$key says what upstream says', ({ key, type, decimal, m, v, t }) => {
+  it.each(keys)('$key says what Shardjs says', ({ key, type, decimal, m, v, t }) => {
     expect(map.getType(key)).toBe(type);
     expect(map.toDecimalString(key)).toBe(decimal);
-    // Upstream counts a suffix into the time; here it is left out.
+    // Shardjs counts a suffix into the time; here it is left out.
     expect(map.getTime(key)).toEqual(new Date(EPOCH + m));
     const [stem, suffix] = key.split('-');
     const width = map.fixedKey(m, v, t).length;
@@ -89,7 +89,7 @@ describe('A key', () => {
 });
 
 describe('A fixed key', () => {
-  it.each(fixedKey.filter(({ args }) => args[2] < 3844))('of $args is $key, as upstream has it', (row) => {
+  it.each(fixedKey.filter(({ args }) => args[2] < 3844))('of $args is $key, as Shardjs has it', (row) => {
     expect(map.fixedKey(...row.args)).toBe(row.key);
   });
 
@@ -98,7 +98,7 @@ describe('A fixed key', () => {
   });
 
   it.each([
-    ['the type 3844, which upstream writes with three digits', [0, 0, 3844], /^type .*3844/],
+    ['the type 3844, which Shardjs writes with three digits', [0, 0, 3844], /^type .*3844/],
     ['an unknown type', [0, 0, 'nosuch'], /^type .*"nosuch"/],
     ['no type', [0, 0, undefined], /^type /],
     ['a negative time', [-1, 0, 0], /^timestamp .*-1/],
@@ -132,11 +132,11 @@ describe('Types and special keys', () => {
     expect(other.keyTypes).toEqual({ user: 2, extra: 77, $DEF: 3843 });
   });
 
-  it('may name the default type, which upstream writes into the config it is given', () => {
+  it('may name the default type, which Shardjs writes into the config it is given', () => {
     expect(offline(1, { keyTypes: { $DEF: 3843 }, specialKeys: {} }).keyTypes).toEqual({ $DEF: 3843 });
   });
 
-  it('are undefined for a type that has no name here, where upstream takes the key for a bad one', () => {
+  it('are undefined for a type that has no name here, where Shardjs takes the key for a bad one', () => {
     expect(map.getType('1jyVFw3406')).toBeUndefined();
     expect(map.getType('1jyVFw34zz')).toBe('$DEF');
   });

@@ -13,7 +13,7 @@ const withSubKeys = (config: Record<string, string>) =>
 const map = withSubKeys(subKeys.config);
 
 describe('minify and maxify', () => {
-  it('do what upstream documents, not what its code does', () => {
+  it('do what Shardjs documents, not what its code does', () => {
     const { input, output } = subKeys.minifyDocumented;
     expect(map.minify(input)).toEqual(output);
     expect(map.maxify(output)).toEqual(input);

@@ -34,7 +34,7 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     }
   });
 
-  it('needs all nodes once, to be sure that no other set of nodes mints on one of them', async () => {
+  it('needs all nodes once, because a silent node may mint for other nodes', async () => {
     await shards.servers[2]!.kill();
     const refused = await map.genKey().catch((error) => error);
     expect(refused).toBeInstanceOf(StoreError);
@@ -43,7 +43,7 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     await vi.waitFor(() => map.genKey(), { timeout: 10_000 });
   });
 
-  it('goes on minting on the others while one is dead, says so, and takes it back', async () => {
+  it('mints on the others while one is dead, reports it, and uses it again afterwards', async () => {
     const failures: NodeFailure[] = [];
     map.on('node-failed', (failure) => failures.push(failure));
     const dead = map.nodes[1]!;
@@ -53,12 +53,12 @@ await describeWith(['redis'], 'A map of four nodes', () => {
       for (let i = 0; i < 10; i++) keys.push(await map.genKey());
       return [...new Set(keys.map((key) => map.virtualShardOf(key)))].sort();
     };
-    // One of them may still be waiting for its clock.
+    // One of them may still wait for its clock.
     await expect.poll(minters).toEqual([0, 2, 3]);
     expect(failures[0]!.node).toBe(dead);
     expect(failures[0]!.error).toBeInstanceOf(StoreError);
     expect(failures[0]!.error.message).toMatch(new RegExp(`^node ${dead.name}: minting keys failed: .`));
-    // A process that starts now has its keys from the others, too.
+    // A process that starts now mints on the others, too.
     const other = new ShardMap(shards.config);
     keys.push(...(await other.genKeys('user', 1000)), ...(await other.genKeys('user', 1000)));
     await other.close();
@@ -71,7 +71,7 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     expect(repeated(keys)).toEqual([]);
   });
 
-  it('goes on minting on the others while one hangs, and gives its keys to nobody', async () => {
+  it('mints on the others while one hangs, and never uses the keys that it reserved', async () => {
     shards.servers[3]!.pause();
     const keys = await Promise.all(Array.from({ length: 8 }, () => map.genKeys('user', 100)));
     for (let i = 0; i < 20; i++) keys.push([await map.genKey()]);
@@ -83,7 +83,7 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     expect(repeated(keys.flat())).toEqual([]);
   });
 
-  it('tells of a command on a dead node by the name of the node', async () => {
+  it('names the node in the error of a command on a dead node', async () => {
     const key = keyOn(map.nodes[0]!.name);
     await shards.servers[0]!.kill();
     await expect(map.getClient(key).get(key)).rejects.toBeInstanceOf(StoreError);
@@ -110,7 +110,7 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     await vi.waitFor(() => map.genKey(), 20_000);
   });
 
-  it('gives nothing any more when it was closed', async () => {
+  it('mints nothing after it was closed, and has no clients', async () => {
     const other = new ShardMap(shards.config);
     await other.genKey();
     const pending = other.genKeys('user', 10);

@@ -78,7 +78,7 @@ await describeWith(['redis'], 'A node that has forgotten what it minted', () => 
   const faults: [string, (server: RedisServer) => Promise<unknown>][] = [
     ['its sequence was deleted', (server) => server.command('DEL', SEQUENCE)],
     ['all was flushed', (server) => server.command('FLUSHALL')],
-    ["its sequence was reset as upstream's", (server) => server.command('SET', SEQUENCE, 0)],
+    ['its sequence was reset as that of Shardjs', (server) => server.command('SET', SEQUENCE, 0)],
     ['its time was set back by hand', (server) => server.command('HSET', SEQUENCE, 'ms', 0)],
     ['its variant was set back by hand', (server) => server.command('HSET', SEQUENCE, 'variant', 0)],
     ['a field was deleted', (server) => server.command('HDEL', SEQUENCE, 'server')],

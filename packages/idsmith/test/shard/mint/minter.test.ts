@@ -30,7 +30,7 @@ await describeWith(['redis'], 'Minting on six nodes of different weights', () =>
     await shards?.stop();
   });
 
-  /** How often the servers have reserved keys. */
+  /** The number of times that the servers have reserved keys. */
   async function trips(): Promise<number> {
     const stats = await Promise.all(shards.servers.map((server) => server.command('INFO', 'commandstats')));
     const counts = stats.flatMap((text) => [...text.matchAll(/cmdstat_hset:calls=(\d+)/g)]);

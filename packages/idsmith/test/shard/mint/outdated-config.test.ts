@@ -19,7 +19,7 @@ const MAX_TURNS = 500;
 
 const EPOCH = 1325404800000;
 
-await describeWith(['redis'], 'A config that is no longer the one in use', () => {
+await describeWith(['redis'], 'An outdated config', () => {
   let shards: Shards;
   let [a, b, c] = [] as unknown as [RedisServer, RedisServer, RedisServer];
   const maps: ShardMap[] = [];

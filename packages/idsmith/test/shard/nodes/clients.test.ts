@@ -11,7 +11,7 @@ await describeWith(['redis'], 'A Redis that wants a user and a password', () => 
   const password = 'correct-horse-battery';
   const users = ['--user', 'minter', 'on', `>${password}`, '~*', '+@all', '--user', 'default', 'off'];
 
-  it('lets in who has them, and shows the password to nobody', async () => {
+  it('accepts clients with the right login, and nothing shows the password', async () => {
     const server = await startRedis({ args: users }).catch((error) => error);
     const shardsOf = () => ({ shards: entriesOf([server]), options: { maxSkew: 20 } });
     const seen: unknown[] = [];
@@ -79,7 +79,7 @@ await describeWith(['redis'], 'Clients that the user makes', () => {
     await shards.stop();
   });
 
-  it.each([{}, undefined, null, 5])('are refused when they are none: %j', async (client) => {
+  it.each([{}, undefined, null, 5])('must be clients of a known package, not %j', async (client) => {
     const map = new ShardMap({ shards: { 0: ['1', 'h', 1] }, createClient: () => client });
     await expect(map.genKey()).rejects.toThrow('client must be a client of the package ioredis or redis');
   });

@@ -8,12 +8,12 @@ export interface LoadSettings {
   readonly from: ShardConfig;
   readonly to: ShardConfig;
   readonly keys: number;
-  /** How often the moving is killed before it may finish. */
+  /** The number of times that `reshard` is killed before it may finish. */
   readonly kills: number;
-  /** The longest it moves, or prepares to, until it is killed, ms. */
+  /** The longest time that a run lasts before it is killed, ms. */
   readonly longest: number;
   readonly workers: number;
-  /** Keys a second, so that it is killed in the middle. */
+  /** Keys per second: slow enough that runs are killed in the middle. */
   readonly rate?: number;
   readonly log?: (line: string) => void;
 }
@@ -32,14 +32,14 @@ export interface Outcome {
   readonly reads: number;
   readonly writes: number;
   readonly minted: number;
-  /** How many runs were killed; the others had ended before. */
+  /** The number of runs that were killed. The others ended before. */
   readonly killed: number;
   readonly report: ReshardReport;
 }
 
 const script = (name: string) => new URL(`./${name}`, import.meta.url);
 
-/** Reshards, killed again and again, while applications go on, and looks at everything afterwards. */
+/** Runs `reshard` and kills it again and again while application processes read and write. Then checks every key. */
 export async function reshardUnderLoad(settings: LoadSettings): Promise<Outcome> {
   const { from, to, log = () => {} } = settings;
   const [old, next] = [new ShardMap(from), new ShardMap(to)];
@@ -114,7 +114,7 @@ async function moveAndKill(
   for (let i = 0; i < kills; i++) {
     const child = run(rate === undefined ? {} : { rate });
     const exited = once(child, 'exit');
-    // Some while it prepares, most while it moves.
+    // Every fourth run is killed while it prepares, the others while they move keys.
     const moment = i % 4 === 0 ? 'started' : 'moving';
     child.on('message', (message) => {
       if (message === moment) setTimeout(() => child.kill('SIGKILL'), Math.random() * longest);
@@ -126,7 +126,7 @@ async function moveAndKill(
   return { killed, report: JSON.parse(await textOf(run({}))) as ReshardReport };
 }
 
-/** Keys that are on another node than their owner, on two, or on none. */
+/** Keys that are on a wrong node, on two nodes, or lost. */
 async function misplaced(next: ShardMap, all: readonly SampleKey[]): Promise<string[]> {
   const places = await everywhere(next);
   const lost = all.filter(({ key }) => !places.has(key)).map(({ key }) => `${key} is lost`);
@@ -138,7 +138,7 @@ async function misplaced(next: ShardMap, all: readonly SampleKey[]): Promise<str
   return [...lost, ...wrong, ...left.map((key) => `${key} is left`)];
 }
 
-/** What is not as the workers have left it. */
+/** Values that differ from those that the application processes wrote last. */
 async function unlike(next: ShardMap, counters: readonly string[], work: readonly Work[]): Promise<string[]> {
   const problems: string[] = [];
   const expect = (what: string, actual: unknown, expected: unknown) => {

@@ -26,7 +26,7 @@ await describeWith(['redis'], 'Resharding that fails or is refused', () => {
   const places = (map: ShardMap) => six.places(map);
 
   it.each(['old', 'new'])(
-    'names an %s node that is down, changes nothing, and works when it is back',
+    'names the %s node that is down, changes nothing, and works when the node is back',
     async (which) => {
       const [from, to] = fourAndSix();
       const all = sampleKeys(from, 300, Date.now() + 3_600_000);
@@ -47,7 +47,7 @@ await describeWith(['redis'], 'Resharding that fails or is refused', () => {
     },
   );
 
-  it('names a node that goes down in the middle, and goes on when it is back', async () => {
+  it('names a node that goes down in the middle, and continues when the node is back', async () => {
     const server = await startRedis({ persistence: 'aof' });
     try {
       const [from, to] = [mapOn(shards.servers.slice(0, 2)), mapOn([...shards.servers.slice(0, 2), server])];
@@ -70,7 +70,7 @@ await describeWith(['redis'], 'Resharding that fails or is refused', () => {
     }
   });
 
-  it('logs in where that is needed, and shows the password nowhere', async () => {
+  it('logs in with a password, and never shows it', async () => {
     const password = 'opensesame123';
     const args = ['--requirepass', password];
     const servers = [await startRedis({ args }), await startRedis({ args })];
@@ -112,7 +112,7 @@ await describeWith(['redis'], 'Resharding that fails or is refused', () => {
     await reshard(to, third);
   });
 
-  it('refuses a node that joins with other values of keys that are to come', async () => {
+  it('refuses a joining node that holds values of keys that will move to it', async () => {
     const { servers } = shards;
     const [from, to] = [mapOn([servers[0]!]), mapOn([servers[1]!])];
     await clients[0]!.set('1jyVFw3401', 'alive');
@@ -144,7 +144,7 @@ await describeWith(['redis'], 'Resharding that fails or is refused', () => {
     for (const client of clients) expect(await client.exists('idsmith:reshard')).toBe(0);
   });
 
-  it('says so when processes with the old config write on and on', async () => {
+  it('gives up when processes with the old config write without end', async () => {
     const { servers } = shards;
     const [from, to] = [mapOn([servers[0]!]), mapOn([servers[1]!])];
     const [old] = clients;

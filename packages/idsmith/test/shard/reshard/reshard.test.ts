@@ -93,7 +93,7 @@ await describeWith(['redis'], 'Resharding', () => {
     expect((await clients[1]!.keys('*')).sort()).toEqual(['$equence', 'idsmith:reshard']);
   });
 
-  it('goes there and back again', async () => {
+  it('moves keys there, back and there again', async () => {
     const [from, to] = fourAndSix();
     const all = sampleKeys(from, 500, Date.now() + 3_600_000);
     await populate(from, all);
@@ -104,7 +104,7 @@ await describeWith(['redis'], 'Resharding', () => {
     expect(await places(to)).toEqual(new Map(all.map(({ key }) => [key, [to.whereIs(key)]])));
   });
 
-  it('leaves alone what is no key of the map, and what is on a node that owned it in neither', async () => {
+  it('leaves keys alone that are not of the map, or on a node that owns them in neither map', async () => {
     const [from, to] = fourAndSix();
     const stray = from.fixedKey(77, 7, 2);
     const neither = shards.servers.findIndex(
@@ -120,7 +120,7 @@ await describeWith(['redis'], 'Resharding', () => {
       expect(await client.mget(foreign)).toEqual(foreign.map(() => 'foreign'));
   });
 
-  it('moves other keys, too, when it is told to: those that are where the old map would look for them', async () => {
+  it('moves all keys with allKeys: those that are where the old map would look for them', async () => {
     const [from, to] = fourAndSix();
     const names = Array.from({ length: 300 }, (_, i) => `session:${i}`);
     const own = (map: ShardMap, key: string) =>
@@ -132,7 +132,7 @@ await describeWith(['redis'], 'Resharding', () => {
     for (const key of names) expect(await own(to, key).get(key)).toBe(key);
   });
 
-  it('moves keys whose suffix is no text', async () => {
+  it('moves keys whose suffix is not text', async () => {
     const { servers } = shards;
     const [from, to] = [mapOn([servers[0]!]), mapOn([servers[1]!])];
     const keys = [Buffer.from([0xff, 0xfe, 0x00]), Buffer.from('naïve'), Buffer.from('\uFEFFbom')].map(
@@ -143,7 +143,7 @@ await describeWith(['redis'], 'Resharding', () => {
     for (const key of keys) expect(await clients[1]!.get(key)).toBe('here');
   });
 
-  it('moves no faster than it is told', async () => {
+  it('moves no faster than its rate', async () => {
     const { servers } = shards;
     const [from, to] = [mapOn([servers[0]!]), mapOn([servers[1]!])];
     await populate(from, sampleKeys(from, 1500, Date.now() + 3_600_000));
@@ -152,7 +152,7 @@ await describeWith(['redis'], 'Resharding', () => {
     expect(seconds).toBeGreaterThan(0.8);
   });
 
-  it('tells where it is', async () => {
+  it('reports its progress', async () => {
     const [from, to] = fourAndSix();
     await populate(from, sampleKeys(from, 2000, Date.now() + 3_600_000));
     const told: ReshardProgress[] = [];
@@ -167,7 +167,7 @@ await describeWith(['redis'], 'Resharding', () => {
     expect(told.at(-1)).toMatchObject({ moved, bytes });
   });
 
-  it('ends when it is told to, with nothing half done, and goes on when it is run again', async () => {
+  it('stops on its signal, with every key on one node, and continues when it is run again', async () => {
     const [from, to] = fourAndSix();
     const all = sampleKeys(from, 2000, Date.now() + 3_600_000);
     await populate(from, all);
@@ -219,7 +219,7 @@ await describeWith(['redis'], 'Resharding', () => {
     expect(missed).toEqual([]);
     expect(Math.min(reads, minted)).toBeGreaterThan(50);
     for (const key of keys) expect(await to.getClient(key).get(key)).toBe(key);
-    // The old one follows from then on; it would write to nodes that own the keys no more.
+    // The old map forwards from then on. Otherwise it would write to nodes that no longer own the keys.
     await from.getClient(keys[0]!).set(keys[0]!, 'late');
     expect(await to.getClient(keys[0]!).get(keys[0]!)).toBe('late');
     expect(await places(to)).toEqual(new Map(keys.map((key) => [key, [to.whereIs(key)]])));

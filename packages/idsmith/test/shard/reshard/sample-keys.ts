@@ -2,11 +2,11 @@ import type { ShardMap } from 'idsmith/shard';
 import type { ChainableCommander, Redis } from 'ioredis';
 import { Redis as Client } from 'ioredis';
 
-/** A key with a value of every kind that Redis has. What it holds follows from its number alone. */
+/** A key with a value of some Redis type. Its value follows from its number. */
 export interface SampleKey {
   readonly key: string;
   readonly number: number;
-  /** When it expires, ms; `undefined` for never. */
+  /** The time at which it expires, Unix ms; `undefined` for never. */
   readonly expiry: number | undefined;
 }
 
@@ -29,7 +29,7 @@ function write(pipeline: ChainableCommander, { key, number, expiry }: SampleKey)
   const kind = kindOf(number);
   if (kind === 'string') pipeline.set(key, `value ${number}`);
   if (kind === 'hash') pipeline.hset(key, ...many.flatMap((text, i) => [`f${i}`, text]));
-  // So large that it is no longer kept as a list of bytes.
+  // Large enough that Redis keeps it in another encoding.
   if (kind === 'large hash')
     pipeline.hset(key, ...Array.from({ length: 200 }, (_, i) => [`f${i}`, `${number}:${i}`]).flat());
   if (kind === 'list') pipeline.rpush(key, ...many);
@@ -43,7 +43,7 @@ function write(pipeline: ChainableCommander, { key, number, expiry }: SampleKey)
   if (expiry !== undefined) pipeline.pexpireat(key, expiry);
 }
 
-/** The command that reads it. */
+/** The command that reads the key. */
 function reading({ key, number }: SampleKey): [command: string, ...args: (string | number)[]] {
   const kind = kindOf(number);
   if (kind === 'string') return ['GET', key];
@@ -77,7 +77,7 @@ function isExpected({ number }: SampleKey, answer: unknown): boolean {
   return same(pairs.sort(), fields.sort());
 }
 
-/** Writes them all to where the map has them. */
+/** Writes the keys to their owners in the map. */
 export async function populate(map: ShardMap, all: readonly SampleKey[]): Promise<void> {
   await onNodes(map, async (client, name) => {
     const mine = all.filter(({ key }) => map.whereIs(key) === name);
@@ -89,7 +89,7 @@ export async function populate(map: ShardMap, all: readonly SampleKey[]): Promis
   });
 }
 
-/** What is wrong: with the value or the TTL of each, at the node where the map has it. */
+/** Wrong values and TTLs, read from the owner of each key in the map. */
 export async function faults(map: ShardMap, all: readonly SampleKey[]): Promise<string[]> {
   const wrong: string[] = [];
   await onNodes(map, async (client, name) => {
@@ -123,7 +123,7 @@ export async function faults(map: ShardMap, all: readonly SampleKey[]): Promise<
   return wrong;
 }
 
-/** Every key of the nodes, and where it is. */
+/** Every key of the nodes, with the names of the nodes that hold it. */
 export async function everywhere(map: ShardMap): Promise<Map<string, string[]>> {
   const places = new Map<string, string[]>();
   await onNodes(map, async (client, name) => {

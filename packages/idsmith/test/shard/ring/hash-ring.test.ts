@@ -136,14 +136,14 @@ describe('A ring', () => {
 describe.each(placement)('A map with the nodes of "$name"', ({ shards, where, virtual }) => {
   const map = new ShardMap({ shards });
 
-  it('puts every key where upstream puts it', () => {
+  it('puts every key where Shardjs puts it', () => {
     const names = Object.fromEntries(
       Object.entries(shards).map(([id, [port, host]]) => [id, `${host}:${port}`]),
     );
     for (const [key, id] of Object.entries(where)) expect([key, map.whereIs(key)]).toEqual([key, names[id]]);
   });
 
-  it('finds the virtual shard that upstream finds', () => {
+  it('finds the virtual shard that Shardjs finds', () => {
     for (const [key, shard] of Object.entries(virtual))
       expect([key, map.virtualShardOf(key)]).toEqual([key, shard]);
   });

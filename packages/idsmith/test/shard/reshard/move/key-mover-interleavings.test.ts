@@ -40,7 +40,7 @@ await describeWith(['redis'], 'Moving a key', () => {
       await set('a');
       let isDeleted = false;
       await inOrder(order, async () => {
-        // What a map in transition does: at work on the new owner as soon as the old one is through with the key.
+        // As a map in transition does: it uses the new owner as soon as the old one has neither key nor entry.
         const left = await nodes.mover().findAtSource(nodes.change.source, [KEY]);
         if (!isDeleted && left?.length === 0) {
           isDeleted = true;

@@ -9,7 +9,7 @@ import { KEY, TwoNodeReshard } from '../two-node-reshard.ts';
 
 type Step = Parameters<AfterStep>[0];
 
-/** What happens at one point of a step. */
+/** Runs an event after one of the steps. */
 const at =
   (point: Step, event: () => unknown): AfterStep =>
   async (step) => {
@@ -133,7 +133,7 @@ await describeWith(['redis'], 'Moving a key', () => {
       expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'c', lists: 0 });
     });
 
-    it('lets somebody else move it meanwhile, and does no harm when it goes on', async () => {
+    it('lets another mover move it meanwhile, and does no harm when it continues', async () => {
       await set('a');
       // A whole move by another, then the application changes the value.
       await move(
@@ -146,7 +146,7 @@ await describeWith(['redis'], 'Moving a key', () => {
       expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'b', lists: 0 });
     });
 
-    it('lets somebody else move it meanwhile, and does not bring back what is deleted then', async () => {
+    it('lets another mover move it meanwhile, and does not bring back a value that is deleted then', async () => {
       await set('a');
       await move(
         at(point, async () => {
@@ -216,7 +216,7 @@ await describeWith(['redis'], 'Moving a key', () => {
     expect(await nodes.whereabouts(KEY)).toEqual({ old: null, next: 'c', lists: 0 });
   });
 
-  it('is not undone by a command that reaches its node a second time, late', async () => {
+  it('is not undone by a command that reaches its node a second time', async () => {
     for (const late of ['claiming keys', 'reading keys', 'writing keys', 'deleting keys', 'settling keys']) {
       await nodes.beginReshard();
       await set('a');

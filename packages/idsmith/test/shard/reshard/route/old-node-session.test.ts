@@ -31,7 +31,7 @@ await describeWith(['redis'], 'A process that uses an old node', () => {
     Object.keys(await nodes.old.hgetall('idsmith:reshard')).filter((field) => field.startsWith('member:'))
       .length;
 
-  it('lets the resharding begin only when what was sent before has been answered', async () => {
+  it('lets the resharding begin only after its earlier commands have been answered', async () => {
     const session = new OldNodeSession(nodes.change.source, nodes.context.reshardId, 'me');
     expect(await session.open()).toBe('old owner');
     const events: string[] = [];
@@ -45,7 +45,7 @@ await describeWith(['redis'], 'A process that uses an old node', () => {
       }),
     );
     const beginning = beginReshard(nodes.context, undefined).then(() => events.push('begun'));
-    // It notices, lets nothing new pass, and stays signed on.
+    // The session learns of the announcement, sends nothing new, and stays signed on.
     await vi.waitFor(() => expect(session.destination).toBeUndefined());
     const later = session.open().then((destination) => events.push(destination));
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -58,7 +58,7 @@ await describeWith(['redis'], 'A process that uses an old node', () => {
     await session.close();
   });
 
-  it('that was ended without a word is waited for, for a while, and then reported', async () => {
+  it('and was killed is waited for, for a while, and then reported', async () => {
     const [seconds, micros] = await nodes.old.time();
     const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
     await nodes.old.hset('idsmith:reshard', 'member:killed', now - 9700);
@@ -67,7 +67,7 @@ await describeWith(['redis'], 'A process that uses an old node', () => {
     expect(Date.now() - started).toBeGreaterThan(150);
   });
 
-  it('goes on as before when whoever was about to begin was ended', async () => {
+  it('continues as before when the process that announced the resharding dies', async () => {
     const map = transition();
     await map.getClient(KEY).set(KEY, 'a');
     const [seconds, micros] = await nodes.old.time();

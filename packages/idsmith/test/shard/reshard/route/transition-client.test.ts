@@ -80,11 +80,11 @@ await describeWith(['redis'], 'The client of a map in transition', () => {
         client.lpush(KEY, 'x', (error: unknown) => resolve(error)).catch(() => {});
       });
       expect(String(failure)).toContain('WRONGTYPE');
-      // Bit by bit.
+      // Streams.
       const fields = [];
       for await (const some of client.hscanStream(`${KEY}-hash`, { count: 50 })) fields.push(...some);
       expect(fields).toHaveLength(1200);
-      // What is about no key.
+      // Methods without a key.
       expect(await client.ping()).toBe('PONG');
       expect(client.on('custom', () => {})).toBeDefined();
       expect(client.status).toBe('ready');

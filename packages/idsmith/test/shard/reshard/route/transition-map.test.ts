@@ -43,7 +43,7 @@ await describeWith(['redis'], 'A map in transition', () => {
     expect(await nodes.next.keys('*')).toEqual([]);
   });
 
-  it('is the new map afterwards, and needs no key to be moved by anybody else', async () => {
+  it('is the new map afterwards, and moves the keys that it uses by itself', async () => {
     const map = transition();
     await map.getClient(KEY).set(KEY, 'a', 'EX', 100);
     await beginReshard(nodes.context, undefined);
@@ -70,7 +70,7 @@ await describeWith(['redis'], 'A map in transition', () => {
     await expect(plainMap(0).genKey()).rejects.toThrow('handed over');
   });
 
-  it('keeps the order of commands that nobody waits for, while their key is moved', async () => {
+  it('keeps the order of commands that are sent without waiting, while their key is moved', async () => {
     const map = transition();
     const pushes: Promise<number>[] = [];
     let beginning: Promise<number> | undefined;
@@ -118,7 +118,7 @@ await describeWith(['redis'], 'A map in transition', () => {
     expect(error.message).toContain(`node 127.0.0.1:${nodes.servers[0].port}: `);
   });
 
-  it('is of two maps, and says what is wrong with one', () => {
+  it('checks both configs', () => {
     const [from, to] = nodes.configs();
     expect(() => new TransitionMap({ ...from, shards: {} }, to)).toThrow(InvalidOptionError);
     expect(() => new TransitionMap(from, { ...to, options: { seqname: 'x' } })).toThrow(
@@ -127,7 +127,7 @@ await describeWith(['redis'], 'A map in transition', () => {
     expect(() => transition().getClient('bad')).toThrow(InvalidIdError);
   });
 
-  it('brings keys that only their owner knows of', async () => {
+  it('moves keys on settle, for commands that do not name them', async () => {
     const map = transition();
     await nodes.old.mset(KEY, 'a', `${KEY}-b`, 'b');
     await map.settle(KEY);
@@ -138,7 +138,7 @@ await describeWith(['redis'], 'A map in transition', () => {
     expect(await nodes.next.mget(KEY, `${KEY}-b`)).toEqual(['a', 'b']);
   });
 
-  it('of many processes that use the same keys at once loses nothing', async () => {
+  it('loses nothing when many processes use the same keys at once', async () => {
     const [first, second, third] = [transition(), transition(), transition()];
     const keys = Array.from({ length: 50 }, (_, i) => first.fixedKey(8_000_000 + i, i, 2));
     for (const key of keys) await nodes.old.set(key, '0');

@@ -110,7 +110,7 @@ export function readConfig(config: ShardConfig<unknown>): ShardSettings {
   requireKnown('config', config, CONFIG_NAMES);
   const isCluster = config.cluster !== undefined;
   if (isCluster === (config.shards !== undefined))
-    throw new InvalidOptionError('the config must have either shards or a cluster');
+    throw new InvalidOptionError('a config must have either shards or a cluster');
   const options: ShardOptions = requireKnown('options', config.options ?? {}, OPTION_NAMES);
   const now = Date.now();
   const epoch = requireInteger('epoch', options.epoch ?? DEFAULT_EPOCH, 0, 8.64e15);
@@ -140,7 +140,7 @@ function readShards(shards: object): ShardNode[] {
     const twin = byName.get(node.name);
     if (twin !== undefined)
       throw new InvalidOptionError(
-        `shards.${node.id} must not have the address of shards.${twin.id}, ${node.name}: give every node its own`,
+        `shards.${node.id} has the address of shards.${twin.id}, ${node.name}: give every node its own address`,
       );
     byName.set(node.name, node);
   }

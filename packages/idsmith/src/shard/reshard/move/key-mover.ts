@@ -114,7 +114,9 @@ export class KeyMover {
 
   async #claim(batch: MoveBatch): Promise<void> {
     const { target, keys, occupied } = batch;
-    const [number, letters] = await this.#onTarget(target, 'claiming keys', CLAIM_KEYS, keys, [this.#name]);
+    const [number, letters] = await this.#run(target, 'claiming keys', CLAIM_KEYS, INCOMING_KEY, keys, [
+      this.#name,
+    ]);
     batch.claim = text(number);
     eachLetter(keys, letters, (key, letter) => {
       if (letter === 't') occupied.add(key);
@@ -124,7 +126,14 @@ export class KeyMover {
   async #take(batch: MoveBatch): Promise<void> {
     const { source, keys, values, orphans, done, result } = batch;
     const args = [this.#name, MAX_BYTES];
-    const [number, letters, rows, all] = await this.#onSource(source, 'reading keys', TAKE_KEYS, keys, args);
+    const [number, letters, rows, all] = await this.#run(
+      source,
+      'reading keys',
+      TAKE_KEYS,
+      OUTGOING_KEY,
+      keys,
+      args,
+    );
     batch.take = text(number);
     batch.takenAt = performance.now();
     const nextRow = text(rows).split('\n').values();
@@ -151,7 +160,7 @@ export class KeyMover {
     const since = performance.now() - takenAt;
     const sizes = rows.map((row) => `${row.value.length} ${ttlAfter(row, since)}`).join('\n');
     const all = Buffer.concat(rows.map(({ value }) => value));
-    const [letters, error] = await this.#onTarget(target, 'writing keys', PUT_KEYS, keys, [
+    const [letters, error] = await this.#run(target, 'writing keys', PUT_KEYS, INCOMING_KEY, keys, [
       claim,
       sizes,
       all,
@@ -170,7 +179,7 @@ export class KeyMover {
   async #drop({ source, take, values, occupied, orphans, done, result }: MoveBatch): Promise<void> {
     const keys = [...values.keys()];
     const rows = [...values.values()].map(({ digest, expiry }) => `${digest} ${expiry}`).join('\n');
-    const [letters] = await this.#onSource(source, 'deleting keys', DROP_KEYS, keys, [take, rows]);
+    const [letters] = await this.#run(source, 'deleting keys', DROP_KEYS, OUTGOING_KEY, keys, [take, rows]);
     eachLetter(keys, letters, (key, letter) => {
       if (letter === 'c') result.again.push(key);
       else if (letter === 'l') result.lost.push(key);
@@ -191,19 +200,14 @@ export class KeyMover {
     const [copied, rest] = [orphans.filter(isListed), done.filter(isListed)];
     const fates = 'd'.repeat(copied.length) + 'k'.repeat(rest.length);
     const keys = [...copied, ...rest];
-    const [letters] = await this.#onTarget(target, 'settling keys', SETTLE_KEYS, keys, [claim, fates]);
+    const [letters] = await this.#run(target, 'settling keys', SETTLE_KEYS, INCOMING_KEY, keys, [
+      claim,
+      fates,
+    ]);
     // If another mover has claimed the copy of an orphan, that mover frees the orphan.
     const isSettled = (_: RedisKey, i: number) => text(letters)[i] === 's';
     const freed = [...orphans.filter((key) => occupied.has(key)), ...copied.filter(isSettled)];
-    await this.#onSource(source, 'settling keys', FREE_ORPHANS, freed, [take]);
-  }
-
-  #onSource(node: NodeConnection, operation: string, script: string, ...rest: KeysAndArguments) {
-    return this.#run(node, operation, script, OUTGOING_KEY, ...rest);
-  }
-
-  #onTarget(node: NodeConnection, operation: string, script: string, ...rest: KeysAndArguments) {
-    return this.#run(node, operation, script, INCOMING_KEY, ...rest);
+    await this.#run(source, 'settling keys', FREE_ORPHANS, OUTGOING_KEY, freed, [take]);
   }
 
   async #run(
@@ -211,7 +215,8 @@ export class KeyMover {
     operation: string,
     script: string,
     list: string,
-    ...[keys, args]: KeysAndArguments
+    keys: readonly RedisKey[],
+    args: readonly CommandWord[],
   ): Promise<unknown[]> {
     if (keys.length === 0) return [];
     const reply = await node.run(operation, script, [STATE_KEY, list, ...keys], [this.#reshardId, ...args]);
@@ -220,8 +225,6 @@ export class KeyMover {
     return reply;
   }
 }
-
-type KeysAndArguments = [keys: readonly RedisKey[], args: readonly CommandWord[]];
 
 /** The reply of a script that belongs to a resharding that is not under way on the node. */
 const STALE = 'stale';

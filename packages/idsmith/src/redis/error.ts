@@ -1,4 +1,5 @@
 import { IdError, StoreError } from '../errors.js';
+import { redact } from '../support/redact.js';
 
 /**
  * The `StoreError` for an error of a driver. An error of this library stays as it is.
@@ -12,8 +13,7 @@ export function redisError(subject: string, operation: string, error: unknown, p
   if (error instanceof IdError) return error;
   const { message, code } = (error ?? {}) as { message?: string; code?: unknown };
   // Node leaves the message empty when every address of a host refused. Drivers may quote a URL with its password.
-  const shown = (message || String(code ?? error)).replace(/:\/\/[^\s@/]*@/g, '://***@');
-  const reason = password ? shown.replaceAll(password, '***') : shown;
+  const reason = redact(message || String(code ?? error), password);
   const cause = Object.assign(new Error(reason), typeof code === 'string' && { code });
   return new StoreError(`${subject}: ${operation} failed: ${reason}`, { cause });
 }

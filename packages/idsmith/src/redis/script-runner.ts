@@ -1,5 +1,6 @@
 import { bytesToHex } from '../encoding/hex.js';
 import type { IdError } from '../errors.js';
+import { withTimeout } from '../support/timeout.js';
 import type { CommandPart, ScriptClient } from './client.js';
 
 /** Settings of a {@link ScriptRunner}. */
@@ -63,12 +64,4 @@ function sha1(script: string): Promise<string> {
 
 async function digestOf(text: string): Promise<string> {
   return bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-1', new TextEncoder().encode(text))));
-}
-
-async function withTimeout<T>(answer: Promise<T>, ms: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-  });
-  return Promise.race([answer, timeout]).finally(() => clearTimeout(timer));
 }

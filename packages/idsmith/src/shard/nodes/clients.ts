@@ -1,7 +1,7 @@
 import { StoreError } from '../../errors.js';
 import { refuse } from '../../options.js';
 import { redisError } from '../../redis/error.js';
-import { loadDriver } from '../../stores/driver.js';
+import { loadPackage } from '../../support/load-package.js';
 import type { ShardNode, ShardSettings } from '../config.js';
 
 /** The part of the package `ioredis` that is used here. */
@@ -43,7 +43,7 @@ export class NodeClients<Client> {
   /** Loads `ioredis`, unless `createClient` makes the clients. */
   async load(): Promise<void> {
     if (this.#create !== undefined || this.#ioredis !== undefined) return;
-    this.#ioredis = (await loadDriver('ioredis', () => import('ioredis'))) as unknown as Ioredis;
+    this.#ioredis = (await loadPackage('ioredis', () => import('ioredis'))) as unknown as Ioredis;
   }
 
   /**

@@ -1,1 +1,1 @@
-export * from './store.js';
+export { type IoredisClient, type NodeRedisClient, type RedisStoreOptions, redisStore } from './store.js';

@@ -50,5 +50,3 @@ export function sqlRunner({ name, setUp, isTransient }: SqlRunnerOptions): SqlRu
     }
   };
 }
-
-export { storeError };

@@ -9,8 +9,8 @@ import {
   type RedisServer,
   startRedisCluster,
 } from '../../../../../test/services/index.ts';
-import type { Store } from '../../../src/stores/memory/store.ts';
 import { redisStore } from '../../../src/stores/redis/store.ts';
+import type { Store } from '../../../src/stores/store.ts';
 import { type Load, notBeside, startLoad } from '../support/runs.ts';
 
 const HELD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };

@@ -4,8 +4,9 @@ import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '../../../../../test/services/index.ts';
-import type { Store } from '../../../src/stores/memory/store.ts';
-import { openRedis, type RedisStoreOptions, redisStore } from '../../../src/stores/redis/store.ts';
+import { openRedis } from '../../../src/stores/redis/open.ts';
+import { type RedisStoreOptions, redisStore } from '../../../src/stores/redis/store.ts';
+import type { Store } from '../../../src/stores/store.ts';
 
 const HELD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
 

@@ -3,8 +3,9 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FaultyProxy } from '../../../../../test/chaos/proxy.ts';
 import { describeWith, type RedisServer, startRedis } from '../../../../../test/services/index.ts';
+import type { IoredisClient } from '../../../src/redis/client.ts';
 import { partOf } from '../../../src/sequence/block.ts';
-import { type IoredisClient, type RedisStoreOptions, redisStore } from '../../../src/stores/redis/store.ts';
+import { type RedisStoreOptions, redisStore } from '../../../src/stores/redis/store.ts';
 import { inLockstep } from '../support/lockstep.ts';
 import { drain, notBeside, scramble, startLoad } from '../support/runs.ts';
 

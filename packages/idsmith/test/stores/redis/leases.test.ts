@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { Redis } from 'ioredis';
@@ -168,6 +169,19 @@ await describeWith(['redis'], 'What the Redis store remembers', () => {
     expect(durable).not.toHaveProperty('maxTtl');
     expect(await durable.listLeases(namespace)).toEqual([HELD]);
     await durable.close();
+    await server.stop();
+  });
+});
+
+await describeWith(['redis'], 'A failed login', () => {
+  it('shows the password neither in the error nor in its cause', async () => {
+    const server = await startRedis({ args: ['--requirepass', 'right'] }).catch((error) => error);
+    const store = await openRedis(`redis://:wrong-password@127.0.0.1:${server.port}`);
+    const failure = await store.listLeases('any').catch((error) => error);
+    expect(failure).toBeInstanceOf(StoreError);
+    expect(failure.message).toMatch(/WRONGPASS|NOAUTH/);
+    expect(inspect(failure, { depth: 10 })).not.toContain('wrong-password');
+    await store.close();
     await server.stop();
   });
 });

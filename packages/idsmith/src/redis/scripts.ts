@@ -4,9 +4,9 @@
 export const LIST_LEASES = `
 local info = redis.call('INFO', 'replication')
 local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
 if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY the master is needed, and this is a replica')
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
 end
 local FORGETFUL = 'forgetful'
 local isForgotten = ARGV[1] == FORGETFUL and redis.call('HGET', KEYS[1], 'server') ~= server
@@ -21,9 +21,9 @@ return redis.call('TIME')`;
 export const SWAP_LEASE = `
 local info = redis.call('INFO', 'replication')
 local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
 if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY the master is needed, and this is a replica')
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
 end
 local FORGETFUL = 'forgetful'
 local isForgotten = ARGV[1] == FORGETFUL and redis.call('HGET', KEYS[1], 'server') ~= server
@@ -45,9 +45,9 @@ return 1`;
 export const ADOPT_NODE_SEQUENCE = `
 local info = redis.call('INFO', 'replication')
 local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
 if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY the master is needed, and this is a replica')
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
 end
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -56,7 +56,7 @@ local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local now = clock - epoch
-if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch') end
+if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
 if keyType ~= 'hash' and keyType ~= 'string' and keyType ~= 'none' then
   return redis.error_reply('WRONGTYPE the key ' .. key .. ' holds a ' .. keyType .. ', not a sequence')
@@ -108,9 +108,9 @@ return status()`;
 export const CLOSE_NODE_SEQUENCE = `
 local info = redis.call('INFO', 'replication')
 local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
 if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY the master is needed, and this is a replica')
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
 end
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -119,7 +119,7 @@ local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local now = clock - epoch
-if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch') end
+if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
 if keyType ~= 'hash' and keyType ~= 'string' and keyType ~= 'none' then
   return redis.error_reply('WRONGTYPE the key ' .. key .. ' holds a ' .. keyType .. ', not a sequence')
@@ -168,9 +168,9 @@ return status()`;
 export const MINT_KEYS = `
 local info = redis.call('INFO', 'replication')
 local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
 if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY the master is needed, and this is a replica')
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
 end
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -179,7 +179,7 @@ local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local now = clock - epoch
-if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch') end
+if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
 if keyType ~= 'hash' and keyType ~= 'string' and keyType ~= 'none' then
   return redis.error_reply('WRONGTYPE the key ' .. key .. ' holds a ' .. keyType .. ', not a sequence')
@@ -254,9 +254,9 @@ return { 'keys', from, now, ms, variant, granted, restIn, first, final }`;
 export const OPEN_NODE_SEQUENCE = `
 local info = redis.call('INFO', 'replication')
 local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
 if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY the master is needed, and this is a replica')
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
 end
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -265,7 +265,7 @@ local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local now = clock - epoch
-if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch') end
+if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
 if keyType ~= 'hash' and keyType ~= 'string' and keyType ~= 'none' then
   return redis.error_reply('WRONGTYPE the key ' .. key .. ' holds a ' .. keyType .. ', not a sequence')
@@ -314,9 +314,9 @@ return status()`;
 export const PREPARE_NODE_SEQUENCE = `
 local info = redis.call('INFO', 'replication')
 local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
 if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY the master is needed, and this is a replica')
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
 end
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -325,7 +325,7 @@ local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local now = clock - epoch
-if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch') end
+if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
 if keyType ~= 'hash' and keyType ~= 'string' and keyType ~= 'none' then
   return redis.error_reply('WRONGTYPE the key ' .. key .. ' holds a ' .. keyType .. ', not a sequence')
@@ -372,9 +372,9 @@ return status()`;
 export const READ_NODE_SEQUENCE = `
 local info = redis.call('INFO', 'replication')
 local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
 if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY the master is needed, and this is a replica')
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
 end
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -383,7 +383,7 @@ local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local now = clock - epoch
-if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch') end
+if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
 if keyType ~= 'hash' and keyType ~= 'string' and keyType ~= 'none' then
   return redis.error_reply('WRONGTYPE the key ' .. key .. ' holds a ' .. keyType .. ', not a sequence')
@@ -429,9 +429,9 @@ return status()`;
 export const WITHDRAW_NODE_SEQUENCE = `
 local info = redis.call('INFO', 'replication')
 local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
 if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY the master is needed, and this is a replica')
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
 end
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -440,7 +440,7 @@ local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local now = clock - epoch
-if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch') end
+if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
 if keyType ~= 'hash' and keyType ~= 'string' and keyType ~= 'none' then
   return redis.error_reply('WRONGTYPE the key ' .. key .. ' holds a ' .. keyType .. ', not a sequence')
@@ -1064,9 +1064,9 @@ return answer()`;
 export const ADVANCE_SEQUENCE = `
 local info = redis.call('INFO', 'replication')
 local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
 if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY the master is needed, and this is a replica')
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
 end
 local FORGETFUL = 'forgetful'
 local VOUCHED = 'vouched'
@@ -1099,9 +1099,9 @@ return next`;
 export const DELETE_SEQUENCE = `
 local info = redis.call('INFO', 'replication')
 local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
 if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY the master is needed, and this is a replica')
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
 end
 local definition = redis.call('HGET', KEYS[1], 'definition')
 if not definition or string.match(definition, '"generation":(%d+)') ~= ARGV[1] then return 0 end
@@ -1111,9 +1111,9 @@ return redis.call('DEL', KEYS[1])`;
 export const INSERT_SEQUENCE = `
 local info = redis.call('INFO', 'replication')
 local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
 if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY the master is needed, and this is a replica')
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
 end
 local definition = redis.call('HGET', KEYS[1], 'definition')
 if definition then return definition end
@@ -1124,9 +1124,9 @@ return ''`;
 export const LIST_SEQUENCES = `
 local info = redis.call('INFO', 'replication')
 local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
 if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY the master is needed, and this is a replica')
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
 end
 return redis.call('SMEMBERS', KEYS[1])`;
 
@@ -1134,9 +1134,9 @@ return redis.call('SMEMBERS', KEYS[1])`;
 export const READ_SEQUENCE = `
 local info = redis.call('INFO', 'replication')
 local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
 if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY the master is needed, and this is a replica')
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
 end
 local row = redis.call('HMGET', KEYS[1], 'definition', 'next', 'mark')
 return { row[1], row[2], row[3], server }`;
@@ -1149,9 +1149,9 @@ return redis.call('SADD', KEYS[1], ARGV[1])`;
 export const SWAP_SEQUENCE = `
 local info = redis.call('INFO', 'replication')
 local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
 if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY the master is needed, and this is a replica')
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
 end
 local FORGETFUL = 'forgetful'
 local VOUCHED = 'vouched'

@@ -28,9 +28,9 @@ export function redisRows(runner: ScriptRunner, durable: boolean): SequenceRows 
   /** The replication id of the server that each row was read from. A caller vouches only for the data of that server. */
   const servers = new WeakMap<SequenceRow, string>();
   const register = (row: SequenceRow) =>
-    runner.run('listing a sequence', REGISTER_SEQUENCE, REGISTER, [entryOf(row.name, row.generation)]);
+    runner.run('registering a sequence', REGISTER_SEQUENCE, REGISTER, [entryOf(row.name, row.generation)]);
   const unregister = (name: string, generation: number) =>
-    runner.run('unlisting a sequence', UNREGISTER_SEQUENCE, REGISTER, [entryOf(name, generation)]);
+    runner.run('unregistering a sequence', UNREGISTER_SEQUENCE, REGISTER, [entryOf(name, generation)]);
 
   async function read(name: string): Promise<SequenceRow | undefined> {
     const reply = await runner.run(`reading sequence ${show(name)}`, READ_SEQUENCE, [keyOf(name)]);

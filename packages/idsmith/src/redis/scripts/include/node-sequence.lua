@@ -33,7 +33,7 @@ local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 
 local now = clock - epoch
-if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch') end
+if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 
 local keyType = redis.call('TYPE', key)['ok']
 if keyType ~= 'hash' and keyType ~= 'string' and keyType ~= 'none' then

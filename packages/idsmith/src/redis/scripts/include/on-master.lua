@@ -7,7 +7,7 @@
 
 local info = redis.call('INFO', 'replication')
 local server = string.match(info, 'master_replid:(%w+)')
-if not server then return redis.error_reply('ERR INFO replication gives no master_replid') end
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
 if not string.find(info, 'role:master', 1, true) then
-  return redis.error_reply('READONLY the master is needed, and this is a replica')
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
 end

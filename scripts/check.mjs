@@ -13,6 +13,7 @@ const checks = [
   ['build', 'tsc', '--build'],
   ['types of the console', 'tsc', '-p', 'packages/console'],
   ['build of the console', 'vite', 'build', 'packages/console', '--logLevel', 'warn'],
+  ['Lua scripts as generated', 'node', 'scripts/build-lua.mjs', '--check'],
   ['format and lint', 'biome', 'check', '--error-on-warnings', '.'],
   ['types of tests and benchmarks', 'tsc', '-p', 'tsconfig.test.json'],
   ['unused code and dependencies', 'knip'],
@@ -41,7 +42,8 @@ countTests(ran);
 finish();
 
 function run([command, ...args], output) {
-  const { status, stdout, stderr } = spawnSync(join('node_modules', '.bin', command), args, {
+  const program = command === 'node' ? process.execPath : join('node_modules', '.bin', command);
+  const { status, stdout, stderr } = spawnSync(program, args, {
     stdio: ['ignore', output, output],
     encoding: 'utf8',
   });

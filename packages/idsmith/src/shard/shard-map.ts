@@ -17,7 +17,7 @@ import { Minter } from './mint/minter.js';
 import { NodeSequence } from './mint/node-sequence.js';
 import { nodeSetOf } from './mint/node-set.js';
 import { NodeClients } from './nodes/clients.js';
-import { ScriptRunner } from './nodes/script-runner.js';
+import { NodeScriptRunner } from './nodes/node-script-runner.js';
 import { HashRing } from './ring/hash-ring.js';
 
 /** The largest number of keys in one call. */
@@ -76,7 +76,7 @@ export class ShardMap<Client = AnyClient> {
     const nodeSet = nodeSetOf(settings);
     const clients = this.#clients as NodeClients<unknown>;
     this.#sequences = settings.nodes.map(
-      (node) => new NodeSequence(new ScriptRunner(node, clients, settings), nodeSet),
+      (node) => new NodeSequence(new NodeScriptRunner(node, clients, settings), nodeSet),
     );
     this.#minter = new Minter(this.#sequences, nodeSet, {
       failed: ({ node }, error) => this.#emit({ node, error }),

@@ -9,7 +9,7 @@ type Opener = (url: string) => Promise<Store>;
 const postgres: Opener = async (url) => (await import('./postgres/open.js')).openPostgres(url);
 const mysql: Opener = async (url) => (await import('./mysql/open.js')).openMysql(url);
 const http: Opener = async (url) => (await import('./http/open.js')).openHttp(url);
-const redis: Opener = async (url) => (await import('./redis/store.js')).openRedis(url);
+const redis: Opener = async (url) => (await import('./redis/open.js')).openRedis(url);
 
 const openMemory: Opener = async (url) => {
   // Two URLs with the same name would be two stores. Users who give a name expect one.

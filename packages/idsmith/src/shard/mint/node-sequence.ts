@@ -1,15 +1,15 @@
-import type { ShardNode } from '../config.js';
-import type { ScriptRunner } from '../nodes/script-runner.js';
-import type { MintBounds, MintingProof } from './mint-bounds.js';
 import {
-  ADOPT_SEQUENCE,
-  CLOSE_SEQUENCE,
+  ADOPT_NODE_SEQUENCE,
+  CLOSE_NODE_SEQUENCE,
   MINT_KEYS,
-  OPEN_SEQUENCE,
-  PREPARE_SEQUENCE,
-  READ_SEQUENCE,
-  WITHDRAW_SEQUENCE,
-} from './node-sequence-scripts.js';
+  OPEN_NODE_SEQUENCE,
+  PREPARE_NODE_SEQUENCE,
+  READ_NODE_SEQUENCE,
+  WITHDRAW_NODE_SEQUENCE,
+} from '../../redis/scripts.js';
+import type { ShardNode } from '../config.js';
+import type { NodeScriptRunner } from '../nodes/node-script-runner.js';
+import type { MintBounds, MintingProof } from './mint-bounds.js';
 import type { NodeSet } from './node-set.js';
 import { type SequenceStatus, sequenceStatusOf } from './sequence-status.js';
 import { type VariantSpan, widthOf } from './variants.js';
@@ -35,12 +35,12 @@ export interface KeyRange {
 
 /** The sequence of one node, as the processes of one node set use it. */
 export class NodeSequence {
-  readonly runner: ScriptRunner;
+  readonly runner: NodeScriptRunner;
   readonly nodeSet: NodeSet;
   /** The last millisecond that this process got from the node. A sequence before it has been reset. */
   #seen = 0;
 
-  constructor(runner: ScriptRunner, nodeSet: NodeSet) {
+  constructor(runner: NodeScriptRunner, nodeSet: NodeSet) {
     this.runner = runner;
     this.nodeSet = nodeSet;
   }
@@ -51,27 +51,27 @@ export class NodeSequence {
 
   /** @param operation the name of the operation in error messages */
   readStatus(operation = 'reading the sequence'): Promise<SequenceStatus> {
-    return this.#ask(operation, READ_SEQUENCE);
+    return this.#ask(operation, READ_NODE_SEQUENCE);
   }
 
   prepare(generation: number): Promise<SequenceStatus> {
-    return this.#ask('setting up the sequence', PREPARE_SEQUENCE, generation);
+    return this.#ask('setting up the sequence', PREPARE_NODE_SEQUENCE, generation);
   }
 
   withdraw(): Promise<SequenceStatus> {
-    return this.#ask('setting up the sequence', WITHDRAW_SEQUENCE);
+    return this.#ask('setting up the sequence', WITHDRAW_NODE_SEQUENCE);
   }
 
   open(base: number): Promise<SequenceStatus> {
-    return this.#ask('opening the sequence', OPEN_SEQUENCE, base);
+    return this.#ask('opening the sequence', OPEN_NODE_SEQUENCE, base);
   }
 
   close(next: string, generation: number): Promise<SequenceStatus> {
-    return this.#ask('closing the sequence', CLOSE_SEQUENCE, next, generation);
+    return this.#ask('closing the sequence', CLOSE_NODE_SEQUENCE, next, generation);
   }
 
   adopt(base: number, generation: number): Promise<SequenceStatus> {
-    return this.#ask('handing the sequence over', ADOPT_SEQUENCE, base, generation);
+    return this.#ask('handing the sequence over', ADOPT_NODE_SEQUENCE, base, generation);
   }
 
   /**

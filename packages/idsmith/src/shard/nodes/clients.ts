@@ -1,5 +1,6 @@
 import { StoreError } from '../../errors.js';
 import { refuse } from '../../options.js';
+import { redisError } from '../../redis/error.js';
 import { loadPackage } from '../../support/load-package.js';
 import type { ShardNode, ShardSettings } from '../config.js';
 
@@ -81,7 +82,7 @@ export class NodeClients<Client> {
           const isReply = (error as ReplyError)?.command?.name === command.name;
           if (isReply || error instanceof StoreError) reject(error);
           // The reason why connecting failed says more than the message that there is no connection.
-          else reject(nodeError(node, command.name, connectionError ?? error, settings));
+          else reject(redisError(`node ${node.name}`, command.name, connectionError ?? error, password));
         };
         return super.sendCommand(command, ...more);
       }
@@ -106,21 +107,6 @@ export class NodeClients<Client> {
     this.#ends.push(() => client.disconnect());
     return client as Client;
   }
-}
-
-/** The `StoreError` for an error of a driver. The message names the node and never shows the login. */
-export function nodeError(
-  node: ShardNode,
-  operation: string,
-  error: unknown,
-  { password }: ShardSettings,
-): StoreError {
-  const { message, code } = (error ?? {}) as { message?: string; code?: unknown };
-  const shown = (message || String(code ?? error)).replace(/:\/\/[^\s@/]*@/g, '://***@');
-  const reason = password === undefined ? shown : shown.replaceAll(password, '***');
-  // A copy, because the driver's own error holds the password after a failed login.
-  const cause = Object.assign(new Error(reason), typeof code === 'string' && { code });
-  return new StoreError(`node ${node.name}: ${operation} failed: ${reason}`, { cause });
 }
 
 /** Loads `ioredis` without waiting, because `getClient` cannot wait. Works in Node, Bun and Deno. */

@@ -1,2 +1,1 @@
-export type { IoredisClient, NodeRedisClient } from '../../redis/evaluate.js';
-export { type RedisStoreOptions, redisStore } from './store.js';
+export { type IoredisClient, type NodeRedisClient, type RedisStoreOptions, redisStore } from './store.js';

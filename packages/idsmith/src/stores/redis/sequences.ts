@@ -1,93 +1,39 @@
 import { StoreError } from '../../errors.js';
 import { show } from '../../options.js';
-import { type Evaluate, ON_MASTER } from '../../redis/evaluate.js';
-import { type SequenceRow, UNMARKED } from '../../sequence/blocks.js';
+import { DURABLE, FORGETFUL, FORGOTTEN, VOUCHED } from '../../redis/script-constants.js';
+import type { ScriptRunner } from '../../redis/script-runner.js';
+import {
+  ADVANCE_SEQUENCE,
+  DELETE_SEQUENCE,
+  INSERT_SEQUENCE,
+  LIST_SEQUENCES,
+  READ_SEQUENCE,
+  REGISTER_SEQUENCE,
+  SWAP_SEQUENCE,
+  UNREGISTER_SEQUENCE,
+} from '../../redis/scripts.js';
+import type { SequenceRow } from '../../sequence/blocks.js';
 import type { SequenceRows } from '../../sequence/rows.js';
 import { decodeRow, encodeDefinition } from '../definition.js';
 
-const FORGOTTEN = 'forgotten';
-
-// ARGV: trust, the definition before and after, the mark before and after (empty for an allocation), the server that was read
-// from (empty unless vouched), then what each script needs.
-//
-// ARGV[1] says what becomes of a row that was stamped by another server, or by this one before a restart: `forgetful`,
-// it may be older than what was given out, and is not touched; `durable`, it is not; `vouched`, somebody answers for it.
-const CHANGE = `${ON_MASTER}
-local trust = ARGV[1]
-local definition, next, stamp, mark = unpack(redis.call('HMGET', KEYS[1], 'definition', 'next', 'server', 'mark'))
-if not definition then return '' end
-if trust == 'forgetful' and stamp ~= server then return '${FORGOTTEN}' end
-if trust == 'vouched' and ARGV[6] ~= server then return '${FORGOTTEN}' end
-if ARGV[4] ~= '' then
-  if (mark or '${UNMARKED}') ~= ARGV[4] then return '' end
-end
-`;
-
-// What a change that is marked puts, once nothing stands in its way.
-const MARK = `
-if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], 'mark', ARGV[5]) end
-if trust == 'vouched' then redis.call('HSET', KEYS[1], 'server', server) end
-`;
-
-const SWAP = `${CHANGE}
-if definition ~= ARGV[2] or next ~= ARGV[7] then return '' end
-redis.call('HSET', KEYS[1], 'definition', ARGV[3], 'next', ARGV[8])
-${MARK}
-return next`;
-
-// Lua's numbers are doubles: those of 64 bits stay text, which HINCRBY adds up exactly.
-const ADVANCE = `${CHANGE}
-local function less(a, b)
-  local negative = string.sub(a, 1, 1) == '-'
-  if negative ~= (string.sub(b, 1, 1) == '-') then return negative end
-  if negative then a, b = b, a end
-  if #a ~= #b then return #a < #b end
-  return a < b
-end
-if definition ~= ARGV[2] or less(next, ARGV[7]) or less(ARGV[8], next) then return '' end
-redis.call('HINCRBY', KEYS[1], 'next', ARGV[9])
-if definition ~= ARGV[3] then redis.call('HSET', KEYS[1], 'definition', ARGV[3]) end
-${MARK}
-return next`;
-
-const INSERT = `${ON_MASTER}
-local definition = redis.call('HGET', KEYS[1], 'definition')
-if definition then return definition end
-redis.call('HSET', KEYS[1], 'definition', ARGV[1], 'next', ARGV[2], 'server', server)
-return ''`;
-
-const READ = `${ON_MASTER}
-local row = redis.call('HMGET', KEYS[1], 'definition', 'next', 'mark')
-return { row[1], row[2], row[3], server }`;
-
-const DELETE = `${ON_MASTER}
-local definition = redis.call('HGET', KEYS[1], 'definition')
-if not definition or string.match(definition, '"generation":(%d+)') ~= ARGV[1] then return 0 end
-return redis.call('DEL', KEYS[1])`;
-
-const REGISTER = `return redis.call('SADD', KEYS[1], ARGV[1])`;
-const UNREGISTER = `return redis.call('SREM', KEYS[1], ARGV[1])`;
-const REGISTERED = `${ON_MASTER}
-return redis.call('SMEMBERS', KEYS[1])`;
-
 /**
- * A Cluster cannot be searched for keys, so all rows are listed in a set as well. A row has an entry of its own there,
- * with its generation, made before it and removed after it: there is no row without its entry, whoever defines and removes
- * sequences of that name at the same time. An entry without its row is what a crash leaves.
+ * The set that registers all rows, because a Cluster cannot be searched for keys. Each generation of a row has an entry of its
+ * own. The entry is added before the row is written and removed after the row is deleted. So every row has its entry, even if
+ * several clients define and remove a sequence of the same name at the same time. A crash may leave an entry without a row.
  */
-const REGISTER_KEY = 'idsmith:sequences';
+const REGISTER = ['idsmith:sequences'];
 
-/** Rows in Redis: a hash for each, so that those of a Cluster are spread over its nodes. */
-export function redisRows(evaluate: Evaluate, durable: boolean): SequenceRows {
-  /** The replication id of the server that each row was read from: who vouches for a row does so for what that one has. */
+/** Rows in Redis: one hash for each row, so that a Cluster spreads the rows over its nodes. */
+export function redisRows(runner: ScriptRunner, durable: boolean): SequenceRows {
+  /** The replication id of the server that each row was read from. A caller vouches only for the data of that server. */
   const servers = new WeakMap<SequenceRow, string>();
   const register = (row: SequenceRow) =>
-    evaluate('listing a sequence', REGISTER, REGISTER_KEY, entryOf(row.name, row.generation));
+    runner.run('registering a sequence', REGISTER_SEQUENCE, REGISTER, [entryOf(row.name, row.generation)]);
   const unregister = (name: string, generation: number) =>
-    evaluate('unlisting a sequence', UNREGISTER, REGISTER_KEY, entryOf(name, generation));
+    runner.run('unregistering a sequence', UNREGISTER_SEQUENCE, REGISTER, [entryOf(name, generation)]);
 
   async function read(name: string): Promise<SequenceRow | undefined> {
-    const reply = await evaluate(`reading sequence ${show(name)}`, READ, keyOf(name));
+    const reply = await runner.run(`reading sequence ${show(name)}`, READ_SEQUENCE, [keyOf(name)]);
     const [definition, next, mark, server] = reply as unknown[];
     if (!definition) return undefined;
     const row = decodeRow(name, String(definition), String(next), mark ? String(mark) : undefined);
@@ -95,26 +41,27 @@ export function redisRows(evaluate: Evaluate, durable: boolean): SequenceRows {
     return row;
   }
 
-  /** `next` as it was before the script has changed the row; `undefined` if it has not. */
+  /** Runs a script that changes a row. Returns the `next` from before the change, or `undefined` if nothing was changed. */
   async function change(
     script: string,
     from: SequenceRow,
     to: SequenceRow,
     vouched: boolean,
-    args: bigint[],
-  ) {
+    limits: bigint[],
+  ): Promise<bigint | undefined> {
     const { name } = from;
-    // The set may be on another node of a Cluster, which may have forgotten its own part.
-    const isRenamed = from.generation !== to.generation;
-    if (vouched || isRenamed) await register(to);
-    const trust = vouched ? 'vouched' : durable ? 'durable' : 'forgetful';
+    // The register may be on another node of a Cluster, which may have lost its entries.
+    const isNewGeneration = from.generation !== to.generation;
+    if (vouched || isNewGeneration) await register(to);
+    const trust = vouched ? VOUCHED : durable ? DURABLE : FORGETFUL;
     const marks = from === to ? ['', ''] : [from.mark, to.mark];
     const server = vouched ? (servers.get(from) ?? '') : '';
     const definitions = [encodeDefinition(from), encodeDefinition(to)];
-    const texts = [trust, ...definitions, ...marks, server, ...args.map(String)];
-    const before = String(await evaluate(`changing sequence ${show(name)}`, script, keyOf(name), ...texts));
-    if (isRenamed && before !== FORGOTTEN) await unregister(name, (before === '' ? to : from).generation);
-    if (before === FORGOTTEN) throw forgotten(name);
+    const args = [trust, ...definitions, ...marks, server, ...limits.map(String)];
+    const before = String(await runner.run(`changing sequence ${show(name)}`, script, [keyOf(name)], args));
+    if (isNewGeneration && before !== FORGOTTEN)
+      await unregister(name, (before === '' ? to : from).generation);
+    if (before === FORGOTTEN) throw forgottenError(name);
     return before === '' ? undefined : BigInt(before);
   }
 
@@ -123,7 +70,8 @@ export function redisRows(evaluate: Evaluate, durable: boolean): SequenceRows {
       const { name, generation } = row;
       await register(row);
       const args = [encodeDefinition(row), String(row.next)];
-      const found = String(await evaluate(`defining sequence ${show(name)}`, INSERT, keyOf(name), ...args));
+      const reply = await runner.run(`defining sequence ${show(name)}`, INSERT_SEQUENCE, [keyOf(name)], args);
+      const found = String(reply);
       // A client that sends commands again may find its own row.
       if (found === '' || decodeRow(name, found, '0').generation === generation) return true;
       await unregister(name, generation);
@@ -133,40 +81,40 @@ export function redisRows(evaluate: Evaluate, durable: boolean): SequenceRows {
     read,
 
     async list() {
-      const entries = (await evaluate('listing sequences', REGISTERED, REGISTER_KEY)) as unknown[];
+      const entries = (await runner.run('listing sequences', LIST_SEQUENCES, REGISTER)) as unknown[];
       const names = new Set(entries.map((entry) => nameOf(String(entry))));
       const rows = await Promise.all([...names].map(read));
       return rows.filter((row) => row !== undefined);
     },
 
     async swap(expected, next, vouched = false) {
-      const args = [expected.next, next.next];
-      return (await change(SWAP, expected, next, vouched, args)) !== undefined;
+      const limits = [expected.next, next.next];
+      return (await change(SWAP_SEQUENCE, expected, next, vouched, limits)) !== undefined;
     },
 
     async delete({ name, generation }) {
-      const args = [keyOf(name), String(generation)] as const;
-      const deleted = Number(await evaluate(`removing sequence ${show(name)}`, DELETE, ...args));
-      if (deleted === 1) await unregister(name, generation);
-      return deleted === 1;
+      const operation = `removing sequence ${show(name)}`;
+      const deleted = await runner.run(operation, DELETE_SEQUENCE, [keyOf(name)], [generation]);
+      if (Number(deleted) === 1) await unregister(name, generation);
+      return Number(deleted) === 1;
     },
 
     async advance(from, { delta, low, high }, to, vouched = false) {
       if (from.exhausted) return undefined;
-      return change(ADVANCE, from, to, vouched, [low, high, delta]);
+      return change(ADVANCE_SEQUENCE, from, to, vouched, [low, high, delta]);
     },
   };
 }
 
-// The braces make Cluster choose the slot by the name alone; it has none of its own.
+// The braces make a Cluster choose the slot by the name alone. The encoded name has no braces of its own.
 const keyOf = (name: string) => `idsmith:sequence:{${encodeURIComponent(name)}}`;
 
 const entryOf = (name: string, generation: number) => `${generation}:${name}`;
 const nameOf = (entry: string) => entry.slice(entry.indexOf(':') + 1);
 
-function forgotten(name: string): StoreError {
+function forgottenError(name: string): StoreError {
   return new StoreError(
     `redis store: this Redis has restarted, failed over or begun to replicate, and may have forgotten ids that sequence ` +
-      `${show(name)} has given out; alter its next to go on beyond all of them, or keep it in a Redis that is durable`,
+      `${show(name)} has given out: alter its next to a value beyond all of these ids, or use a durable Redis`,
   );
 }

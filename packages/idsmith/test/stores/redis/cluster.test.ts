@@ -15,9 +15,9 @@ import { type Load, notBeside, startLoad } from '../support/runs.ts';
 
 const HELD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
 
-const PATIENCE = { timeout: 50_000, interval: 100 };
+const POLLING = { timeout: 50_000, interval: 100 };
 
-/** A store and the end of its client. */
+/** A store and a function that ends its client. */
 interface Opened {
   readonly store: Store;
   readonly end: () => void;
@@ -45,7 +45,7 @@ const clients: Record<string, (cluster: RedisCluster) => Promise<Opened>> = {
 
 const keyOf = (namespace: string) => `idsmith:lease:{${encodeURIComponent(namespace)}}`;
 
-/** A namespace whose records the first master keeps, and the sequence of the same name, too. */
+/** A namespace that belongs to the first master, as does the sequence of the same name. */
 async function namespaceOf(cluster: RedisCluster): Promise<string> {
   for (let i = 0; ; i++) {
     const slot = Number(await cluster.nodes[0]!.command('CLUSTER', 'KEYSLOT', keyOf(`ns ${i}`)));
@@ -91,15 +91,15 @@ for (const [name, open] of Object.entries(clients)) {
         namespace = await namespaceOf(cluster);
         await store.swapLease(namespace, undefined, HELD);
         await store.defineSequence({ name: namespace });
-        await vi.waitUntil(async () => (await keysOn(cluster.replicas[0]!, namespace)) === 2, PATIENCE);
+        await vi.waitUntil(async () => (await keysOn(cluster.replicas[0]!, namespace)) === 2, POLLING);
         load = startLoad([store, store, store], namespace);
-        await vi.waitUntil(() => load.blocks.length > 100, PATIENCE);
+        await vi.waitUntil(() => load.blocks.length > 100, POLLING);
         await cluster.masters[0]!.kill();
         const list = async () => {
           answers.push(await store.listLeases(namespace).catch((error) => error));
           return Array.isArray(answers.at(-1));
         };
-        await vi.waitUntil(list, PATIENCE);
+        await vi.waitUntil(list, POLLING);
       });
 
       it('remembers no lease, and shows no older record', async () => {
@@ -111,7 +111,7 @@ for (const [name, open] of Object.entries(clients)) {
         expect(await store.listLeases(namespace)).toEqual([{ ...HELD, owner: 'b' }]);
       });
 
-      it('gives no id of a sequence twice: somebody has to say where to go on', async () => {
+      it('gives no id of a sequence twice: an alteration has to say where to go on', async () => {
         const { store } = opened;
         await expect
           .poll(() => String(load.errors.at(-1)), { timeout: 20_000 })

@@ -1,21 +1,23 @@
+import { inspect } from 'node:util';
 import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '../../../../../test/services/index.ts';
-import { openRedis, type RedisStoreOptions, redisStore } from '../../../src/stores/redis/store.ts';
+import { openRedis } from '../../../src/stores/redis/open.ts';
+import { type RedisStoreOptions, redisStore } from '../../../src/stores/redis/store.ts';
 import type { Store } from '../../../src/stores/store.ts';
 
 const HELD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
 
-/** A store and the end of its client. */
+/** A store and a function that ends its client. */
 interface Opened {
   readonly store: Store;
   readonly end: () => void;
 }
 
-/** Clients set up as the documentation advises: they fail soon, and never send a command twice. */
+/** Clients with the settings that the documentation advises: they fail soon, and never send a command twice. */
 const clients: Record<string, (url: string, options?: RedisStoreOptions) => Promise<Opened>> = {
   async ioredis(url, options) {
     const client = new Redis(url, { maxRetriesPerRequest: 1, autoResendUnfulfilledCommands: false });
@@ -48,7 +50,7 @@ for (const [name, open] of Object.entries(clients)) {
     for (const { name, run } of leaseStoreCases(() => opened.store)) it(name, run);
     for (const { name, run } of sequenceStoreCases(() => opened.store)) it(name, run);
 
-    it('works on after the server has flushed its scripts', async () => {
+    it('still works after the server has flushed its scripts', async () => {
       await opened.store.swapLease('flush', undefined, HELD);
       await server.command('SCRIPT', 'FLUSH');
       expect(await opened.store.listLeases('flush')).toEqual([HELD]);
@@ -90,10 +92,10 @@ for (const [name, open] of Object.entries(clients)) {
   });
 }
 
-await describeWith(['redis'], 'What the Redis store remembers', () => {
+await describeWith(['redis'], 'The data of the Redis store', () => {
   const namespace = 'memory';
 
-  /** A server with AOF that `HELD` was put into. */
+  /** A server with AOF and the record `HELD`. */
   async function startHolding(options?: RedisStoreOptions): Promise<Opened & { server: RedisServer }> {
     const server = await startRedis({ persistence: 'aof' });
     const opened = await clients.ioredis!(server.url, options);
@@ -105,9 +107,9 @@ await describeWith(['redis'], 'What the Redis store remembers', () => {
     expect.poll(() => store.listLeases(namespace).catch(String), { timeout: 20_000 });
 
   it.each([
-    ['that lost its data', true],
-    ['that kept its data, of which the last writes may be missing', false],
-  ])('is nothing after a restart %s', async (_, empty) => {
+    ['without its data', true],
+    ['with its data, which may lack the last writes', false],
+  ])('is empty after a restart %s', async (_, empty) => {
     const { store, server, end } = await startHolding();
     await server.restart({ empty });
     await listed(store).toEqual([]);
@@ -119,7 +121,7 @@ await describeWith(['redis'], 'What the Redis store remembers', () => {
     await server.stop();
   });
 
-  it('is what it was after a restart when it is said to be durable', async () => {
+  it('stays after a restart if the store is durable', async () => {
     const { store, server, end } = await startHolding({ durable: true });
     await server.restart();
     await listed(store).toEqual([HELD]);
@@ -128,7 +130,7 @@ await describeWith(['redis'], 'What the Redis store remembers', () => {
     await server.stop();
   });
 
-  it('is nothing after a failover there and back, although the first master never stopped running', async () => {
+  it('is empty after a failover there and back, although the first master never stopped running', async () => {
     const [one, two] = await Promise.all([startRedis(), startRedis()]);
     const follow = async (replica: RedisServer, master: RedisServer) => {
       await replica.command('REPLICAOF', '127.0.0.1', master.port);
@@ -155,7 +157,7 @@ await describeWith(['redis'], 'What the Redis store remembers', () => {
     await Promise.all([one.stop(), two.stop()]);
   });
 
-  it('is all of a store that a URL opens and closes', async () => {
+  it('is used by a store that a URL opens and closes', async () => {
     const server = await startRedis();
     const store = await openRedis(`${server.url}/1?maxTtl=20000`);
     expect(store).toMatchObject({ durable: false, maxTtl: 20_000 });
@@ -171,7 +173,20 @@ await describeWith(['redis'], 'What the Redis store remembers', () => {
   });
 });
 
-describe('What the Redis store refuses', () => {
+await describeWith(['redis'], 'A failed login', () => {
+  it('shows the password neither in the error nor in its cause', async () => {
+    const server = await startRedis({ args: ['--requirepass', 'right'] }).catch((error) => error);
+    const store = await openRedis(`redis://:wrong-password@127.0.0.1:${server.port}`);
+    const failure = await store.listLeases('any').catch((error) => error);
+    expect(failure).toBeInstanceOf(StoreError);
+    expect(failure.message).toMatch(/WRONGPASS|NOAUTH/);
+    expect(inspect(failure, { depth: 10 })).not.toContain('wrong-password');
+    await store.close();
+    await server.stop();
+  });
+});
+
+describe('The Redis store refuses', () => {
   const silent = { eval: async () => [], evalsha: async () => [] };
 
   it.each([
@@ -190,7 +205,7 @@ describe('What the Redis store refuses', () => {
     expect(failure.message).not.toContain('secret');
   });
 
-  it('a client that is none, and options out of range', () => {
+  it('a client of no driver, and options out of range', () => {
     expect(() => redisStore({} as never)).toThrow(InvalidOptionError);
     expect(() => redisStore(undefined as never)).toThrow(InvalidOptionError);
     expect(() => redisStore(silent, { maxTtl: 0 })).toThrow(InvalidOptionError);

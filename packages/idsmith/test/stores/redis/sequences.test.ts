@@ -3,8 +3,9 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FaultyProxy } from '../../../../../test/chaos/proxy.ts';
 import { describeWith, type RedisServer, startRedis } from '../../../../../test/services/index.ts';
+import type { IoredisClient } from '../../../src/redis/client.ts';
 import { partOf } from '../../../src/sequence/block.ts';
-import { type IoredisClient, type RedisStoreOptions, redisStore } from '../../../src/stores/redis/store.ts';
+import { type RedisStoreOptions, redisStore } from '../../../src/stores/redis/store.ts';
 import { inLockstep } from '../support/lockstep.ts';
 import { drain, notBeside, scramble, startLoad } from '../support/runs.ts';
 
@@ -38,7 +39,7 @@ await describeWith(['redis'], 'Sequences in Redis', () => {
     await server?.stop();
   });
 
-  it('are given to 64 clients without gap or repetition, with 1.1 commands a block at most', async () => {
+  it('reach 64 clients without gap or repetition, with 1.1 commands a block at most', async () => {
     const stores = openMany(64, server.port);
     await stores[0]!.defineSequence({ name: 'hot', blockSize: 7 });
     const commands = async () => {
@@ -64,14 +65,14 @@ await describeWith(['redis'], 'Sequences in Redis', () => {
     expect(notBeside(blocks, 'gap')).toEqual([]);
   });
 
-  it('are as they are in memory, whatever is done to them', async () => {
+  it('behave as in memory, whatever the operations', async () => {
     await inLockstep(openMany(3, server.port), 60);
   });
 
   it('are compared in all 64 bits', async () => {
     const store = open(server.port);
     const [min, max] = [-(2n ** 63n), 2n ** 63n - 1n];
-    // Starts and limits that a double, or text without regard to its sign and length, takes for one another.
+    // Starts and limits that look equal to a double, or in the wrong order to a comparison of text.
     for (const [start, limit, blocks] of [
       [2n ** 53n + 1n, 2n ** 53n + 2n, 1],
       [max - 2n, max, 1],
@@ -114,7 +115,7 @@ await describeWith(['redis'], 'Sequences in Redis', () => {
     expect(await names()).toContain('contended');
   });
 
-  it('are listed again when somebody has said where to go on, if another node has forgotten the list', async () => {
+  it('are listed again after an alteration, if another node has forgotten the list', async () => {
     const store = open(server.port);
     const names = async () => (await store.listSequences()).map(({ name }) => name);
     await store.defineSequence({ name: 'unlisted' });
@@ -124,7 +125,7 @@ await describeWith(['redis'], 'Sequences in Redis', () => {
     expect(await names()).toEqual(['unlisted']);
   });
 
-  it('are defined once, listed, and given to nobody else, by a client that sends each command again', async () => {
+  it('are defined once, listed, and never given twice by a client that sends each command again', async () => {
     const client = new Redis(server.port, '127.0.0.1', ADVISED);
     clients.push(client);
     const twice = async (send: () => Promise<unknown>) => {
@@ -174,7 +175,7 @@ const ignore = (code: string) => (error: { code?: string }) => {
 await describeWith(['redis'], 'Sequences in a Redis that restarts', () => {
   const name = 'orders';
 
-  /** A server whose `orders` have come to `next`. */
+  /** A server with a used sequence `orders`. */
   async function startUsed(options?: RedisStoreOptions, args: readonly string[] = []) {
     const server = await startRedis({ persistence: options?.durable ? 'aof' : 'none', args });
     const store = open(server.port, options);
@@ -207,7 +208,7 @@ await describeWith(['redis'], 'Sequences in a Redis that restarts', () => {
     await server.stop();
   });
 
-  it('are not given out from an older state, until somebody says where to go on', async () => {
+  it('are not given out from an older state, until an alteration says where to go on', async () => {
     const { server, store, blocks } = await startUsed();
     await server.command('SAVE');
     const lost = await store.allocate(name, 3);
@@ -233,7 +234,7 @@ await describeWith(['redis'], 'Sequences in a Redis that restarts', () => {
     await server.stop();
   });
 
-  it('are not vouched for by somebody who spoke before the restart, and is heard again after it', async () => {
+  it('stay refused if an alteration from before the restart reaches the server again afterwards', async () => {
     const { server, store } = await startUsed();
     await server.command('SAVE');
     const client = new Redis(server.port, '127.0.0.1', ADVISED);
@@ -247,7 +248,7 @@ await describeWith(['redis'], 'Sequences in a Redis that restarts', () => {
         return client.evalsha(sha, count, ...args);
       },
     };
-    // Twice, so that the server knows the script, and the first state is the one that comes back.
+    // Two alterations: the first one loads the script, and the restart brings its state back.
     await redisStore(recording).alterSequence(name, { next: 41 });
     await server.command('SAVE');
     await redisStore(recording).alterSequence(name, { next: 51 });
@@ -255,7 +256,7 @@ await describeWith(['redis'], 'Sequences in a Redis that restarts', () => {
     expect(blocks[0]).toMatchObject({ first: 51n });
     await server.restart();
     await whenBack(() => store.allocate(name, 1)).toMatch(/may have forgotten/);
-    // The server has forgotten the script, too, unless somebody has run it since.
+    // A refused alteration loads the script again, which the server has forgotten, too.
     await expect(store.alterSequence(name, { blockSize: 10 })).rejects.toThrow(/may have forgotten/);
     const [sha = '', ...args] = alteration;
     await client.evalsha(sha, 1, ...args);
@@ -266,7 +267,7 @@ await describeWith(['redis'], 'Sequences in a Redis that restarts', () => {
     await server.stop();
   });
 
-  it('go on beyond a limit that they had come to', async () => {
+  it('go on beyond a limit that they had reached', async () => {
     const { server, store } = await startUsed();
     await store.alterSequence(name, { max: 20 });
     await expect(store.allocate(name, 1)).rejects.toMatchObject({ code: 'SEQUENCE_EXHAUSTED' });
@@ -278,7 +279,7 @@ await describeWith(['redis'], 'Sequences in a Redis that restarts', () => {
     await server.stop();
   });
 
-  it('are not given out by a replica, nor by one that has become the master', async () => {
+  it('are not given out by a replica, nor by a promoted replica', async () => {
     const [old, successor] = await Promise.all([startRedis(), startRedis()]);
     await successor.command('REPLICAOF', '127.0.0.1', old.port);
     await expect

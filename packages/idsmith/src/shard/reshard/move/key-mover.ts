@@ -1,8 +1,6 @@
 import { StoreError } from '../../../errors.js';
-import type { OwnerChange } from '../context.js';
-import type { CommandWord, NodeConnection } from '../node-connection.js';
-import type { RedisKey } from '../redis-key.js';
-import { INCOMING_KEY, OUTGOING_KEY, STATE_KEY } from '../reserved-keys.js';
+import type { CommandPart } from '../../../redis/client.js';
+import { STALE } from '../../../redis/script-constants.js';
 import {
   CLAIM_KEYS,
   DROP_KEYS,
@@ -11,7 +9,11 @@ import {
   PUT_KEYS,
   SETTLE_KEYS,
   TAKE_KEYS,
-} from './key-mover-scripts.js';
+} from '../../../redis/scripts.js';
+import type { OwnerChange } from '../context.js';
+import type { NodeConnection } from '../node-connection.js';
+import type { RedisKey } from '../redis-key.js';
+import { INCOMING_KEY, OUTGOING_KEY, STATE_KEY } from '../reserved-keys.js';
 
 /** The approximate number of bytes of values in one round trip. */
 const MAX_BYTES = 512 * 1024;
@@ -216,7 +218,7 @@ export class KeyMover {
     script: string,
     list: string,
     keys: readonly RedisKey[],
-    args: readonly CommandWord[],
+    args: readonly CommandPart[],
   ): Promise<unknown[]> {
     if (keys.length === 0) return [];
     const reply = await node.run(operation, script, [STATE_KEY, list, ...keys], [this.#reshardId, ...args]);
@@ -225,9 +227,6 @@ export class KeyMover {
     return reply;
   }
 }
-
-/** The reply of a script that belongs to a resharding that is not under way on the node. */
-const STALE = 'stale';
 
 const text = (reply: unknown) => String(reply ?? '');
 

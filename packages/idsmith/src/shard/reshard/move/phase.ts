@@ -1,15 +1,15 @@
 import { StoreError } from '../../../errors.js';
-import { pause, systemTimer } from '../../../support/timer.js';
-import type { ReshardContext } from '../context.js';
-import type { NodeConnection } from '../node-connection.js';
-import { STATE_KEY } from '../reserved-keys.js';
 import {
   BEGIN_RESHARD,
   CANCEL_RESHARD,
   FINISH_RESHARD,
   PREPARE_RESHARD,
   READ_PHASE,
-} from './phase-scripts.js';
+} from '../../../redis/scripts.js';
+import { pause, systemTimer } from '../../../support/timer.js';
+import type { ReshardContext } from '../context.js';
+import type { NodeConnection } from '../node-connection.js';
+import { STATE_KEY } from '../reserved-keys.js';
 
 /** The silence after which a process with a map in transition counts as dead, ms. */
 export const MEMBER_TIMEOUT = 10_000;

@@ -1,10 +1,7 @@
 import { InvalidOptionError } from '../../../errors.js';
+import { PROBE_SERVER } from '../../../redis/scripts.js';
 import type { ReshardContext } from '../context.js';
 import { STATE_KEY } from '../reserved-keys.js';
-
-const PROBE = `
-redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
-return { redis.call('HGET', KEYS[1], ARGV[1]) }`;
 
 const PROBING = 'telling nodes apart';
 
@@ -18,7 +15,7 @@ export async function requireDistinctServers({ nodes }: ReshardContext): Promise
   const field = `probe:${crypto.randomUUID()}`;
   try {
     for (const node of nodes) {
-      const [name] = await node.run(PROBING, PROBE, [STATE_KEY], [field, node.name]);
+      const [name] = await node.run(PROBING, PROBE_SERVER, [STATE_KEY], [field, node.name]);
       if (String(name) !== node.name)
         throw new InvalidOptionError(
           `shards: ${node.name} and ${String(name)} are the same server: use the same host and port in both configs`,

@@ -1,4 +1,5 @@
 import { requireKnown } from '../../../options.js';
+import { MEASURE_KEYS } from '../../../redis/scripts.js';
 import type { ShardMap } from '../../shard-map.js';
 import { ReshardContext } from '../context.js';
 import type { NodeConnection } from '../node-connection.js';
@@ -28,11 +29,6 @@ export interface ReshardPlan {
   /** The number of keys that are left alone: not keys of the map, or on a node that owns them in neither map. */
   readonly skipped: number;
 }
-
-const MEASURE_KEYS = `
-local sizes = {}
-for i, key in ipairs(KEYS) do sizes[i] = redis.call('MEMORY', 'USAGE', key) or 0 end
-return sizes`;
 
 /**
  * Counts the keys that `reshard` would move. Nothing is moved or written. The counts are approximate while applications

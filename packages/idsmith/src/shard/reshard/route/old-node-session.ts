@@ -1,6 +1,6 @@
+import { SIGN_OFF, SIGN_ON } from '../../../redis/scripts.js';
 import { systemTimer } from '../../../support/timer.js';
 import { MEMBER_TIMEOUT, otherReshardError } from '../move/phase.js';
-import { SIGN_OFF, SIGN_ON } from '../move/phase-scripts.js';
 import type { NodeConnection } from '../node-connection.js';
 import { STATE_KEY } from '../reserved-keys.js';
 

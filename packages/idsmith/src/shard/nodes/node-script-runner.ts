@@ -1,14 +1,16 @@
-import { IdError, StoreError } from '../../errors.js';
-import { type Evaluate, evaluator, type IoredisClient } from '../../redis/evaluate.js';
+import { type IdError, StoreError } from '../../errors.js';
+import { textClient } from '../../redis/client.js';
+import { redisError } from '../../redis/error.js';
+import { ScriptRunner } from '../../redis/script-runner.js';
 import type { ShardNode, ShardSettings } from '../config.js';
-import { type NodeClients, nodeError } from './clients.js';
+import type { NodeClients } from './clients.js';
 
 /** Runs scripts on the sequence of one node. Errors name the node. */
-export class ScriptRunner {
+export class NodeScriptRunner {
   readonly node: ShardNode;
   readonly #clients: NodeClients<unknown>;
   readonly #settings: ShardSettings;
-  #evaluate: Evaluate | undefined;
+  #runner: ScriptRunner | undefined;
 
   constructor(node: ShardNode, clients: NodeClients<unknown>, settings: ShardSettings) {
     this.node = node;
@@ -24,11 +26,18 @@ export class ScriptRunner {
    * @throws StoreError naming the node
    */
   async run(operation: string, script: string, ...args: (string | number)[]): Promise<unknown[]> {
-    const { seqname, timeout } = this.#settings;
+    const runner = await this.#connect(operation);
+    return (await runner.run(operation, script, [this.#settings.seqname], args)) as unknown[];
+  }
+
+  async #connect(operation: string): Promise<ScriptRunner> {
     try {
       await this.#clients.load();
-      this.#evaluate ??= evaluator(this.#clients.of(this.node) as IoredisClient, timeout);
-      return (await this.#evaluate(operation, script, seqname, ...args.map(String))) as unknown[];
+      this.#runner ??= new ScriptRunner(textClient(this.#clients.of(this.node)), {
+        timeout: this.#settings.timeout,
+        errorOf: (failed, error) => this.errorOf(failed, error),
+      });
+      return this.#runner;
     } catch (error) {
       throw this.errorOf(operation, error);
     }
@@ -36,7 +45,8 @@ export class ScriptRunner {
 
   /** The error to throw for an error of a driver: a `StoreError` that names the node. */
   errorOf(operation: string, error: unknown): IdError {
+    // The error of a command names the command. The error of its operation says more.
     const reason = error instanceof StoreError && error.cause instanceof Error ? error.cause : error;
-    return reason instanceof IdError ? reason : nodeError(this.node, operation, reason, this.#settings);
+    return redisError(`node ${this.node.name}`, operation, reason, this.#settings.password);
   }
 }

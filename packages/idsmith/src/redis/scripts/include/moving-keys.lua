@@ -1,0 +1,59 @@
+-- Moving a key from its old owner O to its new owner N takes five steps. Each step is one script for many keys:
+--
+--   CLAIM on N    lists the key with a new claim number. N has no value, or a copy from a mover, or a value of its own
+--   TAKE on O     reads value and TTL, and lists the key with a new take number
+--   PUT on N      writes the copy, if the claim number is still the latest and nobody has written a value there
+--   DROP on O     deletes the key, if the take number is still the latest and the value is the one that was taken
+--   SETTLE on N   removes the key from the list
+--
+-- docs/resharding.md proves that no key is lost, doubled or brought back.
+--
+-- The list of O has the take number of each key: `mover.number`. The list of N has the claim number and a digest of the copy:
+-- `mover.number digest`. The digest is empty until there is a copy. A claim number that was used for a copy gets a `!`. A PUT
+-- with such a number does nothing, so a command that comes twice does no harm.
+--
+-- The reply has one text with one letter for each key, because hundreds of separate replies would cost more than the rest of
+-- the work.
+--
+-- KEYS[1]  the hash of the state of the node
+-- KEYS[2]  the hash of the list of the node
+-- KEYS     the keys, from KEYS[3] on
+-- ARGV[1]  the id of the resharding
+
+local state, list = KEYS[1], KEYS[2]
+local storedId, phase = unpack(redis.call('HMGET', state, 'move', 'phase'))
+local isOurs = storedId == ARGV[1]
+
+-- The number of keys in one call of Redis. A call for many keys costs little more than a call for one key.
+local CHUNK = 1000
+
+-- The entries of all keys in the list, at the index of the key in KEYS.
+local function readList()
+  local entries = {}
+  for i = 3, #KEYS, CHUNK do
+    local texts = redis.call('HMGET', list, unpack(KEYS, i, math.min(i + CHUNK - 1, #KEYS)))
+    for j = 1, #texts do entries[i + j - 1] = texts[j] end
+  end
+  return entries
+end
+
+-- Changes of the list, which `writeList` writes together.
+local added, removed = {}, {}
+local function addEntry(key, text)
+  added[#added + 1] = key
+  added[#added + 1] = text
+end
+local function removeEntry(key) removed[#removed + 1] = key end
+local function writeList()
+  for i = 1, #added, 2 * CHUNK do
+    redis.call('HSET', list, unpack(added, i, math.min(i + 2 * CHUNK - 1, #added)))
+  end
+  for i = 1, #removed, CHUNK do
+    redis.call('HDEL', list, unpack(removed, i, math.min(i + CHUNK - 1, #removed)))
+  end
+end
+
+-- The letters of the reply, one for each key.
+local letters = {}
+local function addLetter(letter) letters[#letters + 1] = letter end
+local function allLetters() return table.concat(letters) end

@@ -1,0 +1,15 @@
+-- Opens a sequence for the node set that takes over, where no other node set mints.
+--
+-- ARGV[7]  a millisecond beyond which to mint
+-- ARGV[8]  the generation of this node set
+-- Returns  the status
+
+--- @include "node-sequence"
+
+local base, generation = tonumber(ARGV[7]), tonumber(ARGV[8])
+local isFree = not sequence.ring or sequence.state ~= 'open' or (sequence.ring == ring and isLost)
+local isNewer = tonumber(sequence.generation or 0) < generation
+if isFree and (isNewer or (sequence.ring == ring and sequence.state ~= 'closed')) then
+  write('open', '', generation, math.max(high, base))
+end
+return status()

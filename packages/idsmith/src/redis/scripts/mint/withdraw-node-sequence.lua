@@ -1,0 +1,11 @@
+-- Deletes a pending sequence whose node set cannot begin.
+--
+-- Returns  the status
+
+--- @include "node-sequence"
+
+if sequence.ring == ring and sequence.state == 'pending' then
+  redis.call('DEL', key)
+  sequence = {}
+end
+return status()

@@ -1,0 +1,11 @@
+-- Finds keys on their old owner.
+--
+-- Returns  for each key h(ere) if the old owner has the key, or a mover has taken it and not finished; otherwise a(bsent)
+
+--- @include "on-source"
+
+local entries = readList()
+for i = 3, #KEYS do
+  addLetter((entries[i] or redis.call('EXISTS', KEYS[i]) == 1) and 'h' or 'a')
+end
+return { allLetters() }

@@ -323,7 +323,7 @@ await describeWith(['redis'], 'The HTTP store before a server whose store can fo
     expect(hasty.maxTtl).toBe(60_000);
     const failure = await acquireLease(hasty, { ...options, ttl: 30_000 }).catch((error) => error);
     expect(failure).toBeInstanceOf(InvalidOptionError);
-    expect(failure.message).toContain('ttl must be 1000 at most');
+    expect(failure.message).toContain('ttl must be at most 1000');
   });
 });
 

@@ -11,7 +11,7 @@ import { describeWith, type ServerProcess, startMariadb } from '#services';
 import { partOf } from '../../../src/sequence/block.ts';
 import type { MysqlClient } from '../../../src/stores/mysql/client.ts';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
-import { takeAbroad } from '../sql/foreign-programs.ts';
+import { takeWithPlainSql } from '../sql/plain-sql-program.ts';
 import { tableCases } from '../sql/table-cases.ts';
 import { loadCases } from '../support/load-cases.ts';
 import { expectNoGap, type Lab, type UpstreamRow, upstreamTable } from '../support/sequence-client.ts';
@@ -74,7 +74,7 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
           await ask('BEGIN');
         };
         const isUndone = (error: unknown) => (error as { errno: number }).errno === 1213;
-        return takeAbroad({ ask, begin, isUndone }, name, way).finally(() => connection.release());
+        return takeWithPlainSql({ ask, begin, isUndone }, name, way).finally(() => connection.release());
       },
       close: () => Promise.all(pools.map((pool) => pool.end())),
     };

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startPostgres } from '#services';
 import type { PostgresClient } from '../../../src/stores/postgres/client.ts';
 import { postgresStore } from '../../../src/stores/postgres/store.ts';
-import { takeAbroad } from '../sql/foreign-programs.ts';
+import { takeWithPlainSql } from '../sql/plain-sql-program.ts';
 import { tableCases } from '../sql/table-cases.ts';
 import { loadCases } from '../support/load-cases.ts';
 import {
@@ -71,7 +71,7 @@ await describeWith(['postgres'], 'sequences in PostgreSQL', () => {
         const begin = (isSerializable: boolean) =>
           ask(isSerializable ? 'BEGIN ISOLATION LEVEL SERIALIZABLE' : 'BEGIN');
         const isUndone = (error: unknown) => ['40001', '40P01'].includes((error as { code: string }).code);
-        return takeAbroad({ ask, begin, isUndone }, name, way).finally(() => client.release());
+        return takeWithPlainSql({ ask, begin, isUndone }, name, way).finally(() => client.release());
       },
       close: () => Promise.all(pools.map((pool) => pool.end())),
     };

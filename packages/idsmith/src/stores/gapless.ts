@@ -1,16 +1,16 @@
-import { InvalidOptionError, NoSuchSequenceError, StoreError } from '../../errors.js';
-import { refuse, show } from '../../options.js';
-import { takeBlocks } from '../../sequence/blocks.js';
-import { requireSequenceName } from '../../sequence/name.js';
-import { marked, type SequenceRows } from '../../sequence/rows.js';
-import { storeError } from '../../support/store-error.js';
-import type { MysqlClient } from '../mysql/client.js';
-import { mysqlColumns, mysqlRows, requireTransactions, showColumns } from '../mysql/sequences.js';
-import type { PostgresClient } from '../postgres/client.js';
-import { postgresRows } from '../postgres/sequences.js';
-import type { SqliteDatabase } from '../sqlite/connection.js';
-import { sqliteRows } from '../sqlite/sequences.js';
-import type { SqlRun } from './runner.js';
+import { InvalidOptionError, NoSuchSequenceError, StoreError } from '../errors.js';
+import { refuse, show } from '../options.js';
+import { takeBlocks } from '../sequence/blocks.js';
+import { requireSequenceName } from '../sequence/name.js';
+import { marked, type SequenceRows } from '../sequence/rows.js';
+import { storeError } from '../support/store-error.js';
+import type { MysqlClient } from './mysql/client.js';
+import { mysqlColumns, mysqlRows, requireTransactions, showColumns } from './mysql/sequences.js';
+import type { PostgresClient } from './postgres/client.js';
+import { postgresRows } from './postgres/sequences.js';
+import type { SqlRun } from './sql/runner.js';
+import type { SqliteDatabase } from './sqlite/connection.js';
+import { sqliteRows } from './sqlite/sequences.js';
 
 /**
  * A connection with a transaction open: a `Client` or `PoolClient` of `pg`, a connection of `mysql2/promise`, or a database

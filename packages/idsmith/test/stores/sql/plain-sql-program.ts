@@ -1,5 +1,5 @@
 import type { Block } from 'idsmith';
-import type { ForeignWay } from '../support/sequence-client.ts';
+import type { PlainSqlWay } from '../support/shared-database.ts';
 
 /** A connection of a program that knows nothing of idsmith, to a database that has transactions and row locks. */
 export interface PlainSqlConnection {
@@ -15,7 +15,7 @@ export interface PlainSqlConnection {
 export async function takeWithPlainSql(
   connection: PlainSqlConnection,
   name: string,
-  way: ForeignWay,
+  way: PlainSqlWay,
 ): Promise<Block> {
   for (;;) {
     try {

@@ -50,11 +50,11 @@ export type {
 export type { Prefetch } from './sequence/prefetch.js';
 export type { Sequence } from './sequence/sequence.js';
 export { type SequenceStores, Sequences, type SequenceUse } from './sequence/sequences.js';
+export { type GaplessTransaction, gapless } from './stores/gapless.js';
 export { memoryStore } from './stores/memory/store.js';
 export { mariadbSequence } from './stores/mysql/native.js';
 export { type OracleConnection, type OraclePool, oracleSequence } from './stores/oracle/native.js';
 export { postgresSequence } from './stores/postgres/native.js';
-export { type GaplessTransaction, gapless } from './stores/sql/gapless.js';
 export type { NativeSequenceOptions } from './stores/sql/native-source.js';
 export type { Store } from './stores/store.js';
 export type { Timer } from './support/timer.js';

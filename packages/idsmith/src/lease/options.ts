@@ -5,55 +5,55 @@ import { systemTimer, type Timer } from '../support/timer.js';
 import { requireNamespace } from './namespace.js';
 import type { LeaseStore } from './port.js';
 
-/** What `acquireLease` takes. */
+/** Options of `acquireLease`. */
 export interface LeaseOptions {
   /** Generators of one namespace share its node ids. */
   namespace: string;
-  /** How many node ids there are: 0 … size − 1. Default all that `layout` has room for. */
+  /** The number of node ids, 0 … size − 1. Default all node ids of `layout`. */
   size?: number;
   /**
-   * The layout of the flakes that the lease is for. The namespace remembers the first one; another is refused before
-   * anything is held. Without it the layout of the generator is compared when the lease is bound to it.
+   * The layout of the flakes that the lease is for. The namespace remembers the first layout. Another layout is refused before
+   * anything is held. Without this option the layouts are compared when a generator takes the lease.
    */
   layout?: LeaseLayout;
-  /** How long a lease lasts without being renewed, ms. Default 30,000. */
+  /** The length of a lease without renewal, ms. Default 30,000. */
   ttl?: number;
-  /** Who this is, for people. Default empty. */
+  /** A text for people, such as host and process. Default empty. */
   label?: string;
   /** Default the machine's clock. */
   clock?: Clock;
-  /** How much this clock and the store's may differ, ms. Default 10,000. */
+  /** The largest difference between this clock and the store's clock, ms. Default 10,000. */
   maxSkew?: number;
   /**
-   * How long to wait for an id that nobody holds but whose fence lies ahead, ms. Default the ttl; on a store that can
-   * forget, long enough for a namespace that it has just lost.
+   * The longest wait for a node id that nobody holds but whose fence lies ahead, ms. Default the ttl. On a store that can forget,
+   * the default is long enough for a namespace that the store has just lost.
    */
   waitFor?: number;
   /**
-   * How far this clock may be ahead of everything in the namespace, ms, on a store that cannot check clocks (memory,
-   * SQLite). Default a year of 366 days: nothing but a wrong clock explains more, unless nobody has used the namespace.
+   * The most that this clock may be ahead of everything in the namespace, ms, on a store that cannot check clocks (memory,
+   * SQLite). Default 366 days. More means a wrong clock, unless nobody has used the namespace for so long.
    */
   maxIdle?: number;
-  /** Replace a lost lease in the background. Default true. */
+  /** Replaces a lost lease in the background. Default `true`. */
   reacquire?: boolean;
   /** Default the runtime's timers. */
   timer?: Timer;
-  /** For owners' names and jitter. Default the runtime's cryptographic source. */
+  /** The random source of owners' names and jitter. Default the runtime's cryptographic source. */
   random?: RandomSource;
 }
 
-/** A layout, as leases know it. */
+/** The part of a layout that leases use. */
 export interface LeaseLayout {
-  /** How many node ids it has room for. */
+  /** The number of node ids. */
   readonly nodes: number;
-  /** One text for all layouts that make the same ids of the same fields. */
+  /** A text that is the same for all layouts that make the same ids of the same fields. */
   readonly fingerprint: string;
 }
 
 export type LeaseSettings = Readonly<Required<Omit<LeaseOptions, 'layout' | 'waitFor'>>> & {
   readonly store: LeaseStore;
   readonly maxTtl: number;
-  /** `undefined` for as long as anybody must wait. */
+  /** `undefined` for the longest wait that can be necessary. */
   readonly waitFor: number | undefined;
   /** The layout's fingerprint; `undefined` while none is known. */
   readonly layout: string | undefined;
@@ -65,7 +65,7 @@ const KNOWN: readonly (keyof LeaseOptions)[] = [
 ];
 
 const DAY = 86_400_000;
-/** For a store that can forget and names none. */
+/** The limit of a store that can forget and sets no limit itself. */
 const DEFAULT_MAX_TTL = 60_000;
 
 /** @throws InvalidOptionError naming the first option that is wrong */
@@ -80,14 +80,15 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
   }
   if (typeof reacquire !== 'boolean') refuse('reacquire', 'true or false', reacquire);
   if (layout !== undefined && typeof layout?.fingerprint !== 'string')
-    refuse('layout', 'what defineLayout() gives', layout);
+    refuse('layout', 'a layout made by defineLayout()', layout);
   const ttl = requireInteger('ttl', options.ttl ?? 30_000, 100, DAY);
   const maxTtl = store.maxTtl ?? DEFAULT_MAX_TTL;
   const forgetful = store.durable === false;
-  if (forgetful && store.now === undefined) refuse('store', 'one with a clock, if it can forget', store);
+  if (forgetful && store.now === undefined)
+    refuse('store', 'a store with now(), because this one has durable: false', store);
   const maxSkew = requireInteger('maxSkew', options.maxSkew ?? 10_000, 0, DAY);
   if (forgetful && ttl > maxTtl) {
-    refuse('ttl', `${show(maxTtl)} at most on a store that can forget`, ttl);
+    refuse('ttl', `at most ${show(maxTtl)} on a store that can forget`, ttl);
   }
   return {
     ...{ store, namespace, label, reacquire, ttl, maxTtl },

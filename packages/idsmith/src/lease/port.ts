@@ -1,47 +1,47 @@
-/** What a store remembers of one node id. */
+/** The record that a store keeps of one node id. */
 export interface LeaseRecord {
   /** The node id, from 0 up. Records with ids below 0 belong to the namespace itself: −1 its birth, −2 its layout. */
   readonly id: number;
-  /** Who holds it, by a name that is new at each renewal; `null` when it is free. */
+  /** The holder's name, which is new at each renewal; `null` when the node id is free. */
   readonly owner: string | null;
   /** Grows by one with each new holder: `Lease.term`. */
   readonly epoch: number;
-  /** Milliseconds: no id with this timestamp or a later one has been minted, nor will be by anyone but the holder. */
+  /** Milliseconds. No id with this timestamp or a later one has been minted. Only the holder may mint one. */
   readonly fence: number;
-  /** Milliseconds on the store's clock; 0 when it is free. */
+  /** Milliseconds on the store's clock; 0 when the node id is free. */
   readonly expiresAt: number;
   /** Host and process, for people. */
   readonly label: string;
 }
 
-/** What leases need of a store: list the records of a namespace, and swap one of them atomically. */
+/** The part of a store that leases use: list the records of a namespace, and swap one record atomically. */
 export interface LeaseStore {
   /**
-   * Whether it keeps what it has acknowledged, whatever crashes. One that says `false` may come back empty, but not
-   * with an older state, and it needs a clock. Left out means `true`.
+   * True when the store keeps every acknowledged write in spite of any crash. A store with `false` may come back empty, but never
+   * with an older state, and needs a clock. Default `true`.
    *
-   * One that can forget should also refuse the namespace's own record (id −1) unless its fence is at least `maxTtl` ahead
-   * of the store's clock, or `Number.MAX_SAFE_INTEGER`: then not even a request from before the loss can date it.
+   * A store that can forget should also refuse the namespace's own record (id −1), unless its fence is at least `maxTtl` ahead of
+   * the store's clock, or `Number.MAX_SAFE_INTEGER`. Then not even a request from before the loss can date the record.
    */
   readonly durable?: boolean;
-  /** That it refuses records that no lease writes, as a server does to its clients. Left out means no. */
+  /** True when the store refuses records that no lease writes, as a server does. Default `false`. */
   readonly guarded?: boolean;
-  /** The longest ttl it allows, ms. Only a store that can forget needs one; default 60,000 there. */
+  /** The longest ttl that the store allows, ms. Only a store that can forget needs a limit, with the default 60,000. */
   readonly maxTtl?: number;
-  /** That `now()` reads the clock of the machine that asks, so that a wrong one cannot be told by it. Left out means no. */
+  /** True when `now()` reads the clock of the calling machine, and so cannot reveal a wrong clock. Default `false`. */
   readonly hostClock?: boolean;
   /** The store's clock, ms, when it has one. */
   now?(): Promise<number>;
   /** Every record of the namespace, in any order. */
   listLeases(namespace: string): Promise<LeaseRecord[]>;
   /**
-   * Puts `next` in the place of `expected`, or where nothing is if that is `undefined`, in one atomic step. Returns
-   * whether it did: `false` when the record is another one by now, in owner, epoch, fence or expiry.
+   * Replaces `expected` by `next` in one atomic step. If `expected` is `undefined`, puts `next` where no record is. Returns `false`
+   * when the stored record differs from `expected` in owner, epoch, fence or expiry.
    */
   swapLease(namespace: string, expected: LeaseRecord | undefined, next: LeaseRecord): Promise<boolean>;
 }
 
-/** Whether two records are the same to {@link LeaseStore.swapLease}: all but the label. */
+/** Tells whether two records are equal for {@link LeaseStore.swapLease}, which ignores the label. */
 export function sameRecord(a: LeaseRecord | undefined, b: LeaseRecord | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   return (

@@ -1,30 +1,30 @@
 // The lease protocol, as functions of records. No clock, no store, no randomness: everything comes in as an argument.
 //
-// A holder may put timestamps from `from` on and before `until` into ids. The store remembers for each node id the fence:
-// the highest `until` granted. A new holder's `from` is at least that fence, so windows of one node id never overlap and
-// no two processes ever mint the same id. Clocks only decide how soon a node id can be used again.
+// A holder may put timestamps from `from` on and before `until` into ids. The store remembers the fence of each node id: the
+// highest `until` that was granted. A new holder's `from` is at least the fence. So windows of one node id never overlap, and no
+// two processes ever mint the same id. Clocks decide only how soon a node id can be used again.
 
 import { type LeaseRecord, sameRecord } from './port.js';
 
-/** The id of the record that a namespace in a forgetful store has of its own: its birth record. */
+/** The id of the birth record, which a namespace has in a store that can forget. */
 export const NAMESPACE_ID = -1;
 
-/** The id of the record in whose label a namespace remembers the layout of its ids. Written once, never changed. */
+/** The id of the layout record, whose label is the layout of the namespace. Written once, never changed. */
 const LAYOUT_ID = -2;
 
-/** A fence this little ahead, ms, is not waited for: the window then begins at it. */
+/** A fence that is at most this far ahead, ms, needs no wait: the window begins at the fence. */
 const SOON = 1000;
 
 /** A node id that nobody holds. */
 export interface Candidate {
   readonly id: number;
-  /** What the store has of it, `undefined` if it was never used. */
+  /** The stored record; `undefined` if the node id was never used. */
   readonly record: LeaseRecord | undefined;
-  /** Where a window of it may begin. */
+  /** The earliest beginning of a window, ms. */
   readonly readyAt: number;
 }
 
-/** Who takes a node id, and for how long. */
+/** The new holder of a node id, and the length of its window. */
 export interface Claim {
   readonly owner: string;
   readonly label: string;
@@ -32,12 +32,12 @@ export interface Claim {
   readonly maxSkew: number;
 }
 
-/** Whether somebody holds the id, by the store's clock. */
+/** Tells whether a node id is held, by the store's clock. */
 function isHeld(record: LeaseRecord, now: number): boolean {
   return record.owner !== null && record.expiresAt > now;
 }
 
-/** The record by which a namespace remembers a layout. */
+/** The record of a namespace's layout. */
 export function layoutRecord(layout: string): LeaseRecord {
   return { id: LAYOUT_ID, owner: null, epoch: 0, fence: 0, expiresAt: 0, label: layout };
 }
@@ -47,7 +47,7 @@ export function layoutOf(records: readonly LeaseRecord[]): string | undefined {
   return records.find(({ id }) => id === LAYOUT_ID)?.label;
 }
 
-/** The newest time that the node ids of a namespace tell of, −Infinity if they tell of none. */
+/** The highest fence of the node ids of a namespace; −Infinity if there is none. */
 export function newestFence(records: readonly LeaseRecord[]): number {
   return records.reduce((newest, { id, fence }) => (id >= 0 ? Math.max(newest, fence) : newest), -Infinity);
 }
@@ -56,26 +56,27 @@ export function newestFence(records: readonly LeaseRecord[]): number {
 const UNDATED = Number.MAX_SAFE_INTEGER;
 
 /**
- * The namespace's own record for a store that can forget, to be put before anything is claimed.
+ * The birth record of a namespace in a store that can forget. It must be written before anything is claimed.
  *
- * When the namespace is empty, the store may have just lost it, while holders from before go on minting. The last of
- * them ends at most `maxTtl` after the loss, so no window may begin earlier. When the loss was, nobody knows: only that it
- * was before this record was put. So the record is put without a date, and dated by a time read after it was seen there. Its
- * owner is a name that was never used, so that a date meant for another such record does not fit it.
+ * A namespace that is empty may have just been lost by its store, while earlier holders go on minting. The last of them ends at
+ * most `maxTtl` after the loss, so no window may begin earlier. The time of the loss is unknown, but it is before this record was
+ * written. So the record is written without a date. It gets a date from a clock that is read after the record was seen in the
+ * store. The owner is a name that was never used, so that a date for another birth record does not fit this one.
  */
 export function undatedBirth(owner: string): LeaseRecord {
   return { id: NAMESPACE_ID, owner, epoch: 0, fence: UNDATED, expiresAt: 0, label: 'namespace' };
 }
 
+/** Tells whether a birth record has no date yet. */
 export function isUndated(birth: LeaseRecord): boolean {
   return birth.fence === UNDATED;
 }
 
 /**
- * The birth record with its date. Twice the skew: the store's clocks before and after may differ in opposite ways.
+ * The birth record with its date. The skew counts twice: the store's clocks before and after may differ in opposite directions.
  *
- * Its epoch is the longest ttl that the namespace allows. Clients may be configured with different limits; everybody who
- * sees the namespace keeps to this one, and waits for it when the namespace is founded again.
+ * The epoch is the longest ttl that the namespace allows. Clients may be configured with different limits. All clients that see
+ * the namespace keep to this limit, and wait for it when the namespace is founded again.
  */
 export function datedBirth(
   birth: LeaseRecord,
@@ -87,17 +88,17 @@ export function datedBirth(
   return { ...birth, epoch: maxTtl, fence: now + maxTtl + onTheWay + 2 * maxSkew };
 }
 
-/** Whether a candidate can be claimed by now. */
+/** Tells whether a candidate can be claimed now. */
 export function isReady({ readyAt }: Candidate, now: number): boolean {
   return readyAt <= now + SOON;
 }
 
-/** How many never-used ids are looked at: enough for many who start at once, and few of a large range. */
+/** The most never-used ids among the candidates: enough for many processes that start at once, and few of a large range. */
 const FRESH = 256;
 
 /**
- * Ids of 0 … `size` − 1 that nobody holds, best first: those that can be claimed now, the ones used before in front,
- * lowest first; then those that must be waited for, soonest first. Empty only when all are held.
+ * The ids of 0 … `size` − 1 that nobody holds, best first. First come the ids that can be claimed now: those used before, then
+ * never-used ones, lowest first. Then come the ids that need a wait, soonest first. Empty only when all are held.
  */
 export function candidates(records: readonly LeaseRecord[], size: number, now: number): Candidate[] {
   const known = new Set(records.map(({ id }) => id));
@@ -114,18 +115,18 @@ export function candidates(records: readonly LeaseRecord[], size: number, now: n
   return free.sort((a, b) => rank(a) - rank(b) || (rank(a) === 2 ? a.readyAt - b.readyAt : 0) || a.id - b.id);
 }
 
-/** Where a claim's window begins: never below the fence, nor further back than a clock may be behind. */
+/** The beginning of a claim's window: never below the fence, and at most `maxSkew` before the store's time. */
 export function windowStart({ readyAt }: Candidate, now: number, maxSkew: number): number {
   return Math.max(readyAt, now - maxSkew);
 }
 
-/** The record of a new holder. To be claimed only when the candidate is ready. */
+/** The record of a new holder. The candidate must be ready. */
 export function claimed(
   { id, record, readyAt }: Candidate,
   now: number,
   { owner, label, ttl }: Claim,
 ): LeaseRecord {
-  // The fence is never lowered by a claim, though the window be shorter than what is left to the old one.
+  // A claim never lowers the fence, even if the new window would end before the old one.
   const until = Math.max(readyAt, now + ttl);
   return { id, owner, epoch: (record?.epoch ?? 0) + 1, fence: until, expiresAt: until, label };
 }
@@ -133,7 +134,7 @@ export function claimed(
 /**
  * The holder's record for another `ttl`. A window never becomes shorter.
  *
- * @param owner a name that was never used, so that the holder recognises this very attempt in the store
+ * @param owner a name that was never used, so that the holder recognises this attempt in the store
  */
 export function renewed(record: LeaseRecord, now: number, ttl: number, owner: string): LeaseRecord {
   const until = Math.max(record.fence, now + ttl);
@@ -141,8 +142,8 @@ export function renewed(record: LeaseRecord, now: number, ttl: number, owner: st
 }
 
 /**
- * The record that its holder leaves behind: free, with the fence lowered to just above the last timestamp used. Never
- * below where its own window began, for before that others have minted.
+ * The record after a release: free, with the fence lowered to just above the last timestamp used. The fence is never lowered below
+ * the beginning of the holder's window, because others have minted before it.
  */
 export function released(record: LeaseRecord, from: number, lastUsed: number): LeaseRecord {
   const fence = Math.min(record.fence, Math.max(from, lastUsed + 1));
@@ -152,11 +153,11 @@ export function released(record: LeaseRecord, from: number, lastUsed: number): L
 /**
  * The meaning of the record that stands where a holder expected its own.
  *
- * - `'mine'`: one of the holder's attempts did land, and only the answer was lost.
- * - `'taken'`: the lease ran out by the store's clock, and the node id has a new holder, whose window begins at the
- *   fence. The old window may be used to its end.
- * - `'broken'`: nothing that the protocol does. The record is gone or older, or someone with the holder's own epoch has
- *   changed it: a copy of this process, or whoever stole its name. The window may be in use elsewhere and must not be used.
+ * - `'mine'`: one of the holder's attempts has succeeded, and only the answer was lost.
+ * - `'taken'`: the lease expired by the store's clock, and the node id has a new holder, whose window begins at the fence. The
+ *   old window may be used to its end.
+ * - `'broken'`: the protocol cannot lead here. The record is missing or older, or someone with the holder's own epoch has changed
+ *   it: a copy of this process, or somebody who uses its name. The window may be in use elsewhere and must not be used.
  */
 export function verdict(
   current: LeaseRecord | undefined,

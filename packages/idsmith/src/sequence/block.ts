@@ -5,18 +5,18 @@ export function endOf({ first, step, count }: Block): bigint {
   return first + BigInt(step) * BigInt(count);
 }
 
-/** A part of a run, `skipped` ids after its beginning. */
+/** A part of a run that begins `skipped` ids after the beginning of the run. */
 export function partOf(run: Block, skipped: number, count: number): Block {
   const first = run.first + BigInt(run.step) * BigInt(skipped);
   return withOrigin({ first, step: run.step, count }, run.origin);
 }
 
-/** The block with its origin, which is nothing for people to see. */
+/** The block with its origin, as a property that is not enumerable. */
 export function withOrigin(block: Block, origin: number | undefined): Block {
   return origin === undefined ? block : Object.defineProperty(block, 'origin', { value: origin });
 }
 
-/** Whether it is a run of at least one id. */
+/** Tells whether a value is a run of at least one id. */
 export function isBlock(value: unknown): value is Block {
   const { first, step, count } = (value ?? {}) as Partial<Block>;
   const isStep = Number.isSafeInteger(step) && step !== 0;

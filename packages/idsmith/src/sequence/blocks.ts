@@ -4,8 +4,8 @@ import { endOf, withOrigin } from './block.js';
 import { requireSequenceName } from './name.js';
 import type { Block, SequenceChanges, SequenceDefinition, SequenceInfo } from './port.js';
 
-// What becomes of a sequence when it is defined, altered, allocated from and given back to. All of it is pure: a store
-// reads a row, asks here, and puts the row that comes back in its place if it is still the same.
+// The arithmetic of sequences: define, alter, allocate, give back. All of it is pure. A store reads a row, calls a function here,
+// and writes the resulting row if the stored row is still the same.
 
 /** The ends of a signed 64-bit column. */
 export const MIN_ID = -(2n ** 63n);
@@ -16,19 +16,19 @@ export const MAX_BLOCKS = 2 ** 20;
 
 const MAX_BLOCK_SIZE = 2 ** 31 - 1;
 
-/** What a sequence may be defined with, besides its name. */
+/** The options of a sequence, besides its name. */
 export const DEFINABLE = ['start', 'blockSize', 'step', 'min', 'max', 'cycle'];
 
-/** What of a sequence can be altered. */
+/** The fields of a sequence that can be altered. */
 export const ALTERABLE = ['next', 'blockSize', 'step', 'min', 'max', 'cycle'];
 
-/** What a store keeps of a sequence. */
+/** The stored row of a sequence. */
 export interface SequenceRow extends SequenceInfo {
-  /** Tells a sequence from others that had its name; 0 where another program defined it. */
+  /** Distinguishes a sequence from earlier ones with its name; 0 where another program defined it. */
   readonly generation: number;
   /**
-   * Changes with every swap and every alteration, and never to a text that it had before: a change that reaches the store
-   * twice, because a driver has sent it again, finds another mark the second time. An allocation leaves it as it is.
+   * A text that every swap and every alteration sets to a new value. A change that reaches the store twice, because a driver has sent
+   * it again, finds another mark the second time. An allocation leaves the mark as it is.
    */
   readonly mark: string;
 }
@@ -68,7 +68,7 @@ export function defineRow(definition: SequenceDefinition, generation: number): S
 }
 
 /**
- * The row with changes. Ids that may have been given out do not come again: it goes on where it was, or further on.
+ * The row with changes. Ids that may have been given out never repeat: `next` stays or moves forward.
  *
  * @throws InvalidOptionError naming the change that is wrong
  */
@@ -76,8 +76,7 @@ export function alterRow(row: SequenceRow, changes: SequenceChanges): SequenceRo
   requireKnown('changes', changes, ALTERABLE);
   const { blockSize = row.blockSize, step = row.step } = changes;
   requireShape(blockSize, step);
-  if (step > 0 !== row.step > 0)
-    refuse('step', `of the same sign as ${row.step}, or ids would come twice`, step);
+  if (step > 0 !== row.step > 0) refuse('step', `of the same sign as ${row.step}, or ids would repeat`, step);
   const cycle = requireChoice('cycle', changes.cycle ?? row.cycle, [false, true]);
   const min = requireId('min', given(changes.min, row.min));
   const max = requireId('max', given(changes.max, row.max));
@@ -86,7 +85,7 @@ export function alterRow(row: SequenceRow, changes: SequenceChanges): SequenceRo
   const wanted = changes.next === undefined ? position : requireId('next', changes.next);
   const later = step > 0 ? higher : lower;
   if (later(wanted, position) !== wanted)
-    refuse('next', `${position} or further on, or ids would come twice`, wanted);
+    refuse('next', `${position} or further on, or ids would repeat`, wanted);
   if (changes.next !== undefined && (wanted < min || wanted > max))
     refuse('next', `from ${min} to ${max}, which are min and max`, wanted);
   const next = later(wanted, step > 0 ? min : max);
@@ -94,9 +93,9 @@ export function alterRow(row: SequenceRow, changes: SequenceChanges): SequenceRo
 }
 
 /**
- * The next `blocks` blocks of a sequence, or as many as are left, and the row without them.
+ * The next `blocks` blocks of a sequence, or as many as are left, and the row after them.
  *
- * @throws SequenceExhaustedError when not even one is left
+ * @throws SequenceExhaustedError when not even one block is left
  * @throws InvalidOptionError when another program has given the row a block size below 1
  */
 export function takeBlocks(row: SequenceRow, blocks: number): { block: Block; row: SequenceRow } {
@@ -111,32 +110,32 @@ export function takeBlocks(row: SequenceRow, blocks: number): { block: Block; ro
   }
   if (whole === 0n)
     throw new SequenceExhaustedError(
-      `sequence ${show(name)} is at its end: ids left ${idsLeft(row, first)}, needed for a block ${blockSize}`,
+      `sequence ${show(name)} is at its end: ${idsLeft(row, first)} ids are left, and a block needs ${blockSize}`,
     );
   const count = Number(whole < BigInt(blocks) ? whole : BigInt(blocks)) * blockSize;
   const block = withOrigin({ first, step, count }, row.generation);
   return { block, row: settle(row, endOf(block)) };
 }
 
-/** The row with the unused end of a run that was taken from it; `undefined` if others have allocated since. */
+/** The row after the unused end of a run was given back; `undefined` if others have allocated since. */
 export function returnTail(row: SequenceRow, tail: Block): SequenceRow | undefined {
   const { next, step, cycle, generation } = row;
-  // A cycle may have come round to the same place, and then the tail has been given out again.
+  // A cycle may have reached the same place again, and then the tail has been given out twice on purpose.
   const isLast = !cycle && BigInt.asIntN(64, endOf(tail)) === next;
   if (!isLast || tail.step !== step || tail.origin !== generation) return undefined;
   return settle(row, tail.first);
 }
 
-/** How a row's `next` may be moved without looking at anything else of it. */
+/** A change of `next` that needs no other field of the row. */
 export interface Move {
-  /** What is added to `next`. */
+  /** The number that is added to `next`. */
   readonly delta: bigint;
-  /** Where `next` must be, both inclusive, for the move to be plain: it stays within the limits of the sequence. */
+  /** The range of `next`, both ends inclusive, in which the move stays within the limits of the sequence. */
   readonly low: bigint;
   readonly high: bigint;
 }
 
-/** How `blocks` blocks are taken far from the limits; `undefined` where that is nowhere. */
+/** The move that takes `blocks` blocks far from the limits; `undefined` where the limits are too near. */
 export function plainMove(row: SequenceRow, blocks: number): Move | undefined {
   const { blockSize, step, min, max } = row;
   const delta = BigInt(step) * BigInt(blockSize) * BigInt(blocks);
@@ -145,12 +144,12 @@ export function plainMove(row: SequenceRow, blocks: number): Move | undefined {
 }
 
 /**
- * How a row is altered far from the limits, old and new; `undefined` where that is nowhere. From where the row was or further
- * on, or it would not come as far as was asked: somebody may have given ids back.
+ * The move that alters a row far from the limits, old and new; `undefined` where the limits are too near. The range begins at the
+ * row's `next`: if somebody has given ids back, the row would otherwise not move as far as was asked.
  */
 export function plainChange(row: SequenceRow, altered: SequenceRow): Move | undefined {
   if (row.exhausted) return undefined;
-  // A limit that is moved behind the row ends the sequence wherever it has come to meanwhile.
+  // A limit that is moved behind the row ends the sequence at any place that others have moved it to.
   if (altered.exhausted)
     return row.step > 0
       ? { delta: 0n, low: row.next, high: row.max }
@@ -163,31 +162,31 @@ export function plainChange(row: SequenceRow, altered: SequenceRow): Move | unde
   return low <= high && fits(delta) ? { delta, low, high } : undefined;
 }
 
-/** Whether a store can add it: from one end of 64 bits to the other it is further than they hold. */
+/** Tells whether a store can add `delta`: the distance between the ends of the 64-bit range does not fit 64 bits. */
 const fits = (delta: bigint) => delta === BigInt.asIntN(64, delta);
 
-/** Whether the move can be made on this row. */
+/** Tells whether the move can be made on this row. */
 export function canMove(row: SequenceRow, { low, high }: Move): boolean {
   return !row.exhausted && row.next >= low && row.next <= high;
 }
 
-/** The row with `next` there: exhausted if that is past the limit, or back at the beginning if it is a cycle. */
+/** The row with a new `next`. Past the limit, the row is exhausted, or a cycle starts over. */
 export function settle(row: SequenceRow, next: bigint): SequenceRow {
   const past = row.step > 0 ? next > row.max : next < row.min;
   if (past && row.cycle) return { ...row, next: originOf(row), exhausted: false };
-  // Like a column of 64 bits that overflows; `exhausted` tells that it did.
+  // As in a column of 64 bits that overflows. `exhausted` tells of the overflow.
   return { ...row, next: BigInt.asIntN(64, next), exhausted: past };
 }
 
-/** Whether no id is left: as it says itself, or because a limit was moved behind it. */
+/** Tells whether no id is left: the row is exhausted, or a limit was moved behind it. */
 export function isOver({ next, step, min, max, cycle, exhausted }: SequenceRow): boolean {
   return exhausted || (!cycle && (step > 0 ? next > max : next < min));
 }
 
-/** Where a cycle starts over. */
+/** The first id of a cycle. */
 const originOf = ({ step, min, max }: SequenceRow) => (step > 0 ? min : max);
 
-/** Where the sequence stands, also when `next` has overflowed: the limit is at the end of 64 bits then. */
+/** The position of the sequence, also when `next` has overflowed. The limit is at the end of 64 bits then. */
 export function positionOf({ next, step, min, max, exhausted }: SequenceRow): bigint {
   if (!exhausted) return step > 0 ? higher(next, min) : lower(next, max);
   return step > 0 ? (next > max ? next : MAX_ID + 1n) : next < min ? next : MIN_ID - 1n;
@@ -198,7 +197,7 @@ function idsLeft({ step, min, max }: SequenceRow, next: bigint): bigint {
   return room < 0n ? 0n : room / BigInt(Math.abs(step)) + 1n;
 }
 
-/** How many whole blocks are left from there. */
+/** The number of whole blocks that are left from `next` on. */
 export const wholeBlocks = (row: SequenceRow, next: bigint) => idsLeft(row, next) / BigInt(row.blockSize);
 
 const higher = (a: bigint, b: bigint) => (a > b ? a : b);
@@ -214,7 +213,7 @@ function requireRange(min: bigint, max: bigint): void {
   if (min > max) refuse('min', `at most max, which is ${max}`, min);
 }
 
-/** The default is for what is left out; `null` is no id. */
+/** The value, or the default if it is left out. `null` is not left out, and no id. */
 const given = <T>(value: T | undefined, fallback: T) => (value === undefined ? fallback : value);
 
 /** `value` as a `bigint`, if it is a whole number of 64 bits. */

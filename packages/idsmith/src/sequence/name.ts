@@ -1,7 +1,7 @@
 import { refuse } from '../options.js';
 
-// Quotes, braces and control characters are what other programs that share the table or the keys trip over; SQL compares
-// 'x' and 'x ' as equal. Half of a surrogate pair has no UTF-8 form.
+// Other programs that share the table or the keys have trouble with quotes, braces and control characters. SQL treats 'x' and 'x '
+// as equal. Half of a surrogate pair has no UTF-8 form.
 const FORBIDDEN = /['"`{}\p{Cc}\p{Surrogate}]|^\s|\s$/u;
 
 /**

@@ -1,33 +1,33 @@
 import { refuse } from '../options.js';
 import { MAX_BLOCKS } from './blocks.js';
 
-/** How far ahead of its users a sequence fetches. */
+/** The number of blocks that a sequence fetches ahead of its callers. */
 export type Prefetch = 'adaptive' | number;
 
-/** What a fetch that has ended tells. */
+/** The measurements of a fetch. */
 interface FetchReport {
   /** Milliseconds, on any clock that does not go back. */
   readonly startedAt: number;
   readonly endedAt: number;
-  /** How many ids were handed out between the start of the fetch before and the start of this one. */
+  /** The number of ids that were handed out between the start of the previous fetch and the start of this one. */
   readonly handedOut: number;
   readonly blocks: number;
   readonly count: number;
 }
 
-/** When to fetch and how much. */
+/** The decision when to fetch, and how much. */
 export interface PrefetchPolicy {
-  /** Whether to fetch before ids are needed. */
+  /** True when ids are fetched before they are needed. */
   readonly isAhead: boolean;
-  /** With that many ids or fewer at hand it is time to. */
+  /** The number of ids at hand at which the next fetch begins. */
   readonly lowWater: number;
-  /** How many blocks to fetch when `left` ids are at hand and `wanted` are being waited for. */
+  /** The number of blocks to fetch when `left` ids are at hand and callers wait for `wanted` ids. */
   blocksToFetch(left: number, wanted: number): number;
   /** Learns from a fetch. */
   fetched(report: FetchReport): void;
 }
 
-/** The most blocks to keep ahead by number. */
+/** The largest number of blocks ahead that can be asked for. */
 const MAX_PREFETCH = 1000;
 
 /** @throws InvalidOptionError unless it is `'adaptive'` or a number of blocks from 0 to 1000 */
@@ -38,7 +38,7 @@ export function prefetchPolicy(prefetch: Prefetch = 'adaptive', blockSize?: numb
   refuse('prefetch', `'adaptive' or a whole number from 0 to ${MAX_PREFETCH}`, prefetch);
 }
 
-/** Keeps a number of blocks ahead; 0 takes one block when it is needed. */
+/** Keeps a number of blocks ahead. With 0, takes one block when it is needed. */
 class BlocksAhead implements PrefetchPolicy {
   readonly #ahead: number;
   #blockSize: number;
@@ -65,16 +65,16 @@ class BlocksAhead implements PrefetchPolicy {
   }
 }
 
-/** A fetch should last for this long at the rate of the moment, ms. */
+/** The time for which a fetch should last at the present rate, ms. */
 const HORIZON = 20;
-/** Or for this many times as long as it takes, if that is longer. */
+/** The same as a multiple of the time that a fetch takes. The longer one counts. */
 const LATENCIES = 8;
 /** The most ids to ask for at a time. */
 const MOST_IDS = 2 ** 24;
 
 /**
- * Fetches when half of the last fetch is used, so much that it lasts for a while. It doubles at most from one fetch to the
- * next, so that a short burst does not count as a high rate, and halves at most, so that a short rest is not forgotten.
+ * Fetches when half of the last fetch is used, as many blocks as last for a while. From one fetch to the next the number at most
+ * doubles, so that a short burst does not count as a high rate, and at most halves, so that a short rest does not count as a low one.
  */
 class Adaptive implements PrefetchPolicy {
   #blocks = 1;
@@ -94,11 +94,11 @@ class Adaptive implements PrefetchPolicy {
   }
 
   fetched({ startedAt, endedAt, handedOut, blocks, count }: FetchReport): void {
-    // Of several blocks there may have been fewer than were asked for; more only if they have become larger.
+    // A fetch of several blocks may give fewer than were asked for. It gives more ids only if the blocks have become larger.
     const isCertain = blocks === 1 || this.#blockSize === undefined || count > blocks * this.#blockSize;
     if (isCertain || this.#blockSize === undefined) this.#blockSize = Math.ceil(count / blocks);
     if (this.#lastStart !== undefined) {
-      // Clocks of browsers are coarse: at least a microsecond has passed.
+      // Clocks of browsers are coarse, so assume that at least a microsecond has passed.
       const rate = handedOut / Math.max(0.001, startedAt - this.#lastStart);
       const ids = rate * Math.max(HORIZON, LATENCIES * (endedAt - startedAt));
       const blocksWanted = Math.ceil(ids / this.#blockSize);

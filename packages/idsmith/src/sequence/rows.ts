@@ -20,42 +20,41 @@ import { requireSequenceName } from './name.js';
 import type { SequenceInfo, SequenceStore } from './port.js';
 
 /**
- * How a store keeps the rows of its sequences: six operations, each atomic. A failure is a `StoreError`. Names have been
- * checked.
+ * The six operations on rows that a store implements, each of them atomic. A failure is a `StoreError`. Names are checked before.
  */
 export interface SequenceRows {
-  /** Puts a row where none of its name is; returns whether it did. */
+  /** Inserts a row. Returns `false` when there is a row of its name. */
   insert(row: SequenceRow): Promise<boolean>;
   read(name: string): Promise<SequenceRow | undefined>;
   list(): Promise<SequenceRow[]>;
   /**
-   * Puts `next` in the place of `expected`, which has the same name, if that is still there in every field. `next` has a fresh
-   * mark, so that the same swap never succeeds a second time.
+   * Replaces `expected` by `next`, which has the same name, if the stored row equals `expected` in every field. `next` has a fresh mark,
+   * so that the same swap never succeeds a second time.
    *
-   * @param vouched that somebody has said where to go on, and so answers for ids that the store may have forgotten
+   * @param vouched true when a caller has said where to go on, and so answers for ids that the store may have forgotten
    */
   swap(expected: SequenceRow, next: SequenceRow, vouched?: boolean): Promise<boolean>;
-  /** Deletes the row, if the one of its name is still of its generation; returns whether it did. */
+  /** Deletes the row, if the stored row has its generation. Returns whether the row was deleted. */
   delete(row: SequenceRow): Promise<boolean>;
   /**
-   * The way of nearly all changes, in one step, so that those who come at the same time do not have to try again: adds
-   * `delta` to `next` and puts the other fields of `to`, which often is `from`. It does so if the row is not exhausted, its
-   * `next` is within `low` and `high`, and the other fields are those of `from`, whose own `next` is from the past. The mark
-   * is compared only if `to` is another row than `from`, and has a fresh one then.
+   * Adds `delta` to `next` and sets the other fields as in `to`, which often is `from`. Nearly all changes are made in this way, in one
+   * step, so that clients that change a row at the same time do not have to try again. The change is made if the row is not exhausted,
+   * its `next` is from `low` to `high`, and the other fields are those of `from`. The `next` of `from` may be out of date. The mark is
+   * compared only if `to` is another row than `from`; `to` has a fresh mark then.
    *
    * @param vouched as in `swap`
-   * @returns `next` as it was before; `undefined` if nothing was done
+   * @returns the `next` before the change; `undefined` if nothing was changed
    */
   advance(from: SequenceRow, move: Move, to: SequenceRow, vouched?: boolean): Promise<bigint | undefined>;
 }
 
-/** How often a row that others keep changing is read again. */
+/** The most times that a row is read again because others have changed it. */
 const MAX_TRIES = 100;
 const BACKOFF = { unit: 1, longest: 50, floor: 0 };
 
 /** A sequence store on rows. */
 export function sequenceStore(rows: SequenceRows): SequenceStore {
-  /** How each sequence was last seen. */
+  /** The row of each sequence as it was last read. */
   const seen = new Map<string, SequenceRow>();
 
   async function read(name: string): Promise<SequenceRow> {
@@ -68,7 +67,7 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
     return row;
   }
 
-  /** Repeats `attempt`, first on `row` and then on the row as it is, while others change it between the steps. */
+  /** Repeats `attempt` while others change the row between the steps: first on `row`, then on the row that is read again. */
   async function persist<T>(
     row: SequenceRow,
     attempt: (row: SequenceRow, isFresh: boolean) => Promise<T | undefined>,
@@ -77,7 +76,9 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
     let result = await attempt(row, false);
     for (let tries = 1; result === undefined; tries++) {
       if (tries > MAX_TRIES)
-        throw new StoreError(`sequence ${show(name)} was changed by others ${tries} times in a row`);
+        throw new StoreError(
+          `sequence ${show(name)} was changed by others ${tries} times in a row: try again later`,
+        );
       if (tries > 1) await pause(systemTimer, backoff(tries, BACKOFF), false);
       result = await attempt(await read(name), true);
     }
@@ -130,7 +131,7 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
           if (to !== row) seen.set(name, to);
           return withOrigin({ first, step: row.step, count: row.blockSize * blocks }, to.generation);
         }
-        // The end is near; but a row from the past does not know.
+        // The limit is near. A row that may be out of date cannot decide this.
         if (!isFresh) return undefined;
         const taken = takeBlocks(named(row), blocks);
         return (await rows.swap(row, marked(taken.row))) ? taken.block : undefined;
@@ -141,7 +142,7 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
       if (!isBlock(tail)) refuse('tail', 'a run of ids: first, step and count', tail);
       const row = await rows.read(requireSequenceName(name));
       const next = row && returnTail(row, tail);
-      // One attempt: if others come in between, they have allocated.
+      // One attempt is enough: if others have changed the row, they have allocated.
       return next !== undefined && (await rows.swap(row as SequenceRow, marked(next)));
     },
   };
@@ -152,17 +153,17 @@ function infoOf(row: SequenceRow): SequenceInfo {
   return { ...info, exhausted: isOver(row) };
 }
 
-/** The row with a generation: one that another program has made gets it when it is first used. */
+/** The row with a generation. A row of another program gets its generation at its first use. */
 function named(row: SequenceRow): SequenceRow {
   return row.generation === 0 ? marked({ ...row, generation: randomNumber() }) : row;
 }
 
-/** The row with a fresh mark, as every swap and every alteration must put one. */
+/** The row with a fresh mark, for a swap or an alteration. */
 export function marked(row: SequenceRow): SequenceRow {
   return { ...row, mark: String(randomNumber()) };
 }
 
-/** A sequence that was a cycle is another one when it no longer is: what was taken in earlier rounds cannot come back. */
+/** A new generation for a sequence that becomes a cycle or stops being one: tails from earlier rounds cannot come back. */
 function newLife(row: SequenceRow, altered: SequenceRow): SequenceRow {
   return row.cycle === altered.cycle ? altered : { ...altered, generation: randomNumber() };
 }
@@ -171,7 +172,7 @@ function noSuchSequence(name: string): NoSuchSequenceError {
   return new NoSuchSequenceError(`there is no sequence ${show(name)}`);
 }
 
-/** 53 random bits. Not 0, which stands for rows that other programs have made. */
+/** A number of 53 random bits. Never 0, which stands for rows of other programs. */
 function randomNumber(): number {
   const [high, low] = crypto.getRandomValues(new Uint32Array(2)) as unknown as [number, number];
   return (high & 0x1fffff) * 2 ** 32 + low || 1;

@@ -11,16 +11,16 @@ const MAX_BATCH = 2 ** 24;
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
- * Hands out the ids of one sequence, from blocks that it fetches. Made by `Sequences.get`.
+ * A sequence that hands out ids from blocks which it fetches. Made by `Sequences.get`.
  *
  * @example
  * const orders = await sequences.get('orders');
  * const id = orders.take() ?? (await orders.next());
  */
 export class Sequence {
-  // The run that is being handed out: id number `#at` of it is `#first + #at · #step`. Only `#at` changes, and the product is
-  // of 32 bits, so that engines calculate with machine integers. `#stop` is where to look up: at the end, or before it where
-  // more should be fetched.
+  // The run that is being handed out: its id number `#at` is `#first + #at · #step`. Only `#at` changes. The product has 32 bits, so
+  // that engines calculate with machine integers. At `#stop` the slow path takes over: at the end of the run, or earlier where more
+  // ids should be fetched.
   #run: Block = { first: 0n, step: 1, count: 0 };
   #first = 0n;
   #firstNumber = 0;
@@ -28,14 +28,14 @@ export class Sequence {
   #at = 0;
   #stop = 0;
   #end = 0;
-  /** The same as `#stop` where all ids of the run are exact as numbers, and 0 where they are not. */
+  /** The same as `#stop` if all ids of the run are exact as numbers; otherwise 0. */
   #numberStop = 0;
 
   readonly name: string;
   readonly #supply: Supply;
   readonly #onClose: () => void;
   #closing: Promise<void> | undefined;
-  /** Batches are filled one after the other; while one lacks ids, those at hand are for it. */
+  /** Batches are filled one after the other. While a batch lacks ids, the ids at hand are reserved for it. */
   #lastBatch: Promise<unknown> | undefined;
   #isReserved = false;
 
@@ -46,7 +46,7 @@ export class Sequence {
     this.#onClose = onClose;
   }
 
-  /** An id if one is at hand, without waiting; `undefined` if not, or when the sequence is closed. */
+  /** Takes an id without waiting. Gives `undefined` if no id is at hand, or the sequence is closed. */
   take(): bigint | undefined {
     const at = this.#at;
     if (at === this.#stop) return this.#takeSlowly();
@@ -55,9 +55,9 @@ export class Sequence {
   }
 
   /**
-   * The same as a number.
+   * Takes an id as a number, without waiting.
    *
-   * @throws UnsafeIntegerError if the id is past ±(2^53 − 1); it stays at hand, for `take`
+   * @throws UnsafeIntegerError if the id is past ±(2^53 − 1); the id stays at hand for `take`
    */
   takeNumber(): number | undefined {
     const at = this.#at;
@@ -67,7 +67,7 @@ export class Sequence {
   }
 
   /**
-   * The next id. All who wait for one share a fetch.
+   * The next id. All callers that wait share one fetch.
    *
    * @throws SequenceExhaustedError when fewer ids are left than a block needs
    * @throws NoSuchSequenceError when the sequence has been removed
@@ -82,7 +82,7 @@ export class Sequence {
   /**
    * The next id as a number.
    *
-   * @throws UnsafeIntegerError if it is past ±(2^53 − 1); it stays at hand, for `next`
+   * @throws UnsafeIntegerError if the id is past ±(2^53 − 1); the id stays at hand for `next`
    * @throws as {@link next} does
    */
   nextNumber(): Promise<number> {
@@ -91,9 +91,9 @@ export class Sequence {
   }
 
   /**
-   * The next `count` ids, in the order of the sequence. Until they are there, ids at hand are kept for them.
+   * The next `count` ids, in the order of the sequence. While the batch waits, ids at hand are kept for it.
    *
-   * @throws as {@link next} does; then those that are at hand stay there
+   * @throws as {@link next} does; the ids at hand stay there
    */
   batch(count: number): Promise<bigint[]> {
     try {
@@ -141,8 +141,8 @@ export class Sequence {
   }
 
   /**
-   * Stops handing out ids and gives those at hand back, unless somebody has allocated since or the store cannot be
-   * reached: then they are a gap. Does nothing the second time.
+   * Stops handing out ids and gives the ids at hand back. If somebody has allocated since, or the store cannot be reached, these ids
+   * are a gap. A second call does nothing.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -158,10 +158,10 @@ export class Sequence {
     await this.#supply.close(tail);
   }
 
-  /** Waits until `take` gives something. */
+  /** Waits until `take` gives an id. */
   #await<T>(take: () => T | undefined): Promise<T> {
     return this.#wanting(1, async () => {
-      // Those who never wait for anything but ids would otherwise keep the answer of the store from being read.
+      // A caller that waits only for ids would otherwise keep the process from reading the store's answer.
       if (this.#supply.isFetching && this.#leftOfRun() > 0) await eventLoopTurn();
       for (;;) {
         const id = take();
@@ -172,7 +172,7 @@ export class Sequence {
     });
   }
 
-  /** Lets the supply know, while `work` goes on, that so many ids are waited for. */
+  /** Tells the supply that `count` more ids are waited for, as long as `work` takes. */
   async #wanting<T>(count: number, work: () => Promise<T>): Promise<T> {
     this.#supply.wanted += count;
     try {
@@ -182,7 +182,7 @@ export class Sequence {
     }
   }
 
-  /** At `#stop`: fetches ahead if it is time, and goes on to the next run if this one is used up. */
+  /** The slow path at `#stop`: fetches ahead if it is time, and goes on to the next run if this one is used up. */
   #lookUp(): boolean {
     if (this.#isReserved || this.#supply.isClosed) return false;
     if (this.#at === this.#end) {
@@ -195,7 +195,7 @@ export class Sequence {
     }
     const { lowWater, left } = this.#supply;
     if (lowWater > 0 && left <= lowWater) this.#supply.fetchAhead();
-    // The next look is where the water gets low, or else half-way to the end.
+    // The next stop is where few ids are left, or else half-way to the end.
     const rest = this.#leftOfRun();
     const ahead = left > lowWater ? Math.min(rest, left - lowWater) : Math.ceil(rest / 2);
     this.#stop = lowWater > 0 ? this.#at + ahead : this.#end;
@@ -209,7 +209,7 @@ export class Sequence {
     this.#firstNumber = Number(run.first);
     this.#step = run.step;
     this.#at = 0;
-    // Of 32 bits, see above: `| 0` tells the engine.
+    // `| 0` tells the engine that this is a number of 32 bits.
     this.#end = run.count | 0;
   }
 
@@ -217,7 +217,7 @@ export class Sequence {
     return this.#end - this.#at;
   }
 
-  // Apart from their quick halves, so that those are small enough to become part of the code that calls them.
+  // The slow paths are separate methods, so that engines can inline the fast ones.
   #takeSlowly(): bigint | undefined {
     return this.#lookUp() ? this.take() : undefined;
   }
@@ -229,7 +229,7 @@ export class Sequence {
     const id = this.#first + BigInt(Math.imul(this.#at, this.#step));
     if (!isSafe(id))
       throw new UnsafeIntegerError(
-        `sequence ${show(this.name)}: ${id} is past ±(2^53 − 1) and no exact number: use next() or take()`,
+        `sequence ${show(this.name)}: ${id} is past ±(2^53 − 1), so it is not exact as a number: use next() or take()`,
       );
     this.#at++;
     return Number(id);

@@ -6,22 +6,22 @@ import type { BlockSource, SequenceChanges, SequenceInfo, SequenceOptions, Seque
 import { type Prefetch, prefetchPolicy } from './prefetch.js';
 import { Sequence } from './sequence.js';
 
-/** How a sequence is drawn from. */
+/** Options of `Sequences.get`. */
 export interface SequenceUse {
-  /** Where the blocks come from, in the place of the store's own allocation; e.g. `postgresSequence(…)`. */
+  /** A source of blocks other than the store, for example `postgresSequence(…)`. */
   readonly source?: BlockSource;
   /**
-   * How far to fetch ahead. `'adaptive'`, the default, as much as the rate of the moment needs; a number is how many blocks
-   * to keep ahead, from 0, which takes exactly one block when it is needed, to 1000.
+   * The number of blocks to keep ahead, from 0 to 1000. With 0, exactly one block is taken when it is needed. `'adaptive'`, the
+   * default, keeps as many as the present rate needs.
    */
   readonly prefetch?: Prefetch;
 }
 
-/** One store for all sequences, or a `default` and others for the sequences of their names. */
+/** One store for all sequences, or a `default` store and further stores by the names of sequences. */
 export type SequenceStores = SequenceStore | { default: SequenceStore; [sequence: string]: SequenceStore };
 
 /**
- * Defines sequences in a store, and gives one {@link Sequence} for each name.
+ * A factory of sequences: defines them in a store, and gives one {@link Sequence} for each name.
  *
  * @example
  * const sequences = new Sequences(await openStore('sqlite:./ids.db'));
@@ -34,7 +34,7 @@ export class Sequences {
   readonly #named: ReadonlyMap<string, SequenceStore>;
   readonly #open = new Map<string, Opened>();
 
-  /** @throws InvalidOptionError when what is given is neither a store nor an object with a store `default` */
+  /** @throws InvalidOptionError when `stores` is neither a store nor an object with a store `default` */
   constructor(stores: SequenceStores) {
     const { default: fallback, ...named } = isStore(stores) ? { default: stores } : (stores ?? {});
     for (const [name, store] of Object.entries({ ...named, default: fallback }))
@@ -46,8 +46,8 @@ export class Sequences {
   /**
    * Defines a sequence.
    *
-   * @throws SequenceExistsError when there is one of that name
-   * @throws InvalidOptionError naming the option that is wrong; nothing is defined then
+   * @throws SequenceExistsError when a sequence of that name exists
+   * @throws InvalidOptionError naming the wrong option; nothing is defined
    */
   async define(name: string, options: SequenceOptions = {}): Promise<SequenceInfo> {
     requireKnown('options', options, DEFINABLE);
@@ -57,21 +57,25 @@ export class Sequences {
   }
 
   /**
-   * Alters a sequence, also while it is used: blocks that have been taken stay as they are.
+   * Alters a sequence, also while it is used. Blocks that were taken before stay as they are.
    *
-   * @throws NoSuchSequenceError when there is none of that name
-   * @throws InvalidOptionError naming the change that is wrong; nothing is altered then
+   * @throws NoSuchSequenceError when there is no sequence of that name
+   * @throws InvalidOptionError naming the wrong change; nothing is altered
    */
   async alter(name: string, changes: SequenceChanges): Promise<SequenceInfo> {
     return this.#storeOf(name).alterSequence(name, changes);
   }
 
-  /** @throws NoSuchSequenceError when there is none of that name */
+  /**
+   * The definition and the state of a sequence.
+   *
+   * @throws NoSuchSequenceError when there is no sequence of that name
+   */
   async describe(name: string): Promise<SequenceInfo> {
     return this.#storeOf(name).describeSequence(name);
   }
 
-  /** All sequences, by name. */
+  /** All sequences, sorted by name. */
   async list(): Promise<SequenceInfo[]> {
     const lists = [this.#default.listSequences(), ...[...this.#named.values()].map((s) => s.listSequences())];
     const [common = [], ...named] = await Promise.all(lists);
@@ -83,9 +87,9 @@ export class Sequences {
   }
 
   /**
-   * Removes a sequence. Those who have blocks of it go on to hand them out, and find it gone when they need another.
+   * Removes a sequence. Processes that have a block hand it out to its end, and get a `NoSuchSequenceError` after it.
    *
-   * @throws NoSuchSequenceError when there is none of that name
+   * @throws NoSuchSequenceError when there is no sequence of that name
    */
   async remove(name: string): Promise<void> {
     await this.#storeOf(name).removeSequence(name);
@@ -93,10 +97,10 @@ export class Sequences {
   }
 
   /**
-   * The sequence of that name, always the same one until it is closed.
+   * The sequence of that name: always the same object until it is closed.
    *
    * @throws NoSuchSequenceError when it is not defined
-   * @throws InvalidOptionError when an option is wrong, or not the one that the sequence is open with
+   * @throws InvalidOptionError when an option is wrong, or differs from the option that the sequence is open with
    */
   async get(name: string, use: SequenceUse = {}): Promise<Sequence> {
     requireSequenceName(name);
@@ -106,7 +110,9 @@ export class Sequences {
     if (open !== undefined) {
       for (const option of ['source', 'prefetch'] as const)
         if (use[option] !== undefined && use[option] !== open.use[option])
-          throw new InvalidOptionError(`sequence ${show(name)} is open with another ${option}`);
+          throw new InvalidOptionError(
+            `sequence ${show(name)} is open with another ${option}: use the same options, or close it first`,
+          );
       return open.sequence;
     }
     const { source, prefetch = 'adaptive' } = use;
@@ -132,7 +138,7 @@ export class Sequences {
     }
     const store = this.#storeOf(name);
     const { blockSize } = await store.describeSequence(name);
-    // What another program has set to 0 is refused when a block is taken, and may be mended before.
+    // Another program may have set the block size to 0. The first allocation refuses that, so it may still be corrected.
     const policy = prefetchPolicy(prefetch, blockSize >= 1 ? blockSize : undefined);
     return new Sequence(name, storeSource(store, name), policy, onClose);
   }
@@ -146,7 +152,7 @@ export class Sequences {
   }
 }
 
-/** A sequence in use, and how it is drawn from. */
+/** A sequence in use, and its options. */
 interface Opened {
   readonly use: SequenceUse;
   readonly sequence: Promise<Sequence>;

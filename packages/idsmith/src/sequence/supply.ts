@@ -4,27 +4,27 @@ import { endOf, isBlock, partOf, withOrigin } from './block.js';
 import type { Block, BlockSource } from './port.js';
 import type { PrefetchPolicy } from './prefetch.js';
 
-/** From the first id of a run to the end of it, so that what is added to the first is of 32 bits. */
+/** The longest distance from the first id of a run to its end. Offsets within a run then fit 32 bits. */
 const LONGEST_SPAN = 2 ** 30;
 
-/** The runs of ids that a sequence has at hand beyond the one it is handing out, and the fetching of more. */
+/** The runs of ids at hand after the one that is being handed out. Fetches more. */
 export class Supply {
   readonly #name: string;
   readonly #source: BlockSource;
   readonly #policy: PrefetchPolicy;
   readonly #leftOfRun: () => number;
   #runs: Block[] = [];
-  /** How many ids they have. */
+  /** The number of ids in `#runs`, kept up to date so that nobody has to sum them up. */
   #waiting = 0;
   #fetching: Promise<void> | undefined;
   #closed = false;
-  /** All ids that were ever fetched, and how many of them were handed out when the last fetch began. */
+  /** The number of all ids that were fetched, and the number of ids handed out when the last fetch began. */
   #fetched = 0;
   #handedOut = 0;
-  /** How many ids are being waited for. */
+  /** The number of ids that callers wait for. */
   wanted = 0;
 
-  /** @param leftOfRun how many ids are left of the run that is being handed out */
+  /** @param leftOfRun gives the number of ids left in the run that is being handed out */
   constructor(name: string, source: BlockSource, policy: PrefetchPolicy, leftOfRun: () => number) {
     this.#name = name;
     this.#source = source;
@@ -40,22 +40,22 @@ export class Supply {
     return this.#closed;
   }
 
-  /** How many ids are at hand in all; none once it is closed. */
+  /** The number of all ids at hand; 0 after the supply is closed. */
   get left(): number {
     return this.#closed ? 0 : this.#waiting + this.#leftOfRun();
   }
 
-  /** With that many ids or fewer at hand it is time to fetch ahead. */
+  /** The number of ids at hand at which the next fetch begins. */
   get lowWater(): number {
     return this.#policy.lowWater;
   }
 
-  /** Whether it fetches before ids are asked for. */
+  /** True when ids are fetched before they are needed. */
   get isAhead(): boolean {
     return this.#policy.isAhead;
   }
 
-  /** The next run, or the beginning of it if it spans more than 31 bits. */
+  /** The next run. A run that spans more than 31 bits is given in parts. */
   shift(): Block | undefined {
     const run = this.#runs.shift();
     if (run === undefined) return undefined;
@@ -68,9 +68,9 @@ export class Supply {
   }
 
   /**
-   * Adds a run. Those who call while that goes on share the one fetch.
+   * Fetches a run. Callers during a fetch share it.
    *
-   * @throws whatever the source does
+   * @throws the error of the source
    */
   fetch(): Promise<void> {
     if (this.#closed) return Promise.reject(this.#closedError());
@@ -80,13 +80,13 @@ export class Supply {
     return this.#fetching;
   }
 
-  /** The same for nobody in particular: if it fails, those who need an id will learn it. */
+  /** Fetches a run in the background. A failure is dropped: the next caller that needs an id fetches again and gets the error. */
   fetchAhead(): void {
     if (!this.#closed && !this.#fetching) this.fetch().catch(() => {});
   }
 
   async #load(): Promise<void> {
-    // Those who ask in the same moment are counted in.
+    // Callers of the same moment are counted in.
     await undefined;
     if (this.#closed) throw this.#closedError();
     const blocks = this.#policy.blocksToFetch(this.left, this.wanted);
@@ -106,24 +106,26 @@ export class Supply {
   }
 
   #closedError(): InvalidOptionError {
-    return new InvalidOptionError(`sequence ${show(this.#name)} is closed: get it again`);
+    return new InvalidOptionError(
+      `sequence ${show(this.#name)} is closed: get it again with Sequences.get()`,
+    );
   }
 
-  /** Gives back what is left, the current run's end included, as far as it is the source's last. */
+  /** Gives the unused ids back, including the end of the current run, as far as they are the last ones that the source gave. */
   async close(current: Block | undefined): Promise<void> {
     this.#closed = true;
     await this.#fetching?.catch(() => {});
     const tails = joined(current ? [current, ...this.#runs] : this.#runs);
     this.#runs = [];
     for (const tail of tails.reverse()) {
-      // If the store cannot be reached the tail is a gap, as it is when others have allocated since.
+      // If the store cannot be reached, or others have allocated since, the tail is a gap.
       const isTaken = await this.#giveBack(tail).catch(() => false);
       if (!isTaken) return;
     }
   }
 }
 
-/** What a source gives, if it can be handed out: sources may be anybody's, and may use their objects again. */
+/** A copy of the run that a source gave, after a check. Users write sources, and may use their objects again. */
 function requireRun(name: string, run: Block): Block {
   if (isBlock(run)) return withOrigin({ first: run.first, step: run.step, count: run.count }, run.origin);
   const { first, step, count } = (run ?? {}) as Partial<Block>;
@@ -133,7 +135,7 @@ function requireRun(name: string, run: Block): Block {
   );
 }
 
-/** Runs that follow each other as one. */
+/** The runs, with those that follow each other joined. */
 function joined(runs: readonly Block[]): Block[] {
   const result: Block[] = [];
   for (const run of runs) {

@@ -2,7 +2,7 @@ import { StoreError } from '../errors.js';
 import { show } from '../options.js';
 import { type SequenceRow, UNMARKED } from '../sequence/blocks.js';
 
-/** A row but for its name, its mark and `next`, as JSON. Numbers that may have 64 bits are text. */
+/** A row as JSON, without its name, its mark and `next`. Numbers that may have 64 bits are text. */
 export interface Definition {
   readonly start: string | null;
   readonly blockSize: number;
@@ -14,7 +14,7 @@ export interface Definition {
   readonly generation: number;
 }
 
-/** Always with the same fields in the same order, so that its text can be compared. */
+/** The definition in a row. Its fields always have the same order, so that texts can be compared. */
 export function definitionOf(row: SequenceRow): Definition {
   return {
     start: row.start === undefined ? null : String(row.start),
@@ -30,7 +30,7 @@ export function definitionOf(row: SequenceRow): Definition {
 
 export const encodeDefinition = (row: SequenceRow) => JSON.stringify(definitionOf(row));
 
-/** The row of a definition that was kept, of its `next` and of its mark. */
+/** The row of a stored definition, with its `next` and its mark. */
 export function rowOf(name: string, definition: Definition, next: string, mark = UNMARKED): SequenceRow {
   const { start, min, max } = definition;
   return {
@@ -44,16 +44,19 @@ export function rowOf(name: string, definition: Definition, next: string, mark =
   };
 }
 
-/** @throws StoreError when something else has put there what is no row */
+/** @throws StoreError when the stored text is not a row */
 export function decodeRow(name: string, definition: string, next: string, mark?: string): SequenceRow {
   return readable(name, () => rowOf(name, JSON.parse(definition), next, mark));
 }
 
-/** What `decode` gives. */
+/** The result of `decode`. @throws StoreError naming the sequence when `decode` fails */
 export function readable<T>(name: string, decode: () => T): T {
   try {
     return decode();
   } catch (error) {
-    throw new StoreError(`what is kept of sequence ${show(name)} cannot be read`, { cause: error });
+    throw new StoreError(
+      `the stored data of sequence ${show(name)} cannot be read: another program may have written it`,
+      { cause: error },
+    );
   }
 }

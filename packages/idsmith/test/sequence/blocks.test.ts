@@ -172,7 +172,7 @@ describe('limits', () => {
 
   it('says how many ids are left and how many a block needs', () => {
     expect(() => takeBlocks(define({ max: 5, blockSize: 6 }), 1)).toThrow(
-      'sequence "x" is at its end: ids left 5, needed for a block 6',
+      'sequence "x" is at its end: 5 ids are left, and a block needs 6',
     );
   });
 });

@@ -1,7 +1,7 @@
 import { canMove, type SequenceRow } from '../../sequence/blocks.js';
 import type { SequenceRows } from '../../sequence/rows.js';
 
-/** Rows in the memory of this process. */
+/** Sequence rows in the memory of this process. */
 export function memoryRows(): SequenceRows {
   const rows = new Map<string, SequenceRow>();
   const isLike = (row: SequenceRow | undefined, other: SequenceRow, but: string[]): row is SequenceRow =>

@@ -1,19 +1,19 @@
 import { InvalidOptionError, StoreError } from '../../errors.js';
 import { show } from '../../options.js';
 
-/** A sequence or synonym as users name it; without an owner, it is looked for as Oracle does. */
+/** A sequence or synonym as users name it. A name without an owner is looked up by Oracle's rules. */
 export interface OracleName {
   readonly owner: string | undefined;
   readonly name: string;
 }
 
-/** A sequence as Oracle's dictionary has it: exact names, which are to be quoted. */
+/** A sequence in Oracle's dictionary: exact names, which must be quoted. */
 export type OracleSequence = OracleName & { readonly owner: string };
 
 /** Runs a query and gives its rows, each with its columns in order. */
 export type OracleQuery = (sql: string, binds: string[]) => Promise<unknown[][]>;
 
-/** Synonyms of synonyms; Oracle itself refuses circles. */
+/** The longest chain of synonyms. Oracle itself refuses circles. */
 const MAX_SYNONYMS = 16;
 
 const SCHEMA = `SELECT SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA') AS current_schema FROM dual`;
@@ -26,7 +26,7 @@ const LOOK_UP = `SELECT 'SEQUENCE' AS kind, sequence_owner AS owner, sequence_na
 /**
  * The parts of a name that needs no quotes, in upper case, as Oracle keeps such names.
  *
- * @throws InvalidOptionError when it is none
+ * @throws InvalidOptionError when the name needs quotes
  */
 export function parseOracleName(sequenceName: string): OracleName {
   const identifier = '[A-Za-z][\\w$#]{0,127}';
@@ -65,7 +65,7 @@ export async function findOracleSequence(
     wanted = entry.name;
   }
   throw new StoreError(
-    `sequence ${show(name)}: more than ${MAX_SYNONYMS} synonyms lead from one to the next`,
+    `sequence ${show(name)} is behind more than ${MAX_SYNONYMS} synonyms: name the sequence itself`,
   );
 }
 

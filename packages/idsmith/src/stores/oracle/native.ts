@@ -4,12 +4,12 @@ import type { BlockSource } from '../../sequence/port.js';
 import { type NativeSequenceOptions, nativeSource, sequenceNameOf } from '../sql/native-source.js';
 import { findOracleSequence, type OracleQuery, type OracleSequence, parseOracleName } from './names.js';
 
-/** What is needed of a `Connection` of the package `oracledb`. */
+/** The used part of a `Connection` of the package `oracledb`. */
 export interface OracleConnection {
   execute(sql: string, binds: unknown[]): Promise<{ rows?: unknown[] | undefined }>;
 }
 
-/** What is needed of a `Pool` of the package `oracledb`. */
+/** The used part of a `Pool` of the package `oracledb`. */
 export interface OraclePool {
   getConnection(): Promise<OracleConnection & { close(): Promise<void> }>;
 }
@@ -35,7 +35,7 @@ export function oracleSequence(
   return nativeSource(name, options, selectOf(query, name, sequenceName, options), faultOf);
 }
 
-/** The statements that draw a value, whichever the options ask for. */
+/** The function that draws a value, by the options. */
 function selectOf(
   query: OracleQuery,
   name: string,
@@ -44,7 +44,7 @@ function selectOf(
 ): () => Promise<unknown[][]> {
   if (sql !== undefined) return () => query(sql, []);
   const wanted = parseOracleName(sequenceName);
-  // Without blocks no increment is needed, and Oracle itself finds the sequence.
+  // Without blocks the increment is not needed, and Oracle itself finds the sequence.
   if (optimizer === 'none')
     return () => query(`SELECT ''||${sequenceName}.NEXTVAL AS next_value FROM dual`, []);
   let found: OracleSequence | undefined;
@@ -52,7 +52,7 @@ function selectOf(
     try {
       const sequence = found ?? (await findOracleSequence(query, wanted));
       const rows = sequence === undefined ? [] : await drawWithIncrement(query, name, sequence);
-      // After a failure the name is looked up anew: its synonym may stand for another sequence by then.
+      // After a failure the name is looked up again: its synonym may stand for another sequence now.
       found = rows.length === 0 ? undefined : sequence;
       return rows;
     } catch (error) {
@@ -63,18 +63,18 @@ function selectOf(
 }
 
 /**
- * A value with the increment that is certain to separate it from its neighbours.
+ * A value with an increment that surely separates it from its neighbours.
  *
- * Oracle reads its dictionary as of the beginning of a statement, and NEXTVAL as of now: an ALTER SEQUENCE may be in between.
- * Therefore the increment is read again after the value. Where the two differ, the value belongs to one of them, and a block
- * of the smaller one overlaps no other.
+ * Oracle reads its dictionary as of the beginning of a statement, and NEXTVAL as of now. An ALTER SEQUENCE may run in between. So the
+ * increment is read again after the value. If the two increments differ, the value belongs to one of them, and a block of the smaller
+ * size overlaps no other block.
  */
 async function drawWithIncrement(
   query: OracleQuery,
   name: string,
   { owner, name: sequence }: OracleSequence,
 ): Promise<unknown[][]> {
-  // Concatenation with nothing makes text of a number, which the driver then does not round.
+  // Concatenation with an empty text turns a number into text, which the driver does not round.
   const columns = `''||increment_by AS step, ''||min_value AS lowest, ''||max_value AS highest
     FROM all_sequences WHERE sequence_owner = :1 AND sequence_name = :2`;
   const [drawn] = await query(`SELECT ''||"${owner}"."${sequence}".NEXTVAL AS next_value, ${columns}`, [
@@ -87,12 +87,14 @@ async function drawWithIncrement(
   return [[value, smaller(name, String(before), String(later[0])), ...limits]];
 }
 
-/** @throws StoreError when they differ in sign: the value is given up */
+/** The smaller increment. @throws StoreError when they differ in sign; the value is given up */
 function smaller(name: string, before: string, after: string): string {
   if (before === after) return before;
   const [was, is] = [BigInt(before), BigInt(after)];
   if (was < 0n !== is < 0n)
-    throw new StoreError(`sequence ${show(name)}: INCREMENT BY was altered from ${was} to ${is} meanwhile`);
+    throw new StoreError(
+      `sequence ${show(name)}: INCREMENT BY was altered from ${was} to ${is} during the call: try again`,
+    );
   return was * was < is * is ? before : after;
 }
 
@@ -100,7 +102,7 @@ function queryOf(client: OraclePool | OracleConnection): OracleQuery {
   const run = runner(client);
   return async (sql, binds) => {
     const { rows } = await run(sql, binds);
-    // Rows are arrays or objects, as the settings of the driver have it.
+    // Rows are arrays or objects, depending on the settings of the driver.
     return (rows ?? []).map((row) => Object.values(row as object));
   };
 }
@@ -115,7 +117,7 @@ function runner(client: OraclePool | OracleConnection): OracleConnection['execut
     try {
       return await connection.execute(sql, binds);
     } finally {
-      // What was read counts, whether or not the connection goes back well.
+      // The value counts, even if the connection cannot be given back.
       await connection.close().catch(() => {});
     }
   };

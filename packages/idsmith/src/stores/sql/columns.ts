@@ -3,10 +3,10 @@ import { show } from '../../options.js';
 import type { Move, SequenceRow } from '../../sequence/blocks.js';
 import { plainText } from './values.js';
 
-// Another program may have made `id_sequences` with columns of its own choice. MySQL in its non-strict mode writes the nearest
-// number that a column holds, and says nothing: the same ids would be given out again. So nothing is written that does not fit.
+// Another program may have created `id_sequences` with narrow columns. MySQL in its non-strict mode writes the nearest number that a
+// column can hold, without an error, and the same ids would be given out again. So nothing is written that does not fit.
 
-/** The lowest and the highest number that a column holds. */
+/** The lowest and the highest number that a column can hold. */
 export interface Range {
   readonly low: bigint;
   readonly high: bigint;
@@ -22,17 +22,17 @@ const BITS = new Map([
 ]);
 
 /**
- * A column that reaches as far as the narrowest of upstream's own, `DECIMAL(12,0)`, serves a sequence without limits until the
- * column itself ends. In a narrower one a sequence needs limits that fit.
+ * The highest number of `DECIMAL(12,0)`, the narrowest column of upstream's tables. In a column of at least this width a sequence needs
+ * no limits, and goes as far as the column does. In a narrower column a sequence needs limits that fit.
  */
 const FAR = 10n ** 12n - 1n;
 
-/** Types that do not hold every whole number, or hold it as something else. */
+/** Types that cannot hold every whole number exactly. */
 const NO_NUMBERS = /^(float|double|real|money|bit|year|bool|json|enum|set|date|time)|char|text|blob|binary/;
 
 /**
- * The range of a column of that type, as the database writes it: `int(10) unsigned`, `numeric(12,0)`. `undefined` where the type
- * sets no limit or is unknown; `'inexact'` where it is no type for whole numbers.
+ * The range of a column type, as the database writes it: `int(10) unsigned`, `numeric(12,0)`. `undefined` where the type sets no limit
+ * or is unknown. `'inexact'` where the type is not for whole numbers.
  *
  * @example
  * rangeOfType('decimal(10,0)'); // { low: -9999999999n, high: 9999999999n }
@@ -56,7 +56,7 @@ export function rangeOfType(type: string): Range | 'inexact' | undefined {
   return NO_NUMBERS.test(text) ? 'inexact' : undefined;
 }
 
-/** The number that each column keeps of a row. A sequence that descends has a negative block size, see `sql.ts`. */
+/** The numbers of a row by their columns. The block size of a descending sequence is negative, see {@link signedBlockSize}. */
 function numbersOf(row: SequenceRow): [column: string, value: bigint | number | undefined][] {
   return [
     ['first_id', row.start],
@@ -70,20 +70,20 @@ function numbersOf(row: SequenceRow): [column: string, value: bigint | number | 
   ];
 }
 
-/** The block size as the table has it: negative if the sequence descends. */
+/** The block size in the table: negative if the sequence descends. */
 export const signedBlockSize = ({ step, blockSize }: SequenceRow) => (step < 0 ? -blockSize : blockSize);
 
-/** Where a sequence stands at most, after its last id. */
+/** The highest value of `next_block_start`, after the last id. */
 const endOf = ({ step, min, max }: SequenceRow) => (step > 0 ? max : min) + BigInt(step);
 
-/** What the columns of `id_sequences` hold, once somebody has looked. */
+/** The types and ranges of the columns of `id_sequences`, after `learn` has read them. */
 export class Columns {
   readonly #widening: (column: string) => string;
   readonly #types = new Map<string, string>();
   readonly #ranges = new Map<string, Range>();
   #nameLength = Number.POSITIVE_INFINITY;
 
-  /** @param widening gives the statement that makes a column as wide as one of ours */
+  /** @param widening gives the statement that makes a column as wide as in a table of idsmith */
   constructor(widening: (column: string) => string) {
     this.#widening = widening;
   }
@@ -118,7 +118,7 @@ export class Columns {
   }
 
   /**
-   * Checks that the table can keep a row as it is.
+   * Checks that the table can hold a row.
    *
    * @throws StoreError naming the column, its type and the statement that makes it wider
    */
@@ -133,7 +133,7 @@ export class Columns {
   }
 
   /**
-   * Checks that `next_block_start` holds what the sequence comes to in the end.
+   * Checks that `next_block_start` can hold the end of the sequence.
    *
    * @throws StoreError as {@link requireRow} does
    */
@@ -146,7 +146,7 @@ export class Columns {
     throw this.#tooNarrow(row, 'next_block_start', endOf(row), otherwise);
   }
 
-  /** Whether `next_block_start` holds what the sequence comes to in the end. */
+  /** Tells whether `next_block_start` can hold the end of the sequence. */
   reaches(row: SequenceRow): boolean {
     const range = this.#ranges.get('next_block_start');
     if (range === undefined || range.high >= FAR) return true;
@@ -155,9 +155,9 @@ export class Columns {
   }
 
   /**
-   * The part of a move that `next_block_start` can make.
+   * The part of a move that fits into `next_block_start`.
    *
-   * @throws StoreError when it can make none of it
+   * @throws StoreError when no part fits
    */
   narrow(row: SequenceRow, { delta, low, high }: Move): Move {
     const range = this.#ranges.get('next_block_start');
@@ -168,7 +168,7 @@ export class Columns {
     return narrowed;
   }
 
-  /** The error for a move that `next_block_start` cannot make. */
+  /** The error for a move that does not fit into `next_block_start`. */
   tooFar(row: SequenceRow, delta: bigint): StoreError {
     return this.#tooNarrow(row, 'next_block_start', row.next + delta);
   }

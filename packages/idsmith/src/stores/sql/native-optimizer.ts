@@ -5,13 +5,13 @@ import type { Block } from '../../sequence/port.js';
 /** The ids that a value of a database's sequence stands for. The names are Hibernate's. */
 export type Optimizer = 'pooled-lo' | 'pooled' | 'none';
 
-/** One value of a sequence, and the sequence's definition at that moment. */
+/** One value of a sequence, and the definition of the sequence at that moment. */
 export interface Reading {
   readonly value: bigint;
   readonly increment: bigint;
   readonly min: bigint | undefined;
   readonly max: bigint | undefined;
-  /** The first value that the sequence ever gave, if it is known. */
+  /** The first value of the sequence, if it is known. */
   readonly start: bigint | undefined;
 }
 
@@ -22,7 +22,7 @@ interface Place {
   readonly direction: bigint;
 }
 
-/** Ids from here on are free; behind here, blocks of a larger increment may have taken ids, `reach` of them at most. */
+/** The place from which on ids are free. Before it, blocks of a larger increment may have taken at most `reach` ids. */
 interface Boundary {
   readonly from: bigint;
   readonly reach: bigint;
@@ -32,8 +32,8 @@ interface Boundary {
  * Makes blocks of the values that one source draws. With INCREMENT BY 50 the value 101 stands for 101 to 150 as
  * `'pooled-lo'`, for 52 to 101 as `'pooled'`, and for itself as `'none'`.
  *
- * The sequence may be altered meanwhile, and other programs draw from it, too. The reader remembers the last value, and
- * leaves out ids that a block of another increment may hold.
+ * The sequence may be altered between two values, and other programs draw from it, too. The reader remembers the last value, and leaves
+ * out ids that a block of another increment may have taken.
  */
 export class BlockReader {
   readonly #name: string;
@@ -51,7 +51,7 @@ export class BlockReader {
    * The block that a value stands for; `undefined` if all of its ids may have been given out.
    *
    * @throws SequenceExhaustedError when the block would pass the limit of the sequence
-   * @throws StoreError when the sequence has changed its direction, so that its ids come again
+   * @throws StoreError when the sequence has changed its direction, so that its ids would repeat
    */
   read(reading: Reading): Block | undefined {
     const direction = reading.increment < 0n ? -1n : 1n;
@@ -76,7 +76,7 @@ export class BlockReader {
     const limit = direction > 0n ? max : min === undefined ? undefined : -min;
     if (limit !== undefined && end > limit)
       throw new SequenceExhaustedError(
-        `sequence ${show(this.#name)} gave ${value}, and a block of ${size} would pass its limit`,
+        `sequence ${show(this.#name)} gave ${value}, and a block of ${size} ids from there would exceed its limit`,
       );
     this.#boundary = boundaryOf(place, this.#last) ?? this.#boundary;
     // A value far behind the boundary is of a sequence that was restarted on purpose.
@@ -111,8 +111,8 @@ export class BlockReader {
   #turned(last: Place, place: Place): StoreError {
     const [was, is] = [last, place].map(({ size, direction }) => size * direction);
     return new StoreError(
-      `sequence ${show(this.#name)}: INCREMENT BY has changed its direction, from ${was} to ${is}, so that ids would ` +
-        'come again: create another sequence',
+      `sequence ${show(this.#name)}: INCREMENT BY has changed its direction, from ${was} to ${is}, so ids would ` +
+        'repeat: create another sequence',
     );
   }
 }

@@ -4,38 +4,38 @@ import type { Block, BlockSource } from '../../sequence/port.js';
 import { requireTimeout, withTimeout } from '../../support/timeout.js';
 import { BlockReader, type Optimizer, type Reading } from './native-optimizer.js';
 
-/** How a sequence of the database itself is found and read. */
+/** Options of a native sequence: a sequence of the database itself. */
 export interface NativeSequenceOptions {
-  /** The sequence in the database, with its schema if need be. Default: the name and `_seq`. */
+  /** The sequence in the database, with its schema where necessary. Default the name and `_seq`. */
   readonly sequenceName?: string;
   /**
-   * The ids that a value stands for; all programs that draw from the sequence must agree. `'pooled-lo'`, the default: the
-   * value and those after it, INCREMENT BY in all. `'pooled'`, the default of Hibernate: the value and those before it.
-   * `'none'`: the value alone.
+   * The ids that a value stands for. All programs that draw from the sequence must agree on this. `'pooled-lo'`, the default: the
+   * value and the ids after it, INCREMENT BY in all. `'pooled'`, the default of Hibernate: the value and the ids before it. `'none'`:
+   * the value alone.
    */
   readonly optimizer?: Optimizer;
   /**
-   * The value that the sequence starts with, which `'pooled'` gives alone, as Hibernate does. Default: the START WITH of the
-   * sequence; where the database does not tell it (Oracle), the first value that is drawn is given alone.
+   * The first value of the sequence, which `'pooled'` gives alone, as Hibernate does. Default the START WITH of the sequence. Oracle
+   * does not tell START WITH, and the first value that is drawn is given alone.
    */
   readonly initialValue?: bigint | number;
   /**
    * A statement of your own, without parameters. Its one row has the next value, the increment, the lowest and the highest
-   * value of the sequence, and the value that it starts with, in this order. What is not needed can be left out at the end.
+   * value of the sequence, and its first value, in this order. Columns that are not needed can be left out at the end.
    */
   readonly sql?: string;
-  /** How long the database may take to answer, ms. Default 10,000. */
+  /** The longest time for an answer of the database, ms. Default 10,000. */
   readonly timeout?: number;
 }
 
 const KNOWN = ['sequenceName', 'optimizer', 'initialValue', 'sql', 'timeout'];
 const OPTIMIZERS = ['pooled-lo', 'pooled', 'none'];
 
-/** How often a value may be drawn in vain before it is an error. */
+/** The most values that are drawn without finding a free id. */
 const MAX_DRAWS = 100;
 
 /**
- * The sequence's name in the database, if no statement of the user's own is given.
+ * The sequence's name in the database, for sources without a statement of the user.
  *
  * @throws InvalidOptionError naming the option that is wrong
  */
@@ -48,11 +48,11 @@ export function sequenceNameOf(name: unknown, options: NativeSequenceOptions): s
   return sequenceName ?? `${name}_seq`;
 }
 
-/** What a database's error means. */
+/** The meaning of a database's error. */
 export type NativeFault = 'exhausted' | 'missing' | undefined;
 
 /**
- * The blocks that a statement gives.
+ * A source of the blocks that a statement gives.
  *
  * @throws InvalidOptionError naming the option that is wrong
  */
@@ -84,7 +84,7 @@ export function nativeSource(
       throw asIdError(name, error, faultOf(error));
     }
     throw new StoreError(
-      `sequence ${show(name)}: INCREMENT BY was lowered, and larger blocks may hold ids before ${reader.firstFree}: ` +
+      `sequence ${show(name)}: INCREMENT BY was lowered, and larger blocks may have taken the ids before ${reader.firstFree}: ` +
         `restart the sequence with ${reader.firstFree}`,
     );
   };
@@ -92,7 +92,7 @@ export function nativeSource(
   return { allocate };
 }
 
-/** @throws InvalidOptionError unless it is a whole number that the optimizer has a use for */
+/** @throws InvalidOptionError unless the value is a whole number that the optimizer uses */
 function startOf(initialValue: unknown, optimizer: Optimizer): bigint | undefined {
   if (initialValue === undefined) return undefined;
   if (optimizer !== 'pooled')
@@ -102,7 +102,7 @@ function startOf(initialValue: unknown, optimizer: Optimizer): bigint | undefine
   refuse('initialValue', 'a bigint or a whole number within ±(2^53 − 1)', initialValue);
 }
 
-/** What a row says. Columns may be text, bytes or numbers. */
+/** The values in a row. Columns may be text, bytes or numbers. */
 function readingOf(name: string, row: object, optimizer: Optimizer): Reading {
   const [value, increment, min, max, start] = Object.values(row).map(wholeNumber);
   const isWhole = value !== undefined && increment !== undefined && increment !== 0n;
@@ -117,7 +117,7 @@ function readingOf(name: string, row: object, optimizer: Optimizer): Reading {
 
 function wholeNumber(column: unknown): bigint | undefined {
   const text = column instanceof Uint8Array ? new TextDecoder().decode(column) : String(column);
-  // A number that a driver may have rounded is no answer.
+  // A driver may have rounded a number that is not exact.
   if (typeof column === 'number' && !Number.isSafeInteger(column)) return undefined;
   return /^-?\d+$/.test(text) ? BigInt(text) : undefined;
 }

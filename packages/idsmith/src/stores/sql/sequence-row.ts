@@ -16,13 +16,13 @@ export const NUMBERS = [
   'swap_mark',
 ];
 
-/** A sequence, as messages call it. */
+/** The name of a sequence in messages. */
 export const called = (name: string) => `sequence ${show(name)}`;
 
 /**
- * A row of `id_sequences`: the name, the numbers and whether it is exhausted.
+ * The sequence row of a row of `id_sequences`: its name, its numbers and the flag `exhausted`.
  *
- * @throws RangeError when a column has what no sequence can have
+ * @throws RangeError when a column has a value that no sequence can have
  * @throws StoreError when the row has lost its columns in a copy
  */
 export function sequenceRow(row: unknown): SequenceRow {
@@ -45,17 +45,17 @@ export function sequenceRow(row: unknown): SequenceRow {
     generation: exactInteger(of('generation'), generation),
     mark: String(exactBigInt(of('swap_mark'), mark)),
   };
-  // Only another program can have written this. The same ids would be given out for ever.
+  // Only another program can have written a 0. The same ids would be given out forever.
   if (result.step === 0) throw new RangeError(`${of('step')} is 0`);
   if (signedSize < 0 && result.step > 0) throw lostColumns(name, signedSize, result.step);
   return { ...result, blockSize: result.step < 0 ? Math.abs(signedSize) : signedSize };
 }
 
-/** The direction of a sequence is in `step`, which a copy of four columns leaves behind. */
+/** The error for a row whose `step` was lost in a copy of four columns, and with it the direction. */
 function lostColumns(name: string, size: number, step: number): StoreError {
   return new StoreError(
     `block_size of ${called(name)} is ${size}, so the sequence descends, but its step is ${step}. A copy of the table that ` +
       'leaves out the columns step, min_id, max_id and cycles, as INSERT … SELECT * does where they are invisible, loses the ' +
-      'direction and the limits. Copy the table again with all of its columns, or set them to what they were',
+      'direction and the limits. Copy the table again with all of its columns, or set these columns to their old values',
   );
 }

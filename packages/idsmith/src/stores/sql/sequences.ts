@@ -10,11 +10,11 @@ export interface Statement {
   readonly values: unknown[];
 }
 
-/** What differs between databases in the statements on `id_sequences`, and how they are run. */
+/** The differences between databases in the statements on `id_sequences`, and the function that runs statements. */
 interface SequenceDialect {
-  /** The place of the n-th value, the text of a number. */
+  /** The placeholder of the n-th value, which is the text of a number. */
   integer(n: number): string;
-  /** The place of the n-th value, a name. */
+  /** The placeholder of the n-th value, which is a name. */
   name(n: number): string;
   /** A name as a value. */
   nameValue(name: string): unknown;
@@ -22,29 +22,29 @@ interface SequenceDialect {
   text(expression: string): string;
   /** The column `name` as text, or as the bytes of its UTF-8. */
   readonly nameText: string;
-  /** Whether a row is exhausted, whatever type another program has given that column; null if that is. */
+  /** An expression that is true for an exhausted row, with any type of that column; null if the column is null. */
   readonly isExhausted: string;
-  /** How `next_block_start` is set to an expression, if it was at least `low`. */
+  /** The new value of `next_block_start`, by the expression `next`. The old value is at least `low`. */
   moved(low: () => string, next: () => string): string;
-  /** What is inserted: a row of values. */
+  /** The row of values in an INSERT. */
   row(values: string): string;
-  /** A condition of every change, ` AND …`: that the change is a transaction of its own. */
+  /** A condition of every change, ` AND …`: the change is not inside a transaction. */
   readonly outsideTransaction: string;
-  /** What a statement needs in addition to give a row for each that it changed; of an update, {@link before} knows it. */
+  /** The end of a statement that makes it give a row for each changed row. {@link before} reads the row of an update. */
   readonly inserted: string;
   readonly updated: string;
   readonly deleted: string;
-  /** Where `next_block_start` was, of the first value in the row that an update gave. */
+  /** The `next_block_start` before an update, by the first value in the row that the update gave. */
   before(answer: bigint, move: Move): bigint;
-  /** What the columns hold, where that has to be watched. */
+  /** The ranges of the columns, where numbers have to be checked. */
   readonly columns?: Columns | undefined;
-  /** Runs a statement, described for messages and built when the table is set up, and makes something of its rows. */
+  /** Runs a statement, which is built after the table is set up, and converts its rows with `make`. Messages name `what`. */
   run<T>(what: string, build: () => Statement, make: (rows: unknown[]) => T): Promise<T>;
 }
 
 /**
- * Rows of `id_sequences`. The block size of a sequence that descends is negative there: another program that adds it goes the
- * right way, and a row that has lost our columns in a copy is known by it.
+ * Sequence rows in `id_sequences`. The block size of a descending sequence is negative in the table. So another program that adds the
+ * block size moves in the right direction, and a row that has lost its columns in a copy is recognised.
  */
 export function sqlRows(dialect: SequenceDialect): SequenceRows {
   const { columns } = dialect;
@@ -57,8 +57,8 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
   const isOne = (rows: unknown[]) => rows.length === 1;
 
   /**
-   * The update that changes the row if it is `from` in all but `next`, which has to be within `low` and `high`. The start is not
-   * compared: it stays as long as the generation does.
+   * The update that changes the row if it equals `from` in all fields but `next`, and `next` is from `low` to `high`. The start is not
+   * compared, because it stays the same within a generation.
    */
   function update(
     from: SequenceRow,
@@ -93,7 +93,7 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
     );
   }
 
-  /** Where `next` was, of the rows that an update gave. */
+  /** The `next` before an update, by the rows that the update gave. */
   const before =
     (move: Move) =>
     ([row]: unknown[]) =>
@@ -147,7 +147,7 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
     async advance(from, move, to) {
       const isAllocation = to === from;
       if (columns?.reaches(to) === false) {
-        // A row from the past may have got limits since.
+        // The row may be out of date, and may have got limits since.
         const row = await read(from.name);
         if (row?.min === from.min && row.max === from.max) columns.requireReach(to);
         return undefined;
@@ -174,7 +174,7 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
   };
 }
 
-/** The values of a statement in the making: each is put where its place is written. */
+/** The values of a statement that is being built. Each method adds a value and gives its placeholder. */
 class Values {
   readonly all: unknown[] = [];
   readonly #dialect: SequenceDialect;
@@ -187,14 +187,14 @@ class Values {
     return this.#dialect.name(this.all.push(this.#dialect.nameValue(name)));
   }
 
-  /** As text: drivers round numbers, or do not take a bigint. */
+  /** Adds a number as text: drivers round numbers, or do not accept a bigint. */
   integer(value: bigint | number | boolean | undefined): string {
     const text = value === undefined ? null : String(typeof value === 'boolean' ? Number(value) : value);
     return this.#dialect.integer(this.all.push(text));
   }
 }
 
-/** All that a change may set but `next_block_start` and `exhausted`, as assignments. */
+/** Assignments of all columns that a change may set, except `next_block_start` and `exhausted`. */
 function redefined(values: Values, row: SequenceRow): string[] {
   return [
     `block_size = ${values.integer(signedBlockSize(row))}`,
@@ -204,15 +204,15 @@ function redefined(values: Values, row: SequenceRow): string[] {
   ];
 }
 
-/** The condition that the columns are as they were which stay the same until the sequence is altered. */
+/** The condition that the definition is still the same. */
 function sameDefinition(values: Values, row: SequenceRow): string {
   const sizes = [values.integer(signedBlockSize(row))];
-  // Rows of earlier versions have it without its sign.
+  // Rows of earlier versions have the block size without its sign.
   if (row.step < 0) sizes.push(values.integer(row.blockSize));
   return [`block_size IN (${sizes.join(', ')})`, ...shape(values, row)].join(' AND ');
 }
 
-/** The columns that are ours and the same until the sequence is altered, as assignments or conditions. */
+/** The added columns of the definition, as assignments or conditions. */
 function shape(values: Values, { step, min, max, cycle }: SequenceRow): string[] {
   return [
     `step = ${values.integer(step)}`,

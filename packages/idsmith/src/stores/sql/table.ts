@@ -2,7 +2,7 @@ import { StoreError } from '../../errors.js';
 import { MAX_ID, MIN_ID } from '../../sequence/blocks.js';
 import { plainText } from './values.js';
 
-// The table `id_sequences`, which other programs may have made and may go on using: they know four of its columns.
+// The table `id_sequences`. Other programs may have created it and may go on to use it. They know four of its columns.
 
 const SHARED_COLUMNS = new Map([
   ['next_block_start', 'BIGINT NOT NULL'],
@@ -10,7 +10,7 @@ const SHARED_COLUMNS = new Map([
   ['exhausted', 'SMALLINT NOT NULL DEFAULT 0'],
 ]);
 
-/** Our own, each with a default for the rows that other programs insert. */
+/** The columns that idsmith adds, each with a default for rows that other programs insert. */
 const OWN_COLUMNS = new Map([
   ['first_id', 'BIGINT'],
   ['step', 'BIGINT NOT NULL DEFAULT 1'],
@@ -21,17 +21,17 @@ const OWN_COLUMNS = new Map([
   ['swap_mark', 'BIGINT NOT NULL DEFAULT 0'],
 ]);
 
-/** How a database writes the table. */
+/** The details of the table that differ between databases. */
 export interface TableStyle {
   /** The type of the column `name`. */
   readonly name: string;
-  /** Written after each of our own columns. */
+  /** The text after each added column. */
   readonly own?: string;
-  /** Written after the table. */
+  /** The text after the table. */
   readonly options?: string;
 }
 
-/** The statement that makes the table. */
+/** The statement that creates the table. */
 export function createTable({ name, own = '', options = '' }: TableStyle): string {
   const columns = [
     `name ${name} NOT NULL PRIMARY KEY`,
@@ -42,7 +42,7 @@ export function createTable({ name, own = '', options = '' }: TableStyle): strin
 }
 
 /**
- * What adds the columns that the table of another program lacks, `ADD COLUMN …` for each.
+ * The clauses that add the missing columns to a table of another program, `ADD COLUMN …` for each.
  *
  * @param present rows that begin with the name of a column
  */
@@ -52,32 +52,32 @@ export function additions(present: readonly unknown[], { own = '' }: TableStyle)
   return missing.map(([column, type]) => `ADD COLUMN ${column} ${type}${own}`);
 }
 
-/** The definition that a column of ours has. */
+/** The definition of a column, as idsmith creates it. */
 export function columnDefinition(column: string, { name, own = '' }: TableStyle): string {
   const type = OWN_COLUMNS.get(column);
   return type === undefined ? (SHARED_COLUMNS.get(column) ?? `${name} NOT NULL`) : `${type}${own}`;
 }
 
-/** How a server is asked for the table, and told what to do. */
+/** The functions that read and change the table on a server. */
 interface TableServer {
-  /** A row that begins with its name and its type for each column; none if there is no such table. */
+  /** A row for each column, which begins with its name and its type. No rows if there is no such table. */
   columns(): Promise<unknown[]>;
   execute(sql: string): Promise<unknown>;
-  /** Whether that failed because somebody else has done it meanwhile. */
+  /** Tells whether a statement failed because another process has already done its work. */
   isDone(error: unknown): boolean;
-  /** Whether that failed because this user may not do it. */
+  /** Tells whether a statement failed because the user lacks the right. */
   isForbidden(error: unknown): boolean;
 }
 
-/** How often the table may have been changed by others between two looks. */
+/** The most times that the table is read again because others have changed it. */
 const MAX_LOOKS = 5;
 
 /**
- * Makes the table, or adds our columns to the one that is there. It looks again after each step, because others may be at
- * it at the same time, and not all of them know our columns.
+ * Creates the table, or adds the missing columns to an existing one. Reads the table again after each step, because other processes
+ * may create it at the same time, and not all of them know the added columns.
  *
- * @returns the columns that the table has in the end
- * @throws StoreError with the statement that is needed if this user may not run it
+ * @returns the columns of the finished table
+ * @throws StoreError with the necessary statement if the user lacks the right to run it
  */
 export async function setUpTable(server: TableServer, style: TableStyle): Promise<unknown[]> {
   for (let looks = 0; ; looks++) {
@@ -89,9 +89,12 @@ export async function setUpTable(server: TableServer, style: TableStyle): Promis
       await server.execute(sql);
     } catch (error) {
       if (server.isForbidden(error))
-        throw new StoreError(`sequences need this statement, which their user has no right to: ${sql}`, {
-          cause: error,
-        });
+        throw new StoreError(
+          `sequences need a change of the table, and this user may not make it. Let another user run: ${sql}`,
+          {
+            cause: error,
+          },
+        );
       if (!server.isDone(error)) throw error;
     }
   }

@@ -1,12 +1,12 @@
 import { StoreError } from '../../errors.js';
 import { plainText } from '../sql/values.js';
 
-/** What is needed of a connection to know its file. */
+/** The part of a connection that tells its file. */
 interface Connection {
   prepare(sql: string): { all(): unknown[] };
 }
 
-/** The part of `node:fs` that is needed. Its `stat` opens nothing, which could end SQLite's locks. */
+/** The used part of `node:fs`. `stat` does not open the file. Opening and closing it could end SQLite's locks. */
 interface FileSystem {
   statSync(
     path: string,
@@ -14,36 +14,36 @@ interface FileSystem {
   ): { readonly dev: bigint; readonly ino: bigint } | undefined;
 }
 
-/** A file, and what it was known by. */
+/** A file and its identity. */
 interface WatchedFile {
   readonly path: string;
   readonly identity: string;
 }
 
-/** Where SQLite keeps what is not in the file yet, and the locks on it, while `journal_mode` is WAL. */
+/** The files beside a file in WAL mode: the log of writes, and the locks on it. */
 const COMPANIONS = ['-wal', '-shm'];
 
 /**
- * Watches that the file which a connection has open is still the one at its path. A connection goes on to use a file that
- * somebody has removed or replaced; whoever opens the path finds another one, and both would give out the same ids.
+ * Checks that the open file of a connection is still the file at its path. A connection goes on to use a file that was removed or
+ * replaced. The next process that opens the path finds another file, and both would give out the same ids.
  */
 export class FileWatch {
   readonly #db: Connection;
   readonly #companions = new Map<string, string>();
-  /** The file as it was when it was first looked at; `undefined` before that, and `null` of a database in memory. */
+  /** The file at the first look; `undefined` before it, and `null` for a database in memory. */
   #file: WatchedFile | null | undefined;
 
-  /** Looks at the file at once, if the connection is open: the sooner, the less can have happened to it. */
+  /** Looks at the file at once if the connection is open, before anything can happen to the file. */
   constructor(db: Connection) {
     this.#db = db;
     try {
       this.#look();
     } catch {
-      // Whatever is wrong, the first call to the database fails of it and says so.
+      // The first call to the database fails with the same error.
     }
   }
 
-  /** @throws StoreError when the file, or what belongs to it, was removed or replaced */
+  /** @throws StoreError when the file, its `-wal` or its `-shm` was removed or replaced */
   check(): void {
     const file = this.#file === undefined ? this.#look() : this.#file;
     if (file === null) return;
@@ -66,7 +66,7 @@ export class FileWatch {
       const [mode] = this.#db.prepare('PRAGMA journal_mode').all();
       if (plainText(Object.values(mode as object)[0]) === 'wal') throw moved(path);
     }
-    // It has come into being, or the connection's user has left WAL.
+    // SQLite has created the file, or the connection has left WAL mode.
     if (now === ABSENT) this.#companions.delete(path);
     else this.#companions.set(path, now);
   }
@@ -74,21 +74,21 @@ export class FileWatch {
 
 const ABSENT = 'absent';
 
-/** What tells a file from others, on one machine and at one time. */
+/** The identity of the file at a path. It distinguishes all files that exist on a machine at one time. */
 function identityOf(path: string): string {
   const found = fileSystem()?.statSync(path, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? ABSENT : `${found.dev}:${found.ino}`;
 }
 
-/** Not an import: this module is loaded where there are no files, too. */
+/** Node's file system. Not an import: this module is also loaded in runtimes without files. */
 function fileSystem(): FileSystem | undefined {
   return globalThis.process?.getBuiltinModule?.('node:fs') as FileSystem | undefined;
 }
 
 function moved(path: string): StoreError {
   return new StoreError(
-    `sqlite store: ${path} has been removed or replaced since it was opened. Whoever opens it now finds other leases and ` +
-      'sequences, and ids would come twice. Stop this process, put the right file in its place and start again',
+    `sqlite store: ${path} has been removed or replaced since it was opened. Another process finds other leases and sequences ` +
+      'at this path, and ids would repeat. Stop this process, put the right file in its place, and start again',
     { isReplaced: true },
   );
 }

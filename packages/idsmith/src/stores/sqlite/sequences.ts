@@ -2,15 +2,15 @@ import type { SequenceRows } from '../../sequence/rows.js';
 import { type Statement, sqlRows } from '../sql/sequences.js';
 import { additions, createTable } from '../sql/table.js';
 
-/** Runs a statement in a transaction of its own, described for messages, and makes something of its rows. */
+/** Runs a statement in its own transaction, and converts its rows with `make`. Messages name `what`. */
 type Run = <T>(what: string, build: () => Statement, make: (rows: unknown[]) => T) => Promise<T>;
 
 const STYLE = { name: 'VARCHAR(255)' };
 
 /**
- * The statements that make `id_sequences`, or complete the one that is there.
+ * The statements that create `id_sequences`, or add the missing columns to an existing table.
  *
- * @param rowsOf gives the rows of a query; called within a transaction
+ * @param rowsOf gives the rows of a query; called inside a transaction
  */
 export function sqliteTable(rowsOf: (sql: string) => unknown[]): string[] {
   const present = rowsOf(`SELECT name FROM pragma_table_info('id_sequences')`);
@@ -18,7 +18,7 @@ export function sqliteTable(rowsOf: (sql: string) => unknown[]): string[] {
   return additions(present, STYLE).map((addition) => `ALTER TABLE id_sequences ${addition}`);
 }
 
-/** Rows in SQLite. Numbers are bound as text, which all drivers do alike, and cast, or they would be compared as text. */
+/** Sequence rows in SQLite. Numbers are bound as text, which all drivers do alike, and cast back to numbers. */
 export function sqliteRows(run: Run): SequenceRows {
   return sqlRows({
     integer: () => 'CAST(? AS INTEGER)',
@@ -29,7 +29,7 @@ export function sqliteRows(run: Run): SequenceRows {
     isExhausted: 'CAST(exhausted AS INTEGER) <> 0',
     moved: (_low, next) => next(),
     row: (values) => `VALUES (${values})`,
-    // The caller's own BEGIN fails within a transaction.
+    // The store's own BEGIN fails inside a transaction.
     outsideTransaction: '',
     inserted: ' ON CONFLICT DO NOTHING RETURNING 1',
     updated: ' RETURNING CAST(next_block_start AS TEXT)',

@@ -11,11 +11,16 @@ import { describeWith, type ServerProcess, startMariadb } from '#services';
 import { partOf } from '../../../src/sequence/block.ts';
 import type { MysqlClient } from '../../../src/stores/mysql/client.ts';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
-import { takeAbroad } from '../sql/foreign-programs.ts';
+import { takeWithPlainSql } from '../sql/plain-sql-program.ts';
 import { tableCases } from '../sql/table-cases.ts';
 import { loadCases } from '../support/load-cases.ts';
-import { expectNoGap, type Lab, type UpstreamRow, upstreamTable } from '../support/sequence-client.ts';
 import { serverCases } from '../support/server-cases.ts';
+import {
+  expectNoGap,
+  type SharedDatabase,
+  type UpstreamRow,
+  upstreamTable,
+} from '../support/shared-database.ts';
 
 await describeWith(['mariadb'], 'sequences in MariaDB', () => {
   let server: ServerProcess;
@@ -32,8 +37,8 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
   });
 
   /** A database of its own. */
-  async function open(options: PoolOptions = {}): Promise<Lab> {
-    const database = `lab_${databases++}`;
+  async function open(options: PoolOptions = {}): Promise<SharedDatabase> {
+    const database = `shared_${databases++}`;
     await admin.query(`CREATE DATABASE ${database}`);
     const uri = server.url.replace(/test$/, database);
     const pools: Pool[] = [];
@@ -63,7 +68,7 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
         const [[row]] = await other.query<(UpstreamRow & RowDataPacket)[]>(sql, [name]);
         return row;
       },
-      async foreignBlock(name, way) {
+      async takeBlockBySql(name, way) {
         const connection = await other.getConnection();
         const ask = async (sql: string) => {
           const [rows] = await connection.query<RowDataPacket[][]>({ sql, rowsAsArray: true });
@@ -74,7 +79,7 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
           await ask('BEGIN');
         };
         const isUndone = (error: unknown) => (error as { errno: number }).errno === 1213;
-        return takeAbroad({ ask, begin, isUndone }, name, way).finally(() => connection.release());
+        return takeWithPlainSql({ ask, begin, isUndone }, name, way).finally(() => connection.release());
       },
       close: () => Promise.all(pools.map((pool) => pool.end())),
     };
@@ -91,20 +96,20 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
     },
   );
 
-  /** Runs `work` with a pool on the database of a lab, with those options. */
+  /** Runs `work` with a pool on a shared database, with those options. */
   async function withPool(
     options: PoolOptions,
-    work: (lab: Lab, pool: Pool) => Promise<void>,
+    work: (shared: SharedDatabase, pool: Pool) => Promise<void>,
   ): Promise<void> {
-    const lab = await open();
-    const pool = createPool({ uri: server.url.replace(/test$/, `lab_${databases - 1}`), ...options });
-    await work(lab, pool).finally(() => pool.end());
-    await lab.close();
+    const shared = await open();
+    const pool = createPool({ uri: server.url.replace(/test$/, `shared_${databases - 1}`), ...options });
+    await work(shared, pool).finally(() => pool.end());
+    await shared.close();
   }
 
   it('hides its columns from programs that ask for all', async () => {
-    await withPool({}, async (lab, pool) => {
-      await lab.store().defineSequence({ name: 'x', start: 5 });
+    await withPool({}, async (shared, pool) => {
+      await shared.store().defineSequence({ name: 'x', start: 5 });
       const [rows] = await pool.query('SELECT * FROM id_sequences');
       expect(rows).toEqual([{ name: 'x', next_block_start: 5, block_size: 20, exhausted: 0 }]);
     });
@@ -120,10 +125,10 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
   });
 
   it('has one sequence where the table of another program knows no case, however it is called', async () => {
-    await withPool({}, async (lab) => {
-      await lab.sql(`${upstreamTable()} CHARACTER SET latin1 COLLATE latin1_swedish_ci`);
-      await lab.sql(`INSERT INTO id_sequences VALUES ('Öl', 1, 10, 0)`);
-      const [one, two] = [lab.store(), lab.store()];
+    await withPool({}, async (shared) => {
+      await shared.sql(`${upstreamTable()} CHARACTER SET latin1 COLLATE latin1_swedish_ci`);
+      await shared.sql(`INSERT INTO id_sequences VALUES ('Öl', 1, 10, 0)`);
+      const [one, two] = [shared.store(), shared.store()];
       await expect(one.defineSequence({ name: 'öl' })).rejects.toThrow(SequenceExistsError);
       const names = ['Öl', 'öl', 'ÖL', 'Öl', 'ÖL'];
       const blocks: Block[] = [];
@@ -141,18 +146,18 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
   });
 
   it('says which statement is missing if it may not alter a table of upstream, and works once that was run', async () => {
-    await withPool({}, async (lab, pool) => {
-      await lab.sql(upstreamTable());
-      await lab.sql(`INSERT INTO id_sequences VALUES ('orders', 1, 20, 0)`);
+    await withPool({}, async (shared, pool) => {
+      await shared.sql(upstreamTable());
+      await shared.sql(`INSERT INTO id_sequences VALUES ('orders', 1, 20, 0)`);
       await pool.query(`CREATE USER plain IDENTIFIED BY 'secret'`);
       await pool.query('GRANT SELECT, INSERT, UPDATE, DELETE ON id_sequences TO plain');
-      const database = `lab_${databases - 1}`;
+      const database = `shared_${databases - 1}`;
       const plain = createPool({ uri: server.url, user: 'plain', password: 'secret', database });
       const store = mysqlStore(plain);
       const failure = await store.allocate('orders', 1).catch((error) => error);
       expect(failure).toBeInstanceOf(StoreError);
       const [statement] = /ALTER TABLE id_sequences .*$/.exec(failure.message) ?? [];
-      await lab.sql(statement!);
+      await shared.sql(statement!);
       expect((await store.allocate('orders', 1)).first).toBe(1n);
       expect((await mysqlStore(plain).allocate('orders', 1)).first).toBe(21n);
       await plain.end();
@@ -161,8 +166,8 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
 
   it('waits for nobody but those who hold the same sequence, and for them no longer than it may', async () => {
     for (const table of ['CREATE TABLE other (x INT)', `${upstreamTable()} CHARACTER SET utf8mb3`]) {
-      await withPool({}, async (lab, pool) => {
-        await lab.sql(table);
+      await withPool({}, async (shared, pool) => {
+        await shared.sql(table);
         const store = mysqlStore(pool, { timeout: 500 });
         for (const name of ['free', 'held', 'other']) await store.defineSequence({ name, blockSize: 10 });
         const holder = await pool.getConnection();
@@ -195,11 +200,11 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
   });
 
   it('leaves a server that has become read-only, for whichever is the primary by then', async () => {
-    await withPool({}, async (lab, pool) => {
-      await lab.store().defineSequence({ name: 'x' });
+    await withPool({}, async (shared, pool) => {
+      await shared.store().defineSequence({ name: 'x' });
       await pool.query(`CREATE USER writer IDENTIFIED BY 'secret'`);
       await pool.query('GRANT SELECT, UPDATE ON id_sequences TO writer');
-      const database = `lab_${databases - 1}`;
+      const database = `shared_${databases - 1}`;
       const uri = server.url.replace('root@', 'writer:secret@').replace(/test$/, database);
       const writers = createPool({ uri, connectionLimit: 1 });
       let connections = 0;
@@ -216,8 +221,8 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
   });
 
   it('refuses a table that the server keeps in its memory', async () => {
-    await withPool({}, async (lab, pool) => {
-      await lab.sql(`${upstreamTable()} ENGINE = MEMORY`);
+    await withPool({}, async (shared, pool) => {
+      await shared.sql(`${upstreamTable()} ENGINE = MEMORY`);
       await expect(mysqlStore(pool).listSequences()).rejects.toThrow(
         /storage engine MEMORY.*ENGINE = InnoDB/,
       );
@@ -225,37 +230,37 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
   });
 
   it('does not ascend where a copy of the table has lost that a sequence descends', async () => {
-    await withPool({}, async (lab, pool) => {
+    await withPool({}, async (shared, pool) => {
       const store = mysqlStore(pool);
       await store.defineSequence({ name: 'down', start: 100, step: -1, blockSize: 10 });
       await store.defineSequence({ name: 'up', start: 100, blockSize: 10 });
       for (const name of ['down', 'up']) await store.allocate(name, 3);
       // The columns that are ours are invisible, and `*` leaves them out.
-      await lab.sql('CREATE TABLE copy LIKE id_sequences');
-      await lab.sql('INSERT INTO copy SELECT * FROM id_sequences');
-      await lab.sql('DROP TABLE id_sequences');
-      await lab.sql('RENAME TABLE copy TO id_sequences');
+      await shared.sql('CREATE TABLE copy LIKE id_sequences');
+      await shared.sql('INSERT INTO copy SELECT * FROM id_sequences');
+      await shared.sql('DROP TABLE id_sequences');
+      await shared.sql('RENAME TABLE copy TO id_sequences');
       for (const each of [store, mysqlStore(pool)]) {
         const failure = await each.allocate('down', 1).catch((error) => error);
         expect(failure).toBeInstanceOf(StoreError);
         expect(failure.message).toMatch(/block_size of sequence "down" is -10, so the sequence descends/);
       }
       expect((await store.allocate('up', 1)).first).toBe(130n);
-      await lab.sql(`UPDATE id_sequences SET step = -1 WHERE name = 'down'`);
+      await shared.sql(`UPDATE id_sequences SET step = -1 WHERE name = 'down'`);
       expect((await store.allocate('down', 1)).first).toBe(70n);
     });
   });
 
   it('goes on with descending sequences whose block size an earlier version has kept without its sign', async () => {
-    await withPool({}, async (lab, pool) => {
+    await withPool({}, async (shared, pool) => {
       const store = mysqlStore(pool);
       await store.defineSequence({ name: 'down', start: 100, step: -1, blockSize: 10 });
-      await lab.sql('UPDATE id_sequences SET block_size = 10');
+      await shared.sql('UPDATE id_sequences SET block_size = 10');
       expect((await store.allocate('down', 1)).first).toBe(100n);
       const last = await mysqlStore(pool).allocate('down', 2);
       expect(last).toMatchObject({ first: 90n, count: 20 });
       expect(await store.giveBack!('down', partOf(last, 10, 10))).toBe(true);
-      expect(await lab.row('down')).toMatchObject({ next_block_start: '80', block_size: '-10' });
+      expect(await shared.row('down')).toMatchObject({ next_block_start: '80', block_size: '-10' });
     });
   });
 

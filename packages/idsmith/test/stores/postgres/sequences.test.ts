@@ -4,17 +4,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startPostgres } from '#services';
 import type { PostgresClient } from '../../../src/stores/postgres/client.ts';
 import { postgresStore } from '../../../src/stores/postgres/store.ts';
-import { takeAbroad } from '../sql/foreign-programs.ts';
+import { takeWithPlainSql } from '../sql/plain-sql-program.ts';
 import { tableCases } from '../sql/table-cases.ts';
 import { loadCases } from '../support/load-cases.ts';
+import { serverCases } from '../support/server-cases.ts';
 import {
   expectNoGap,
-  type Lab,
   repeatedly,
+  type SharedDatabase,
   type UpstreamRow,
   upstreamTable,
-} from '../support/sequence-client.ts';
-import { serverCases } from '../support/server-cases.ts';
+} from '../support/shared-database.ts';
 
 await describeWith(['postgres'], 'sequences in PostgreSQL', () => {
   let server: ServerProcess;
@@ -36,8 +36,8 @@ await describeWith(['postgres'], 'sequences in PostgreSQL', () => {
   }
 
   /** A database of its own. */
-  async function open(config: PoolConfig = {}): Promise<Lab> {
-    const database = `lab_${databases++}`;
+  async function open(config: PoolConfig = {}): Promise<SharedDatabase> {
+    const database = `shared_${databases++}`;
     await admin.query(`CREATE DATABASE ${database}`);
     const connectionString = server.url.replace(/postgres$/, database);
     const pools: Pool[] = [];
@@ -65,13 +65,13 @@ await describeWith(['postgres'], 'sequences in PostgreSQL', () => {
           FROM id_sequences WHERE name = $1`;
         return (await other.query<UpstreamRow>(text, [name])).rows[0];
       },
-      async foreignBlock(name, way) {
+      async takeBlockBySql(name, way) {
         const client = await other.connect();
         const ask = async (text: string) => (await client.query({ text, rowMode: 'array' })).rows[0] ?? [];
         const begin = (isSerializable: boolean) =>
           ask(isSerializable ? 'BEGIN ISOLATION LEVEL SERIALIZABLE' : 'BEGIN');
         const isUndone = (error: unknown) => ['40001', '40P01'].includes((error as { code: string }).code);
-        return takeAbroad({ ask, begin, isUndone }, name, way).finally(() => client.release());
+        return takeWithPlainSql({ ask, begin, isUndone }, name, way).finally(() => client.release());
       },
       close: () => Promise.all(pools.map((pool) => pool.end())),
     };
@@ -91,54 +91,54 @@ await describeWith(['postgres'], 'sequences in PostgreSQL', () => {
 
   describe('where every transaction is serializable', () => {
     it('tries again what the server has undone', async () => {
-      const lab = await open({ options: '-c default_transaction_isolation=serializable' });
-      const users = Array.from({ length: 8 }, () => lab.store(1));
+      const shared = await open({ options: '-c default_transaction_isolation=serializable' });
+      const users = Array.from({ length: 8 }, () => shared.store(1));
       await users[0]!.defineSequence({ name: 'orders', blockSize: 5 });
       const taken = users.map((store) => repeatedly(10, () => store.allocate('orders', 1)));
-      const foreign = repeatedly(10, () => lab.foreignBlock('orders', 'reads and writes, serializable'));
+      const foreign = repeatedly(10, () => shared.takeBlockBySql('orders', 'reads and writes, serializable'));
       expectNoGap((await Promise.all([...taken, foreign])).flat());
-      await lab.close();
+      await shared.close();
     });
   });
 
   /** Runs `work` as a user who may do no more than has been granted, in a database of its own. */
-  async function asPlainUser(work: (lab: Lab, plain: Client) => Promise<void>): Promise<void> {
-    const lab = await open();
-    const database = `lab_${databases - 1}`;
-    await lab.sql(`CREATE ROLE plain_${database} LOGIN`);
-    await lab.sql('REVOKE CREATE ON SCHEMA public FROM public');
+  async function asPlainUser(work: (shared: SharedDatabase, plain: Client) => Promise<void>): Promise<void> {
+    const shared = await open();
+    const database = `shared_${databases - 1}`;
+    await shared.sql(`CREATE ROLE plain_${database} LOGIN`);
+    await shared.sql('REVOKE CREATE ON SCHEMA public FROM public');
     const url = server.url.replace('postgres@', `plain_${database}@`).replace(/postgres$/, database);
     const plain = new Client({ connectionString: url });
     await plain.connect();
-    await work(lab, plain).finally(() => plain.end());
-    await lab.close();
+    await work(shared, plain).finally(() => plain.end());
+    await shared.close();
   }
-  const grant = (lab: Lab, user: string | undefined) =>
-    lab.sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON id_sequences TO ${user}`);
+  const grant = (shared: SharedDatabase, user: string | undefined) =>
+    shared.sql(`GRANT SELECT, INSERT, UPDATE, DELETE ON id_sequences TO ${user}`);
 
   it('says which statement is missing if it may not alter a table of upstream, and works once that was run', async () => {
-    await asPlainUser(async (lab, plain) => {
-      await lab.sql(upstreamTable());
-      await lab.sql(`INSERT INTO id_sequences VALUES ('orders', 1, 20, 0)`);
-      await grant(lab, plain.user);
+    await asPlainUser(async (shared, plain) => {
+      await shared.sql(upstreamTable());
+      await shared.sql(`INSERT INTO id_sequences VALUES ('orders', 1, 20, 0)`);
+      await grant(shared, plain.user);
       const store = postgresStore(plain);
       const failure = await store.allocate('orders', 1).catch((error) => error);
       expect(failure).toBeInstanceOf(StoreError);
       const [statement] = /ALTER TABLE id_sequences .*$/.exec(failure.message) ?? [];
       expect(failure.cause).toMatchObject({ code: '42501' });
-      await lab.sql(statement!);
+      await shared.sql(statement!);
       expect((await store.allocate('orders', 1)).first).toBe(1n);
     });
   });
 
   it('says which statement is missing if it may not make the table, and needs no right where it is', async () => {
-    await asPlainUser(async (lab, plain) => {
+    await asPlainUser(async (shared, plain) => {
       const store = postgresStore(plain);
       const failure = await store.listSequences().catch((error) => error);
       expect(failure).toBeInstanceOf(StoreError);
       const [statement] = /CREATE TABLE .*$/.exec(failure.message) ?? [];
-      await lab.sql(statement!);
-      await grant(lab, plain.user);
+      await shared.sql(statement!);
+      await grant(shared, plain.user);
       await store.defineSequence({ name: 'x' });
       expect((await postgresStore(plain).allocate('x', 1)).first).toBe(1n);
     });
@@ -146,21 +146,21 @@ await describeWith(['postgres'], 'sequences in PostgreSQL', () => {
 
   it('takes whatever upstream has made of a flag', async () => {
     for (const type of ['BOOLEAN DEFAULT FALSE', `CHAR(1) DEFAULT '0'`, 'BIGINT']) {
-      const lab = await open();
-      await lab.sql(upstreamTable(type));
-      await lab.sql(`INSERT INTO id_sequences VALUES ('x', 9223372036854775805, 3)`);
-      const store = lab.store();
+      const shared = await open();
+      await shared.sql(upstreamTable(type));
+      await shared.sql(`INSERT INTO id_sequences VALUES ('x', 9223372036854775805, 3)`);
+      const store = shared.store();
       await store.allocate('x', 1);
-      expect(await lab.row('x')).toMatchObject({ next_block_start: '-9223372036854775808' });
+      expect(await shared.row('x')).toMatchObject({ next_block_start: '-9223372036854775808' });
       expect((await store.describeSequence('x')).exhausted).toBe(true);
-      await lab.close();
+      await shared.close();
     }
   });
 
   it('waits for nobody but those who hold the same sequence, and for them no longer than it may', async () => {
-    const lab = await open();
+    const shared = await open();
     const pool = quiet(
-      new Pool({ connectionString: server.url.replace(/postgres$/, `lab_${databases - 1}`) }),
+      new Pool({ connectionString: server.url.replace(/postgres$/, `shared_${databases - 1}`) }),
     );
     const store = postgresStore(pool, { timeout: 500 });
     for (const name of ['held', 'free']) await store.defineSequence({ name, blockSize: 10 });
@@ -173,13 +173,13 @@ await describeWith(['postgres'], 'sequences in PostgreSQL', () => {
     // What was given up may still have been done.
     expect([1n, 11n]).toContain((await store.allocate('held', 1)).first);
     await pool.end();
-    await lab.close();
+    await shared.close();
   });
 
   it('is set up by a later call if the first one failed', async () => {
-    const lab = await open();
+    const shared = await open();
     const pool = quiet(
-      new Pool({ connectionString: server.url.replace(/postgres$/, `lab_${databases - 1}`) }),
+      new Pool({ connectionString: server.url.replace(/postgres$/, `shared_${databases - 1}`) }),
     );
     let isBroken = true;
     const store = postgresStore({
@@ -189,7 +189,7 @@ await describeWith(['postgres'], 'sequences in PostgreSQL', () => {
     isBroken = false;
     expect(await store.listSequences()).toEqual([]);
     await pool.end();
-    await lab.close();
+    await shared.close();
   });
 
   it.each([0, -1, 1.5, Number.NaN, 2 ** 31, '10'])('refuses the timeout %j', (timeout) => {

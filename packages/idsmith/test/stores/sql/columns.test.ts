@@ -7,7 +7,7 @@ import { mysqlStore } from '../../../src/stores/mysql/store.ts';
 import { postgresStore } from '../../../src/stores/postgres/store.ts';
 import { rangeOfType } from '../../../src/stores/sql/columns.ts';
 import type { Store } from '../../../src/stores/store.ts';
-import { idsOf } from '../support/sequence-client.ts';
+import { idsOf } from '../support/shared-database.ts';
 
 describe('the range of a column', () => {
   const symmetric = (high: bigint) => ({ low: -high, high });

@@ -4,12 +4,12 @@ import { partOf } from '../../../src/sequence/block.ts';
 import { vectors } from '../../support/vectors.ts';
 import {
   expectNoGap,
-  FOREIGN_WAYS,
   idsOf,
-  type Lab,
+  PLAIN_SQL_WAYS,
   repeatedly,
+  type SharedDatabase,
   upstreamTable,
-} from '../support/sequence-client.ts';
+} from '../support/shared-database.ts';
 
 interface Vector {
   readonly row: { next_block_start: string; block_size: number; exhausted: number };
@@ -24,28 +24,28 @@ const { cases } = vectors<{ topcoder: { cases: Vector[] } }>('flakes-and-blocks'
 const EXHAUSTED = ['INT DEFAULT 0', 'SMALLINT DEFAULT 0 NOT NULL', 'NUMERIC(1) DEFAULT 0', 'DECIMAL(10, 0)'];
 
 /** How a store shares `id_sequences` with programs that know only four of its columns. */
-export function tableCases(open: () => Promise<Lab>, moreTypes: readonly string[] = []): void {
-  const inLab = (work: (lab: Lab) => Promise<void>) => async () => {
-    const lab = await open();
-    await work(lab).finally(() => lab.close());
+export function tableCases(open: () => Promise<SharedDatabase>, moreTypes: readonly string[] = []): void {
+  const withDatabase = (work: (shared: SharedDatabase) => Promise<void>) => async () => {
+    const shared = await open();
+    await work(shared).finally(() => shared.close());
   };
   const insert = (
-    lab: Lab,
+    shared: SharedDatabase,
     name: string,
     next: bigint | string,
     size: number,
     exhausted: number | null = 0,
   ) =>
-    lab.sql(`INSERT INTO id_sequences (name, next_block_start, block_size, exhausted)
+    shared.sql(`INSERT INTO id_sequences (name, next_block_start, block_size, exhausted)
       VALUES ('${name}', ${next}, ${size}, ${exhausted === null ? 'NULL' : exhausted})`);
 
   describe.each([...EXHAUSTED, ...moreTypes])('with a table of upstream where exhausted is %s', (type) => {
     it('gives the ids that upstream gives, and leaves the rows that upstream leaves', async () => {
-      const lab = await open();
-      await lab.sql(upstreamTable(type));
+      const shared = await open();
+      await shared.sql(upstreamTable(type));
       for (const [i, { row }] of cases.entries())
-        await insert(lab, `case ${i}`, row.next_block_start, row.block_size, row.exhausted);
-      const store = lab.store();
+        await insert(shared, `case ${i}`, row.next_block_start, row.block_size, row.exhausted);
+      const store = shared.store();
       for (const [i, { row, firstIds, then, rowAfterFirstFetch }] of cases.entries()) {
         const name = `case ${i}`;
         const expected = { ...row, ...rowAfterFirstFetch };
@@ -60,24 +60,24 @@ export function tableCases(open: () => Promise<Lab>, moreTypes: readonly string[
         // Again, when it is known to be at its end.
         for (let times = 0; then && times < 2; times++)
           await expect(store.allocate(name, 1)).rejects.toThrow(SequenceExhaustedError);
-        expect(await lab.row(name)).toEqual({
+        expect(await shared.row(name)).toEqual({
           next_block_start: expected.next_block_start,
           block_size: String(expected.block_size),
           exhausted: String(expected.exhausted),
         });
       }
-      await lab.close();
+      await shared.close();
     });
   });
 
   it(
     'adopts a table of upstream with its rows as they are',
-    inLab(async (lab) => {
-      await lab.sql(upstreamTable());
-      await insert(lab, 'orders', 2n ** 53n + 1n, 7);
-      await insert(lab, 'without a flag', -5n, 3, null);
-      const before = [await lab.row('orders'), await lab.row('without a flag')];
-      const store = lab.store();
+    withDatabase(async (shared) => {
+      await shared.sql(upstreamTable());
+      await insert(shared, 'orders', 2n ** 53n + 1n, 7);
+      await insert(shared, 'without a flag', -5n, 3, null);
+      const before = [await shared.row('orders'), await shared.row('without a flag')];
+      const store = shared.store();
       const [orders, other] = await store.listSequences();
       expect(orders).toEqual({
         name: 'orders',
@@ -91,17 +91,17 @@ export function tableCases(open: () => Promise<Lab>, moreTypes: readonly string[
         exhausted: false,
       });
       expect(other).toMatchObject({ name: 'without a flag', next: -5n, exhausted: false });
-      expect([await lab.row('orders'), await lab.row('without a flag')]).toEqual(before);
+      expect([await shared.row('orders'), await shared.row('without a flag')]).toEqual(before);
       expect(idsOf(await store.allocate('without a flag', 1))).toEqual([-5n, -4n, -3n]);
     }),
   );
 
   it(
     'gives sequences in a table of upstream everything that its own have',
-    inLab(async (lab) => {
-      await lab.sql(upstreamTable());
-      await insert(lab, 'orders', 10n, 2);
-      const store = lab.store();
+    withDatabase(async (shared) => {
+      await shared.sql(upstreamTable());
+      await insert(shared, 'orders', 10n, 2);
+      const store = shared.store();
       await store.alterSequence('orders', { step: 3, max: 20, cycle: true, min: 1 });
       const runs = await repeatedly(3, () => store.allocate('orders', 1));
       expect(runs.flatMap(idsOf)).toEqual([10n, 13n, 16n, 19n, 1n, 4n]);
@@ -112,35 +112,35 @@ export function tableCases(open: () => Promise<Lab>, moreTypes: readonly string[
 
   it(
     'works with rows that plain SQL inserts, changes and deletes',
-    inLab(async (lab) => {
-      const store = lab.store();
+    withDatabase(async (shared) => {
+      const store = shared.store();
       await expect(store.allocate('orders', 1)).rejects.toThrow(NoSuchSequenceError);
-      await lab.sql(
+      await shared.sql(
         `INSERT INTO id_sequences (name, next_block_start, block_size) VALUES ('orders', 100, 10)`,
       );
       expect((await store.allocate('orders', 1)).first).toBe(100n);
-      await lab.sql(
+      await shared.sql(
         `UPDATE id_sequences SET next_block_start = next_block_start + block_size WHERE name = 'orders'`,
       );
       expect((await store.allocate('orders', 1)).first).toBe(120n);
-      await lab.sql(`UPDATE id_sequences SET block_size = 5 WHERE name = 'orders'`);
+      await shared.sql(`UPDATE id_sequences SET block_size = 5 WHERE name = 'orders'`);
       expect(await store.allocate('orders', 2)).toMatchObject({ first: 130n, count: 10 });
-      await lab.sql(`UPDATE id_sequences SET exhausted = 1 WHERE name = 'orders'`);
+      await shared.sql(`UPDATE id_sequences SET exhausted = 1 WHERE name = 'orders'`);
       await expect(store.allocate('orders', 1)).rejects.toThrow(SequenceExhaustedError);
-      await lab.sql(`DELETE FROM id_sequences WHERE name = 'orders'`);
+      await shared.sql(`DELETE FROM id_sequences WHERE name = 'orders'`);
       await expect(store.allocate('orders', 1)).rejects.toThrow(NoSuchSequenceError);
-      await insert(lab, 'orders', 1n, 5);
+      await insert(shared, 'orders', 1n, 5);
       expect((await store.allocate('orders', 1)).first).toBe(1n);
     }),
   );
 
   it(
     'leads a program that adds the block size the right way, up and down',
-    inLab(async (lab) => {
-      const store = lab.store();
+    withDatabase(async (shared) => {
+      const store = shared.store();
       await store.defineSequence({ name: 'down', start: 100, step: -1, blockSize: 10 });
       expect((await store.allocate('down', 1)).first).toBe(100n);
-      await lab.sql(
+      await shared.sql(
         `UPDATE id_sequences SET next_block_start = next_block_start + block_size WHERE name = 'down'`,
       );
       expect((await store.allocate('down', 1)).first).toBe(80n);
@@ -150,45 +150,45 @@ export function tableCases(open: () => Promise<Lab>, moreTypes: readonly string[
 
   it(
     'refuses rows that would give the same ids for ever',
-    inLab(async (lab) => {
-      const store = lab.store();
+    withDatabase(async (shared) => {
+      const store = shared.store();
       for (const [name, column] of Object.entries({ a: 'block_size', b: 'step' })) {
         await store.defineSequence({ name });
         await store.allocate(name, 1);
-        await lab.sql(`UPDATE id_sequences SET ${column} = 0 WHERE name = '${name}'`);
+        await shared.sql(`UPDATE id_sequences SET ${column} = 0 WHERE name = '${name}'`);
         const refusal = await store.allocate(name, 1).catch((error) => error);
         expect(refusal).toBeInstanceOf(column === 'step' ? StoreError : InvalidOptionError);
         expect(refusal.message).toMatch(new RegExp(`${column} of sequence "${name}" .*0`));
-        expect((await lab.row(name))?.next_block_start).toBe('21');
+        expect((await shared.row(name))?.next_block_start).toBe('21');
       }
     }),
   );
 
-  it.each(FOREIGN_WAYS)('never shares an id with a program that %s, under load', async (way) => {
-    const lab = await open();
-    await lab.sql(upstreamTable());
-    await insert(lab, 'orders', 1n, 5);
-    const ours = [lab.store(4), lab.store(4)];
+  it.each(PLAIN_SQL_WAYS)('never shares an id with a program that %s, under load', async (way) => {
+    const shared = await open();
+    await shared.sql(upstreamTable());
+    await insert(shared, 'orders', 1n, 5);
+    const ours = [shared.store(4), shared.store(4)];
     const work = [
       ...ours.flatMap((store) => [1, 2, 3].map((n) => repeatedly(20, () => store.allocate('orders', n)))),
-      ...[1, 2, 3].map(() => repeatedly(15, () => lab.foreignBlock('orders', way))),
+      ...[1, 2, 3].map(() => repeatedly(15, () => shared.takeBlockBySql('orders', way))),
     ];
     const blocks = (await Promise.all(work)).flat();
     expectNoGap(blocks);
-    expect(await lab.row('orders')).toMatchObject({ next_block_start: String(5 * (240 + 45) + 1) });
-    await lab.close();
+    expect(await shared.row('orders')).toMatchObject({ next_block_start: String(5 * (240 + 45) + 1) });
+    await shared.close();
   });
 
   it(
     'does not take the end of a block back into a row that was deleted and inserted again',
-    inLab(async (lab) => {
-      await lab.sql(upstreamTable());
-      await insert(lab, 'reborn', '1', 20);
-      const [one, two] = [lab.store(), lab.store()];
+    withDatabase(async (shared) => {
+      await shared.sql(upstreamTable());
+      await insert(shared, 'reborn', '1', 20);
+      const [one, two] = [shared.store(), shared.store()];
       const block = await one.allocate('reborn', 1);
       expect(await one.giveBack!('reborn', partOf(block, 15, 5))).toBe(true);
-      await lab.sql(`DELETE FROM id_sequences WHERE name = 'reborn'`);
-      await insert(lab, 'reborn', '1', 15);
+      await shared.sql(`DELETE FROM id_sequences WHERE name = 'reborn'`);
+      await insert(shared, 'reborn', '1', 15);
       expect((await two.allocate('reborn', 1)).first).toBe(1n);
       expect(await one.giveBack!('reborn', partOf(block, 5, 10))).toBe(false);
       expect((await two.allocate('reborn', 1)).first).toBe(16n);

@@ -12,12 +12,12 @@ import { tableCases } from '../sql/table-cases.ts';
 import { loadCases } from '../support/load-cases.ts';
 import {
   expectNoGap,
-  type ForeignWay,
-  type Lab,
+  type PlainSqlWay,
   repeatedly,
+  type SharedDatabase,
   type UpstreamRow,
   upstreamTable,
-} from '../support/sequence-client.ts';
+} from '../support/shared-database.ts';
 
 type Connect = new (path: string) => SqliteDatabase & { close(): unknown };
 
@@ -33,7 +33,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A file, with connections that do not block each other's thread, because it is the same one. */
-function labOn(Database: Connect, file = join(folder, `${files++}.db`)): Lab {
+function labOn(Database: Connect, file = join(folder, `${files++}.db`)): SharedDatabase {
   const connect = () => {
     const db = new Database(file);
     db.exec('PRAGMA busy_timeout = 1');
@@ -67,11 +67,11 @@ function labOn(Database: Connect, file = join(folder, `${files++}.db`)): Lab {
         .all(name);
       return row === undefined ? undefined : { ...(row as UpstreamRow) };
     },
-    async foreignBlock(name, way) {
+    async takeBlockBySql(name, way) {
       const db = connect();
       for (;;) {
         try {
-          const block = await takeAbroad(db, name, way);
+          const block = await takeWithPlainSql(db, name, way);
           db.close();
           return block;
         } catch (error) {
@@ -88,7 +88,7 @@ function labOn(Database: Connect, file = join(folder, `${files++}.db`)): Lab {
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
 /** In two steps with a pause between them, in which others may run. */
-async function takeAbroad(db: SqliteDatabase, name: string, way: ForeignWay): Promise<Block> {
+async function takeWithPlainSql(db: SqliteDatabase, name: string, way: PlainSqlWay): Promise<Block> {
   const read = () => {
     const sql = `SELECT CAST(next_block_start AS TEXT) AS next, CAST(block_size AS TEXT) AS size
       FROM id_sequences WHERE name = '${name}'`;
@@ -153,14 +153,14 @@ describe.each(drivers)('sequences in SQLite on %s', (_name, Database) => {
   });
 
   it('fails when a sum of another program has become a fraction', async () => {
-    const lab = labOn(Database);
-    const store = lab.store();
+    const shared = labOn(Database);
+    const store = shared.store();
     await store.defineSequence({ name: 'over', start: 2n ** 63n - 5n });
-    await lab.sql(`UPDATE id_sequences SET next_block_start = next_block_start + block_size`);
+    await shared.sql(`UPDATE id_sequences SET next_block_start = next_block_start + block_size`);
     await expect(store.allocate('over', 1)).rejects.toThrow(
       /next_block_start of sequence "over" is 9\.2\d*e\+18, not a whole number/,
     );
-    await lab.close();
+    await shared.close();
   });
 });
 

@@ -3,7 +3,14 @@ import { expect, it } from 'vitest';
 import type { ServerProcess } from '#services';
 import { FaultyProxy } from '../../../../../test/chaos/proxy.ts';
 import type { Store } from '../../../src/stores/store.ts';
-import { expectNoGap, idsOf, type Lab, repeatedly, sortedIds, upstreamTable } from './sequence-client.ts';
+import {
+  expectNoGap,
+  idsOf,
+  repeatedly,
+  type SharedDatabase,
+  sortedIds,
+  upstreamTable,
+} from './shared-database.ts';
 
 /** A store on a pool of that many connections to that port, with that time limit. */
 export type Connect = (
@@ -13,7 +20,11 @@ export type Connect = (
 ) => { store: Store; end(): unknown };
 
 /** What happens when servers, connections and answers are lost, and when many set up the table at once. */
-export function serverCases(serverOf: () => ServerProcess, open: () => Promise<Lab>, connect: Connect): void {
+export function serverCases(
+  serverOf: () => ServerProcess,
+  open: () => Promise<SharedDatabase>,
+  connect: Connect,
+): void {
   /** Runs `work` with a store behind a proxy, with a sequence of its own. */
   async function behindProxy(
     timeout: number,
@@ -37,26 +48,26 @@ export function serverCases(serverOf: () => ServerProcess, open: () => Promise<L
 
   it('is set up by twenty at once, on an empty database and on a table of upstream', async () => {
     for (const isEmpty of [true, false]) {
-      const lab = await open();
-      if (!isEmpty) await lab.sql(upstreamTable());
-      const stores = Array.from({ length: 20 }, () => lab.store(1));
+      const shared = await open();
+      if (!isEmpty) await shared.sql(upstreamTable());
+      const stores = Array.from({ length: 20 }, () => shared.store(1));
       const lists = await Promise.all(stores.map((store) => store.listSequences()));
       expect(lists.flat()).toEqual([]);
       await stores[0]!.defineSequence({ name: 'x' });
       expectNoGap(await Promise.all(stores.map((store) => store.allocate('x', 1))));
-      await lab.close();
+      await shared.close();
     }
   });
 
   it('goes on to take four values without names from other programs', async () => {
     for (const isUpstreams of [true, false]) {
-      const lab = await open();
-      if (isUpstreams) await lab.sql(upstreamTable());
-      const store = lab.store();
+      const shared = await open();
+      if (isUpstreams) await shared.sql(upstreamTable());
+      const store = shared.store();
       await store.listSequences();
-      await lab.sql(`INSERT INTO id_sequences VALUES ('x', 1, 20, 0)`);
+      await shared.sql(`INSERT INTO id_sequences VALUES ('x', 1, 20, 0)`);
       expect(await store.allocate('x', 1)).toMatchObject({ first: 1n, count: 20 });
-      await lab.close();
+      await shared.close();
     }
   });
 

@@ -1,8 +1,8 @@
 import type { Block } from 'idsmith';
-import type { ForeignWay } from '../support/sequence-client.ts';
+import type { PlainSqlWay } from '../support/shared-database.ts';
 
 /** A connection of a program that knows nothing of idsmith, to a database that has transactions and row locks. */
-export interface ForeignConnection {
+export interface PlainSqlConnection {
   /** Runs a statement and gives the values of its first row, as text. */
   ask(sql: string): Promise<string[]>;
   /** Starts a transaction. */
@@ -12,10 +12,10 @@ export interface ForeignConnection {
 }
 
 /** Takes a block as such programs do; all over again if the server has undone it. */
-export async function takeAbroad(
-  connection: ForeignConnection,
+export async function takeWithPlainSql(
+  connection: PlainSqlConnection,
   name: string,
-  way: ForeignWay,
+  way: PlainSqlWay,
 ): Promise<Block> {
   for (;;) {
     try {
@@ -32,7 +32,7 @@ export async function takeAbroad(
   }
 }
 
-async function readAndWrite({ ask }: ForeignConnection, name: string, lock: string): Promise<Block> {
+async function readAndWrite({ ask }: PlainSqlConnection, name: string, lock: string): Promise<Block> {
   const [next, size] = await ask(
     `SELECT next_block_start, block_size FROM id_sequences WHERE name = '${name}'${lock}`,
   );
@@ -42,7 +42,7 @@ async function readAndWrite({ ask }: ForeignConnection, name: string, lock: stri
   return block;
 }
 
-async function writeAndRead({ ask }: ForeignConnection, name: string): Promise<Block> {
+async function writeAndRead({ ask }: PlainSqlConnection, name: string): Promise<Block> {
   await ask(
     `UPDATE id_sequences SET next_block_start = next_block_start + block_size WHERE name = '${name}'`,
   );

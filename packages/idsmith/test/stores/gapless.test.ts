@@ -13,11 +13,11 @@ import { createPool, type Pool } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startMariadb, startPostgres } from '#services';
-import { mysqlStore } from '../../../src/stores/mysql/store.ts';
-import { postgresStore } from '../../../src/stores/postgres/store.ts';
-import type { GaplessTransaction } from '../../../src/stores/sql/gapless.ts';
-import { sqliteStore } from '../../../src/stores/sqlite/store.ts';
-import type { Store } from '../../../src/stores/store.ts';
+import type { GaplessTransaction } from '../../src/stores/gapless.ts';
+import { mysqlStore } from '../../src/stores/mysql/store.ts';
+import { postgresStore } from '../../src/stores/postgres/store.ts';
+import { sqliteStore } from '../../src/stores/sqlite/store.ts';
+import type { Store } from '../../src/stores/store.ts';
 
 /** A database as these tests use it. */
 interface Subject {

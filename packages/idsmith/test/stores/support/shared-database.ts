@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { Store } from '../../../src/stores/store.ts';
 
 /** A database that is empty at first, seen by idsmith and by a program that knows nothing of it. */
-export interface Lab {
+export interface SharedDatabase {
   /** A store with at most so many connections of its own. */
   store(connections?: number): Store;
   /** How many statements all stores have sent so far. */
@@ -13,7 +13,7 @@ export interface Lab {
   /** The row of a sequence, as text. */
   row(name: string): Promise<UpstreamRow | undefined>;
   /** Takes a block as the other program does, in a transaction of its own. */
-  foreignBlock(name: string, way: ForeignWay): Promise<Block>;
+  takeBlockBySql(name: string, way: PlainSqlWay): Promise<Block>;
   close(): Promise<unknown>;
 }
 
@@ -25,13 +25,13 @@ export interface UpstreamRow {
 }
 
 /** How another program may keep others away: by a lock, by the isolation level, or by writing before it reads. */
-export const FOREIGN_WAYS = [
+export const PLAIN_SQL_WAYS = [
   'locks the row, reads and writes',
   'reads and writes, serializable',
   'writes and reads',
 ] as const;
 
-export type ForeignWay = (typeof FOREIGN_WAYS)[number];
+export type PlainSqlWay = (typeof PLAIN_SQL_WAYS)[number];
 
 /** The table as TopCoder's ID Generator has it, with that type of the last column. */
 export function upstreamTable(exhausted = 'INT DEFAULT 0'): string {

@@ -1,16 +1,16 @@
-import { InvalidOptionError, NoSuchSequenceError, StoreError } from '../../errors.js';
-import { refuse, show } from '../../options.js';
-import { takeBlocks } from '../../sequence/blocks.js';
-import { requireSequenceName } from '../../sequence/name.js';
-import { marked, type SequenceRows } from '../../sequence/rows.js';
-import { storeError } from '../../support/store-error.js';
-import type { MysqlClient } from '../mysql/client.js';
-import { mysqlColumns, mysqlRows, requireTransactions, showColumns } from '../mysql/sequences.js';
-import type { PostgresClient } from '../postgres/client.js';
-import { postgresRows } from '../postgres/sequences.js';
-import type { SqliteDatabase } from '../sqlite/connection.js';
-import { sqliteRows } from '../sqlite/sequences.js';
-import type { SqlRun } from './runner.js';
+import { InvalidOptionError, NoSuchSequenceError, StoreError } from '../errors.js';
+import { refuse, show } from '../options.js';
+import { takeBlocks } from '../sequence/blocks.js';
+import { requireSequenceName } from '../sequence/name.js';
+import { marked, type SequenceRows } from '../sequence/rows.js';
+import { storeError } from '../support/store-error.js';
+import type { MysqlClient } from './mysql/client.js';
+import { mysqlColumns, mysqlRows, requireTransactions, showColumns } from './mysql/sequences.js';
+import type { PostgresClient } from './postgres/client.js';
+import { postgresRows } from './postgres/sequences.js';
+import type { SqlRun } from './sql/runner.js';
+import type { SqliteDatabase } from './sqlite/connection.js';
+import { sqliteRows } from './sqlite/sequences.js';
 
 /**
  * A connection with a transaction open: a `Client` or `PoolClient` of `pg`, a connection of `mysql2/promise`, or a database
@@ -22,15 +22,15 @@ export type GaplessTransaction =
   | SqliteDatabase;
 
 /**
- * The next number of a sequence, taken within the caller's own transaction: if that is rolled back the number comes again,
- * so that there is no gap, and others who want one wait until it has ended. The sequence is defined as any other; whoever
- * draws from it in blocks as well makes gaps.
+ * Takes the next number of a sequence inside the caller's own transaction. A rollback gives the number back, so that there is no gap.
+ * Other callers wait until the transaction has ended. Define the sequence like any other, and do not also draw blocks from it: blocks
+ * leave gaps.
  *
- * @throws InvalidOptionError when there is no transaction open, `transaction` is no connection but a pool, or MySQL keeps the
- * table in a storage engine without transactions
+ * @throws InvalidOptionError when no transaction is open, `transaction` is a pool and not a connection, or MySQL keeps the table in a
+ * storage engine without transactions
  * @throws NoSuchSequenceError when the sequence is not defined
- * @throws SequenceExhaustedError when all of its ids are used
- * @throws StoreError when the database fails; then roll back
+ * @throws SequenceExhaustedError when all ids are used
+ * @throws StoreError when the database fails; roll back then
  *
  * @example
  * await client.query('BEGIN');
@@ -43,10 +43,12 @@ export async function gapless(sequenceName: string, transaction: GaplessTransact
   const rows = await lockedRows(transaction);
   const row = await rows.read(sequenceName);
   if (row === undefined) throw new NoSuchSequenceError(`there is no sequence ${show(sequenceName)}`);
-  // One number at a time, whatever the size of a block.
+  // One number, with any block size.
   const taken = takeBlocks({ ...row, blockSize: 1 }, 1);
   if (!(await rows.swap(row, marked({ ...taken.row, blockSize: row.blockSize }))))
-    throw new StoreError(`sequence ${show(sequenceName)} was changed in spite of its lock`);
+    throw new StoreError(
+      `sequence ${show(sequenceName)} was changed although its row is locked: roll back and try again`,
+    );
   return taken.block.first;
 }
 
@@ -58,7 +60,7 @@ const run: SqlRun = async (operation, statement) => {
   }
 };
 
-/** Rows within the transaction; what they read stays locked until it ends. */
+/** Sequence rows inside the transaction. A row that is read stays locked until the transaction ends. */
 async function lockedRows(transaction: GaplessTransaction): Promise<SequenceRows> {
   const has = (method: string) =>
     typeof (transaction as unknown as Record<string, unknown> | undefined)?.[method] === 'function';
@@ -76,7 +78,7 @@ async function postgresLocked(client: PostgresClient): Promise<SequenceRows> {
     (await client.query(forUpdate(sql), values)).rows;
   const NO_ACTIVE_SQL_TRANSACTION = '25P01';
   try {
-    // Outside of a transaction there are no savepoints.
+    // PostgreSQL refuses a savepoint outside of a transaction.
     await client.query('SAVEPOINT idsmith_gapless', []);
     await client.query('RELEASE SAVEPOINT idsmith_gapless', []);
   } catch (error) {
@@ -92,7 +94,7 @@ async function mysqlLocked(connection: MysqlClient): Promise<SequenceRows> {
   const columns = mysqlColumns();
   const ER_SP_DOES_NOT_EXIST = 1305;
   try {
-    // Outside of a transaction a savepoint is gone as soon as it is made.
+    // Outside of a transaction, a savepoint ends with its own statement.
     await query('SAVEPOINT idsmith_gapless');
     await query('RELEASE SAVEPOINT idsmith_gapless');
   } catch (error) {
@@ -109,17 +111,17 @@ async function mysqlLocked(connection: MysqlClient): Promise<SequenceRows> {
 async function sqliteLocked(db: SqliteDatabase): Promise<SequenceRows> {
   let wasOpen = true;
   try {
-    // Within a transaction none can begin.
+    // SQLite refuses BEGIN inside a transaction.
     db.exec('BEGIN');
     wasOpen = false;
     db.exec('ROLLBACK');
   } catch {
-    // As it should be.
+    // The transaction is open.
   }
   if (!wasOpen) throw noTransaction();
   const rowsOf = (sql: string, values: string[]) => db.prepare(sql).all(...values);
-  // A transaction that has only read would be refused later if another wrote meanwhile: it begins to write here. Not as a
-  // prepared statement, which libsql would leave half open if it met a lock.
+  // Begin to write now: SQLite refuses the first write of a transaction that has only read, if another connection has written since.
+  // Not with a prepared statement, which libsql leaves half open when it meets a lock.
   await run('locking the file', () => db.exec('UPDATE id_sequences SET name = name WHERE 0'));
   return sqliteRows((what, build, make) =>
     run(what, () => {
@@ -131,6 +133,6 @@ async function sqliteLocked(db: SqliteDatabase): Promise<SequenceRows> {
 
 function noTransaction(): InvalidOptionError {
   return new InvalidOptionError(
-    'transaction must be open: without one the number could not be given back. Begin it on this connection first',
+    'transaction must be open: without a transaction, a rollback cannot give the number back. Run BEGIN on this connection first',
   );
 }

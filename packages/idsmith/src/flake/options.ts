@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js';
-import type { Leasable } from '../lease/window.js';
+import type { Lease } from '../lease/lease.js';
 import type { Layout, LayoutOptions } from './layout.js';
 import type { SlotHandle } from './tick-table.js';
 
@@ -11,7 +11,7 @@ export interface FlakeOptions {
    * A fixed node id, which no other process may use, or a lease, which sees to that. Generators of one process that have
    * the same layout, fixed node and clock share the node: they make no id twice.
    */
-  node: number | Leasable;
+  node: number | Lease;
   /** Default the machine's clock. A generator with another clock and a fixed node knows nothing of others of that node. */
   clock?: Clock;
   /**

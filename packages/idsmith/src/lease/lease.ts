@@ -15,7 +15,7 @@ import {
 import { type LeaseOptions, type LeaseSettings, leaseSettings } from './options.js';
 import type { LeaseRecord, LeaseStore } from './port.js';
 import { layoutOf, layoutRecord, released, renewed, verdict } from './protocol.js';
-import { bindLease, type Leasable, type LeaseUser, type LeaseWindow } from './window.js';
+import { bindLease, type LeaseUser, type LeaseWindow } from './window.js';
 
 const EVENTS = ['empty-namespace', 'renewed', 'renewal-failed', 'fenced', 'reacquired', 'released'] as const;
 
@@ -29,7 +29,7 @@ export type LeaseEvent = (typeof EVENTS)[number];
  * A node id and the window of time in which it may be used. Get one with {@link acquireLease}, give it to one generator,
  * and release it when the program ends.
  */
-export class Lease implements Leasable {
+export class Lease {
   readonly namespace: string;
   /** How many node ids there are to choose from. */
   readonly size: number;
@@ -134,6 +134,7 @@ export class Lease implements Leasable {
     return this.#release;
   }
 
+  /** @internal */
   [bindLease](user: LeaseUser): LeaseWindow {
     const { size, namespace } = this;
     if (this.#user)

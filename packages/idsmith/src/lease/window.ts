@@ -20,11 +20,11 @@ export interface LeaseUser {
   close(): number;
 }
 
-/** The method by which a generator takes a lease for its own. Internal, so that nobody else does. */
+/** The method by which a generator binds a lease. Internal: the declarations of `Lease` do not show it. */
 export const bindLease: unique symbol = Symbol('bindLease');
 
-/** A lease, as its generator sees it. */
+/** A `Lease`, as its generator sees it. Tests implement it to decide windows themselves. */
 export interface Leasable {
-  /** @throws InvalidOptionError when it drives a generator already, or does not fit that one */
+  /** @throws InvalidOptionError when the lease drives a generator already, or has more node ids than the generator */
   [bindLease](user: LeaseUser): LeaseWindow;
 }

@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.js';
-import { bindLease, type Leasable } from '../lease/window.js';
+import type { Lease } from '../lease/lease.js';
+import { bindLease } from '../lease/window.js';
 import { isA, refuse, requireInteger, requireKnown } from '../options.js';
 import type { RandomSource } from '../random.js';
 import type { MachineNode } from '../runtime/machine.js';
@@ -41,8 +42,8 @@ function apart(node: MachineNode, source: NodeSource): { node: LocalityNode; led
 }
 
 /** Whether the option `node` is a lease. */
-export function isLease(node: LocalityOptions['node']): node is Leasable {
-  return typeof (node as Leasable | undefined)?.[bindLease] === 'function';
+export function isLease(node: LocalityOptions['node']): node is Lease {
+  return typeof (node as Lease | undefined)?.[bindLease] === 'function';
 }
 
 /** A leased node id in the 44 bits of identity: the lowest 16 as the process id, the rest from the end of the MAC address. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.js';
 import { InvalidOptionError } from '../errors.js';
-import type { Leasable } from '../lease/window.js';
+import type { Lease } from '../lease/lease.js';
 import { isA, refuse, requireChoice, requireInteger, requireKnown, show } from '../options.js';
 import type { RandomSource } from '../random.js';
 import type { LocalityFormat } from './layout.js';
@@ -29,12 +29,7 @@ export interface LocalityOptions {
    * `'machine'`: this process and machine in any case. `'random'`: 44 random bits of this generator's own. A lease: its
    * node id, with its window, where odds are not enough.
    */
-  node?:
-    | 'auto'
-    | 'machine'
-    | 'random'
-    | { processId: number; mac: Uint8Array; source?: NodeSource }
-    | Leasable;
+  node?: 'auto' | 'machine' | 'random' | { processId: number; mac: Uint8Array; source?: NodeSource } | Lease;
   /** Start value, signed or unsigned 32 bits. Default random, or the seed in sequential mode. */
   counter?: number;
   /** What the sequential seed is taken from. Default `'ten-minutes'`. */

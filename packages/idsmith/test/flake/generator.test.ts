@@ -245,7 +245,11 @@ describe('a wrong option', () => {
     );
   });
 
-  it.each([0, -1, 1.5, Number.NaN, 2 ** 32, '5', null])('count %s is refused', (count) => {
+  it('a batch of none is an empty array', () => {
+    expect(new FlakeGenerator({ node: 0 }).batch(0)).toEqual([]);
+  });
+
+  it.each([-1, 1.5, Number.NaN, 2 ** 32, '5', null])('count %s is refused', (count) => {
     expect(() => new FlakeGenerator({ node: 0 }).batch(count as number)).toThrow(named('INVALID_OPTION'));
   });
 

@@ -1,12 +1,12 @@
 import { ClockError } from './errors.js';
 import { show } from './options.js';
 
-/** Where time comes from: Unix milliseconds. Give your own to test without sleeping. */
+/** A source of time in Unix milliseconds. Pass your own to test without sleeping. */
 export interface Clock {
   now(): number;
 }
 
-/** The machine's clock. It looks `Date` up at each call, so that fake timers of test frameworks are seen. */
+/** The machine's clock. It looks up `Date` at each call, so that fake timers of test frameworks work. */
 export const systemClock: Clock = { now: () => Date.now() };
 
 /**
@@ -17,5 +17,5 @@ export const systemClock: Clock = { now: () => Date.now() };
 export function wholeMs(reading: number): number {
   const ms = typeof reading === 'number' ? Math.floor(reading) : -1;
   if (ms >= 0 && ms <= Number.MAX_SAFE_INTEGER) return ms;
-  throw new ClockError(`the clock must give milliseconds since 1970, not ${show(reading)}`);
+  throw new ClockError(`clock.now() must return milliseconds since 1970, not ${show(reading)}`);
 }

@@ -1,4 +1,4 @@
-/** The stable codes of {@link IdError}; switch on these, not on messages. */
+/** The stable codes of {@link IdError}. Switch on codes, not on messages. */
 export type ErrorCode =
   | 'INVALID_ID'
   | 'INVALID_OPTION'
@@ -12,7 +12,7 @@ export type ErrorCode =
   | 'STORE'
   | 'TIME_EXHAUSTED';
 
-/** What every error of idsmith is: a stable `code`, a message that names the culprit, a `cause` if there is one. */
+/** The base of all errors of idsmith: a stable `code`, a message that names the wrong value, and a `cause` if there is one. */
 export class IdError extends Error {
   override readonly name: string = 'IdError';
   readonly code: ErrorCode;
@@ -23,7 +23,7 @@ export class IdError extends Error {
   }
 }
 
-/** Text or bytes are not an id of that family. */
+/** Text or bytes are not an id of the family. */
 export class InvalidIdError extends IdError {
   override readonly name = 'InvalidIdError';
   constructor(message: string, options?: ErrorOptions) {
@@ -39,7 +39,7 @@ export class InvalidOptionError extends IdError {
   }
 }
 
-/** The clock's reading is no time, or it went back, or differs from the store's, by more than is allowed. */
+/** The clock gives no time, went back further than allowed, or differs from the store's clock by more than allowed. */
 export class ClockError extends IdError {
   override readonly name = 'ClockError';
   constructor(message: string, options?: ErrorOptions) {
@@ -55,7 +55,7 @@ export class LeasesExhaustedError extends IdError {
   }
 }
 
-/** The generator's lease window has ended and could not be extended. */
+/** The window of the generator's lease has ended, and the lease was not renewed in time. */
 export class LeaseFencedError extends IdError {
   override readonly name = 'LeaseFencedError';
   constructor(message: string, options?: ErrorOptions) {
@@ -63,7 +63,7 @@ export class LeaseFencedError extends IdError {
   }
 }
 
-/** That sequence is not defined. */
+/** The sequence is not defined. */
 export class NoSuchSequenceError extends IdError {
   override readonly name = 'NoSuchSequenceError';
   constructor(message: string, options?: ErrorOptions) {
@@ -71,7 +71,7 @@ export class NoSuchSequenceError extends IdError {
   }
 }
 
-/** A sequence of that name is defined already. */
+/** A sequence of this name already exists. */
 export class SequenceExistsError extends IdError {
   override readonly name = 'SequenceExistsError';
   constructor(message: string, options?: ErrorOptions) {
@@ -79,7 +79,7 @@ export class SequenceExistsError extends IdError {
   }
 }
 
-/** Not enough ids are left for another block. */
+/** The sequence has too few ids left for another block. */
 export class SequenceExhaustedError extends IdError {
   override readonly name = 'SequenceExhaustedError';
   constructor(message: string, options?: ErrorOptions) {
@@ -87,7 +87,7 @@ export class SequenceExhaustedError extends IdError {
   }
 }
 
-/** A number was asked for and the id is past 2^53 − 1. */
+/** The id is past 2^53 − 1 and does not fit a JavaScript number. */
 export class UnsafeIntegerError extends IdError {
   override readonly name = 'UnsafeIntegerError';
   constructor(message: string, options?: ErrorOptions) {
@@ -95,10 +95,10 @@ export class UnsafeIntegerError extends IdError {
   }
 }
 
-/** The store failed or could not be reached; `cause` carries the driver's error. */
+/** The store failed or could not be reached; `cause` is the driver's error. */
 export class StoreError extends IdError {
   override readonly name = 'StoreError';
-  /** Whether others use another store under the same name by now: whoever holds a lease of this one must stop. */
+  /** True if another store has replaced this one under the same name: holders of its leases must stop. */
   readonly isReplaced: boolean;
   constructor(message: string, options?: ErrorOptions & { isReplaced?: boolean }) {
     super('STORE', message, options);

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from './errors.js';
 
-/** A value as an error message should show it: quoted if it is text, and never long. */
+/** A value for an error message: text is quoted, and never long. */
 export function show(value: unknown): string {
   if (typeof value === 'string')
     return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
@@ -9,18 +9,18 @@ export function show(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value).slice(0, 60);
 }
 
-/** Whether `value` is of that built-in type, also when it comes from another realm (a vm context, an iframe). */
+/** True if `value` has the built-in type, also when it comes from another realm (a vm context, an iframe). */
 export function isA(type: 'Uint8Array' | 'SharedArrayBuffer', value: unknown): boolean {
   return Object.prototype.toString.call(value) === `[object ${type}]`;
 }
 
-/** @throws InvalidOptionError saying what `option` must be, and that `value` is not */
+/** @throws InvalidOptionError naming the option, the requirement and the value */
 export function refuse(option: string, requirement: string, value: unknown): never {
   throw new InvalidOptionError(`${option} must be ${requirement}, not ${show(value)}`);
 }
 
 /**
- * `value` if it is a whole number within `[min, max]`.
+ * Checks that `value` is a whole number within `[min, max]`, and returns it.
  *
  * @throws InvalidOptionError naming the option, the range and the value
  */
@@ -30,7 +30,7 @@ export function requireInteger(option: string, value: unknown, min: number, max:
 }
 
 /**
- * `value` if it is one of `choices`; the first of them if it is left out.
+ * Checks that `value` is one of `choices`, and returns it. The first choice is the default.
  *
  * @throws InvalidOptionError naming the option, the choices and the value
  */
@@ -41,7 +41,7 @@ export function requireChoice<T>(option: string, value: T | undefined, choices: 
 }
 
 /**
- * `value` if it has a method of that name; `fallback` if it is left out.
+ * Checks that `value` has a method of this name, and returns it. The default is `fallback`.
  *
  * @throws InvalidOptionError naming the option, the method and the value
  */
@@ -57,10 +57,10 @@ export function requireMethod<T>(
 }
 
 /**
- * `options` if it is an object that has no names but the known ones.
+ * Checks that `options` is an object with known names only, and returns it.
  *
- * @param what names the object in messages: `'options'`, `'a layout'`
- * @throws InvalidOptionError naming the unknown option and, where one is close, the known name it was meant for
+ * @param what the object's name in messages: `'options'`, `'a layout'`
+ * @throws InvalidOptionError naming the unknown option and the nearest known name
  */
 export function requireKnown<T extends object>(what: string, options: T, known: readonly string[]): T {
   if (typeof options !== 'object' || options === null) refuse(what, 'an object', options);
@@ -68,14 +68,14 @@ export function requireKnown<T extends object>(what: string, options: T, known: 
   return options;
 }
 
-/** @throws InvalidOptionError naming what is unknown, the nearest known name and all of them */
+/** @throws InvalidOptionError naming the unknown name, the nearest known name and all known names */
 export function refuseName(what: string, name: unknown, known: readonly string[]): never {
   const nearest = typeof name === 'string' ? nearestName(name, known) : undefined;
   const hint = nearest === undefined ? '' : `; did you mean ${show(nearest)}?`;
   throw new InvalidOptionError(`${what}: unknown name ${show(name)}${hint} (known: ${known.join(', ')})`);
 }
 
-/** The name of `known` that `name` was most likely meant for, if any is close enough. */
+/** The known name nearest to `name`, if one is close enough. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const distances = known.map((candidate) => ({ candidate, steps: typingErrors(name, candidate) }));
   const [best] = distances.sort((a, b) => a.steps - b.steps);
@@ -84,7 +84,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
     : undefined;
 }
 
-/** How many letters to add, drop, change or swap with their neighbour to make one name of another, whatever the case. */
+/** The number of letters to add, drop, change or swap that turns one name into the other, ignoring case. */
 function typingErrors(from: string, to: string): number {
   const a = from.toLowerCase();
   const b = to.toLowerCase();

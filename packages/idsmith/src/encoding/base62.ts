@@ -1,6 +1,6 @@
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Every text of two digits, at the place of its value: `00` to `zz`. */
+/** All texts of two digits, `00` to `zz`, by their value. */
 const PAIRS: readonly string[] = Array.from(
   { length: 62 * 62 },
   (_, value) => ALPHABET.charAt(Math.floor(value / 62)) + ALPHABET.charAt(value % 62),
@@ -10,7 +10,7 @@ const PAIRS: readonly string[] = Array.from(
 export const FIRST_DIGITS = Uint8Array.from(PAIRS, (pair) => pair.charCodeAt(0));
 export const SECOND_DIGITS = Uint8Array.from(PAIRS, (pair) => pair.charCodeAt(1));
 
-/** 62^4: what is above and what is below it are both whole numbers of 32 bits. */
+/** 62^4: quotient and remainder of a safe integer divided by it both fit 32 bits. */
 const FOUR_DIGITS = 62 ** 4;
 
 /** The value of each character code below 128, or −1. */
@@ -35,7 +35,7 @@ export function toBase62(value: number, width = 1): string | undefined {
   if (!Number.isSafeInteger(value) || value < 0) return undefined;
   let high = Math.floor(value / FOUR_DIGITS);
   let low = value - high * FOUR_DIGITS;
-  // The quotient of a number just below a multiple may have been rounded up to it.
+  // The quotient may have been rounded up if the number is just below a multiple.
   if (low < 0) {
     high--;
     low += FOUR_DIGITS;
@@ -50,7 +50,7 @@ function pairs(value: number): string {
   return (PAIRS[high] as string) + (PAIRS[value - high * 3844] as string);
 }
 
-/** The digits of a number below 2^31, with no zero in front. */
+/** The digits of a number below 2^31, without leading zeroes. */
 function significant(value: number): string {
   let text = '';
   let rest = value;
@@ -58,14 +58,14 @@ function significant(value: number): string {
   return (rest < 62 ? ALPHABET.charAt(rest) : (PAIRS[rest] as string)) + text;
 }
 
-/** The number that base-62 text stands for; `undefined` if it is empty, holds another character or passes 2^53 − 1. */
+/** The number of a base-62 text; `undefined` if the text is empty, has another character or passes 2^53 − 1. */
 export function fromBase62(text: string): number | undefined {
   let value = 0;
   for (let i = 0; i < text.length; i++) {
     const digit = base62Digit(text.charCodeAt(i));
     if (digit < 0) return undefined;
     value = value * 62 + digit;
-    // The first value past 2^53 is noticed before the next digit could round it.
+    // Checked after each digit, before the next one could round the value.
     if (value > Number.MAX_SAFE_INTEGER) return undefined;
   }
   return text === '' ? undefined : value;

@@ -7,7 +7,7 @@ export function hexDigit(code: number): number {
   return letter >= 97 && letter <= 102 ? letter - 87 : -1;
 }
 
-/** Two lower-case digits for each byte. */
+/** The hex digits of the bytes, lower case. */
 export function bytesToHex(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) text += DIGITS.charAt(byte >>> 4) + DIGITS.charAt(byte & 15);

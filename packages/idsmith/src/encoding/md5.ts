@@ -1,9 +1,9 @@
-// MD5 (RFC 1321), for agreeing on seeds and ring positions with other programs; never for security. It is
-// written out because browsers have none and a FIPS build of Node refuses its own.
+// MD5 (RFC 1321), to compute the same seeds and ring positions as other programs; never for security. It is implemented here
+// because browsers have no MD5 and a FIPS build of Node refuses it.
 
 const SHIFTS = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21];
 
-/** floor(2^32 × |sin(i + 1)|), as the standard defines its 64 constants. */
+/** The 64 constants of the standard: floor(2^32 × |sin(i + 1)|). */
 const SINES = Int32Array.from({ length: 64 }, (_, i) => Math.floor(2 ** 32 * Math.abs(Math.sin(i + 1))));
 
 /** The 16-byte MD5 digest of `message`. */

@@ -4,15 +4,15 @@ import type { Layout } from './layout.js';
 import { OwnState } from './state.js';
 import { TickSlot } from './tick-table.js';
 
-/** The states of fixed nodes on the machine's clock in this thread, by layout and node. */
+/** The states of fixed nodes in this thread on the machine's clock, by layout and node. */
 const states = new Map<string, OwnState>();
 
 /**
- * The state of a fixed node: one of its own if the clock is the user's, as in tests. On the machine's clock it is the same
- * for all generators of this thread that would otherwise make the same ids, and claims its ticks among those of other
- * threads.
+ * The state of a fixed node. On the machine's clock, generators of this thread with the same layout and node share one
+ * state, which claims its ticks among those of other threads. With another clock, as in tests, each generator has a state
+ * of its own.
  *
- * @throws InvalidOptionError when the process has had too many fixed nodes
+ * @throws InvalidOptionError when the process has used too many fixed nodes
  */
 export function fixedNodeState(layout: Layout, node: number, clock: Clock): OwnState {
   const window = { node, from: 0, until: Number.POSITIVE_INFINITY };

@@ -14,9 +14,9 @@ import { LOWER_HALF, OwnState } from './state.js';
 import { TickSlot } from './tick-table.js';
 
 const YEAR = 365 * 86_400_000;
-/** More ids in one array would take over a gigabyte. */
+/** The largest batch. More ids in one array would take over a gigabyte. */
 const MAX_BATCH = 2 ** 24;
-// Constants of this module: what is imported is looked up at each use, which slows `fill()` down by half.
+// Constants of this module, because an imported constant is looked up at each use, which makes `fill()` half as fast.
 const LOW = LOWER_HALF;
 const HIGH = 1 - LOW;
 const OPTIONS = ['layout', 'node', 'clock', 'onFull', 'onClockBack', 'maxBackward'];
@@ -35,9 +35,9 @@ export class FlakeGenerator {
   readonly #claims: Claims;
   readonly #maxSequence: number;
   readonly #shift: number;
-  /** Whether the sequence lies within the lower 32 bits, so that the ids of a tick differ in these alone. */
+  /** True if the sequence lies within the lower 32 bits. Then ids of a tick differ in these bits alone. */
   readonly #isLow: boolean;
-  /** The state if it is this thread's own: then the next id of a tick needs no look at anything else. */
+  /** The state, if no other thread shares it. Then the next id of a tick needs nothing else. */
   #own: OwnState | undefined;
   #handle: SharedFlake | undefined;
 
@@ -73,12 +73,12 @@ export class FlakeGenerator {
   /**
    * The next id.
    *
-   * @throws ClockError when the clock gives no time, stands still in a full tick, or went back further than allowed
+   * @throws ClockError when the clock gives no time, stands still in a full tick, or stepped back further than allowed
    * @throws LeaseFencedError when the lease's window has ended
    * @throws TimeExhaustedError when the layout's time has run out
    */
   next(): bigint {
-    // Before anything else: the clock may be code that mints with this very generator.
+    // The first step, because the clock may be code that mints with this very generator.
     const reading = this.#clock.now();
     const own = this.#own;
     if (own !== undefined && reading === own.reading && own.sequence < this.#maxSequence) {
@@ -91,7 +91,7 @@ export class FlakeGenerator {
     return id;
   }
 
-  /** The next id in decimal digits. */
+  /** The next id in decimal digits, for JSON. Throws the same errors as {@link next}. */
   nextString(): string {
     return this.next().toString();
   }
@@ -99,31 +99,31 @@ export class FlakeGenerator {
   /**
    * The next id as a number.
    *
-   * @throws UnsafeIntegerError when the layout has more than 53 bits; no id is taken then
+   * @throws UnsafeIntegerError when the layout has more than 53 bits. No id is used up.
    */
   nextNumber(): number {
     if (this.#layout.bits > 53) {
       throw new UnsafeIntegerError(
-        `ids of ${this.#layout.bits} bits do not fit a number; use next() or nextString()`,
+        `ids of ${this.#layout.bits} bits do not fit a JavaScript number; use next() or nextString()`,
       );
     }
     return Number(this.next());
   }
 
   /**
-   * `count` ids at once.
+   * The next `count` ids, faster than one by one. `batch(0)` is an empty array.
    *
-   * @throws InvalidOptionError unless `count` is a whole number from 1 to 2^24
+   * @throws InvalidOptionError unless `count` is a whole number from 0 to 2^24
    */
   batch(count: number): bigint[] {
-    requireInteger('count', count, 1, MAX_BATCH);
+    requireInteger('count', count, 0, MAX_BATCH);
     const ids = new BigUint64Array(count);
     this.fill(ids);
     return Array.from(ids);
   }
 
   /**
-   * Fills `target` with ids, and returns how many that is.
+   * Fills `target` with ids, and returns their number.
    *
    * @throws InvalidOptionError when `target` is not an array of 64-bit integers
    */
@@ -141,22 +141,25 @@ export class FlakeGenerator {
   }
 
   /**
-   * Puts the state into shared memory and returns a handle for `attach()` in worker threads.
+   * Moves the state into shared memory and returns a handle for {@link attach} in worker threads.
    *
-   * @throws InvalidOptionError where the runtime has no `SharedArrayBuffer`, or for a layout of which time and sequence
-   *   take more than 62 bits
+   * @throws InvalidOptionError when the runtime has no `SharedArrayBuffer`, or time and sequence of the layout have more
+   *   than 62 bits
    */
   share(): SharedFlake {
     if (this.#handle) return this.#handle;
     const { epoch, tick, order, fields } = this.#layout;
     if (typeof SharedArrayBuffer === 'undefined')
-      refuse('share()', 'called where SharedArrayBuffer is', undefined);
+      throw new InvalidOptionError(
+        'share() needs SharedArrayBuffer, which this runtime does not have; in a browser, serve the page cross-origin isolated',
+      );
     const wide = fields.time.bits + fields.sequence.bits;
-    if (wide > 62) refuse('timeBits and sequenceBits', '62 at most for share()', wide);
+    if (wide > 62)
+      throw new InvalidOptionError(`share() needs timeBits + sequenceBits to be 62 at most, not ${wide}`);
     const own = this.#own as OwnState;
     const turns = own.slot?.newGroup();
     const state = SharedState.from(own, fields.sequence.bits, turns && TickSlot.attach(turns));
-    // Other generators of the same node may go on with that state: not in the same tick.
+    // Other generators of the same node may continue with the old state, but not in the same tick.
     own.leaveTick();
     this.#claims.state = state;
     this.#own = undefined;
@@ -175,13 +178,13 @@ export class FlakeGenerator {
   }
 
   /**
-   * A generator that counts along with the one whose `share()` gave the handle, in whatever thread that is.
+   * Makes a generator that shares the state of the generator whose `share()` returned the handle, in any thread.
    *
-   * @throws InvalidOptionError when the handle is not what `share()` gave
+   * @throws InvalidOptionError when the handle is not from `share()`
    */
   static attach(handle: SharedFlake, options: { clock?: Clock } = {}): FlakeGenerator {
     if (!isA('SharedArrayBuffer', handle?.state) || handle.state.byteLength !== SHARED_BYTES)
-      refuse('handle', 'what share() gave', handle);
+      refuse('handle', 'a handle from share()', handle);
     return new FlakeGenerator(options, handle);
   }
 
@@ -189,8 +192,9 @@ export class FlakeGenerator {
     const { expires } = this.#layout;
     const left = expires.getTime() - wholeMs(this.#clock.now());
     const when = expires.toISOString();
-    if (left <= 0) throw new TimeExhaustedError(`this layout's time ended at ${when}`);
-    if (left < YEAR) warn(`this layout's time ends at ${when}`, 'TIME_EXHAUSTED');
+    if (left <= 0)
+      throw new TimeExhaustedError(`the layout's time field ended at ${when}; use another layout`);
+    if (left < YEAR) warn(`the layout's time field ends at ${when}`, 'TIME_EXHAUSTED');
   }
 
   #ownState(node: FlakeOptions['node']): OwnState {
@@ -198,19 +202,19 @@ export class FlakeGenerator {
     requireInteger('node', node, 0, this.#layout.max('node'));
     if (this.#rules.onFull === 'borrow') {
       throw new InvalidOptionError(
-        `onFull 'borrow' needs a lease as node, not ${node}: after a restart a fixed node would repeat what was borrowed; use 'wait', or a lease from acquireLease()`,
+        `onFull 'borrow' needs a lease as node, not ${node}: after a restart a fixed node could repeat borrowed ids; use 'wait', or a lease from acquireLease()`,
       );
     }
     return fixedNodeState(this.#layout, node, this.#clock);
   }
 
-  /** Follows the windows of a lease. */
+  /** Binds the lease, and follows its windows. */
   #bind(node: FlakeOptions['node']): void {
     if (typeof node === 'number') return;
     if (typeof node[bindLease] !== 'function') refuse('node', 'a node id or a lease', node);
     const nodes = this.#layout.max('node') + 1;
     const move = (window: LeaseWindow) => {
-      // Before anything is changed: what a window of another size held until now ends as it would have.
+      // Checked before any change, so that the present window ends as planned if the new node id does not fit.
       requireInteger("the lease's node", window.node, 0, nodes - 1);
       const { epoch, tick } = this.#layout;
       this.#claims.state.move(window, Math.ceil((window.from - epoch) / tick));
@@ -242,7 +246,7 @@ export class FlakeGenerator {
 
 function layoutOf({ layout = layouts.jflake }: FlakeOptions): Layout {
   if (layout instanceof Layout) return layout;
-  refuse('layout', 'what defineLayout() gives', layout);
+  refuse('layout', 'a layout from defineLayout()', layout);
 }
 
 function attachedState({ state, turns }: SharedFlake, sequenceBits: number): SharedState {

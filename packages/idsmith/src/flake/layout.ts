@@ -4,23 +4,24 @@ import { refuse, requireInteger, requireKnown, show } from '../options.js';
 /** The three fields of a flake. */
 export type FlakeField = 'time' | 'node' | 'sequence';
 
-/** What `defineLayout` takes. */
+/** The options of {@link defineLayout}. */
 export interface LayoutOptions {
   /** Unix milliseconds at which the time field is zero. */
   epoch: number;
   timeBits: number;
   nodeBits: number;
   sequenceBits: number;
-  /** Milliseconds that the time field counts in. Default 1. */
+  /** The length of a tick, the unit of the time field, in milliseconds. Default 1. */
   tick?: number;
-  /** From the highest bits to the lowest: time comes first, so that ids increase. Default time, node, sequence. */
+  /** The fields from the highest bits to the lowest. Time comes first, so that ids increase. Default time, node, sequence. */
   order?: readonly ['time', 'node', 'sequence'] | readonly ['time', 'sequence', 'node'];
 }
 
-/** What an id says. */
+/** The fields of an id. */
 export interface DecodedFlake {
   /** Unix milliseconds at which the id's tick began. */
   timestamp: number;
+  /** The same time as a `Date`. */
   date: Date;
   node: number;
   sequence: number;
@@ -28,14 +29,17 @@ export interface DecodedFlake {
 
 const FIELDS = ['timestamp', 'node', 'sequence', 'date'];
 
-/** How the bits of a flake are laid out. Make one with {@link defineLayout}. */
+/** The layout of a flake's bits. Make one with {@link defineLayout}. */
 export class Layout {
+  /** Unix milliseconds at which the time field is zero. */
   readonly epoch: number;
+  /** The length of a tick in milliseconds. */
   readonly tick: number;
+  /** The fields from the highest bits to the lowest. */
   readonly order: Required<LayoutOptions>['order'];
-  /** Bits in all: 63 or fewer fit a signed 64-bit column, 53 or fewer a JavaScript number. */
+  /** The total number of bits: up to 63 fit a signed 64-bit column, up to 53 a JavaScript number. */
   readonly bits: number;
-  /** Where each field begins, counted from the lowest bit, and how many bits it has. */
+  /** The lowest bit of each field and its number of bits. */
   readonly fields: Readonly<Record<FlakeField, { readonly shift: number; readonly bits: number }>>;
   readonly #end: number;
   readonly #max: Readonly<Record<FlakeField, number>>;
@@ -59,22 +63,22 @@ export class Layout {
     const { time, node, sequence } = this.fields;
     this.#shifts = { time: BigInt(time.shift), node: BigInt(node.shift), sequence: BigInt(sequence.shift) };
     this.#end = Math.min(epoch + 2 ** timeBits * tick, 8.64e15);
-    // Generators keep what they have read here: a layout that could change would make ids of two kinds.
+    // Generators keep copies of these values. A layout that changes would give ids of two kinds.
     Object.freeze(this);
   }
 
-  /** When the time field runs out: no id can carry this time or a later one. */
+  /** The end of the time field: no id can carry this time or a later one. */
   get expires(): Date {
     return new Date(this.#end);
   }
 
-  /** One text for all layouts that make the same ids of the same fields: `1388534400000/1 time:41 node:9 sequence:13`. */
+  /** The same text for all layouts with the same bits: `1388534400000/1 time:41 node:9 sequence:13`. */
   get fingerprint(): string {
     const fields = this.order.map((name) => `${name}:${this.fields[name].bits}`);
     return `${this.epoch}/${this.tick} ${fields.join(' ')}`;
   }
 
-  /** How many node ids there is room for. */
+  /** The number of node ids. */
   get nodes(): number {
     return this.max('node') + 1;
   }
@@ -84,20 +88,20 @@ export class Layout {
     return this.#max[field];
   }
 
-  /** Which tick since the epoch a time falls into. */
+  /** The tick that contains a time, counted from the epoch. */
   tickOf(timestamp: number): number {
     return Math.floor((timestamp - this.epoch) / this.tick);
   }
 
-  /** When a tick begins. */
+  /** The Unix milliseconds at which a tick begins. */
   timeOf(tick: number): number {
     return this.epoch + tick * this.tick;
   }
 
   /**
-   * The id of these fields. What `decode` gives can be given back; its `date` is not read.
+   * The id of these fields. Takes the result of {@link decode}, too, and ignores its `date`.
    *
-   * @throws InvalidOptionError when a field does not fit its bits, or has a name that is not known
+   * @throws InvalidOptionError when a field does not fit its bits, or its name is not known
    */
   encode(fields: { timestamp: number; node: number; sequence: number }): bigint {
     const { timestamp, node, sequence } = requireKnown('fields', fields, FIELDS);
@@ -113,7 +117,7 @@ export class Layout {
   /**
    * The id of a tick since the epoch, a node and a sequence number.
    *
-   * @throws InvalidOptionError when one does not fit its bits, and would run over into another
+   * @throws InvalidOptionError when one of them does not fit its bits
    */
   pack(tick: number, node: number, sequence: number): bigint {
     requireInteger('tick', tick, 0, this.#max.time);
@@ -126,10 +130,10 @@ export class Layout {
   }
 
   /**
-   * The fields of an id, given as a bigint, as decimal digits or as a number that is exact. A negative id is read as the
-   * same 64 bits unsigned, as a signed column would return them.
+   * The fields of an id: a bigint, decimal digits or an exact number. A negative id, as from a signed column, is read as the
+   * same 64 bits unsigned.
    *
-   * @throws InvalidIdError when it is none of these or does not fit the layout
+   * @throws InvalidIdError when `id` is none of these or does not fit the layout
    */
   decode(id: bigint | string | number): DecodedFlake {
     const bits = toBits(id);
@@ -143,12 +147,12 @@ export class Layout {
     return { timestamp, date: new Date(timestamp), node, sequence };
   }
 
-  /** The lowest id of the tick that `at` falls into: `id >= minId(start)` finds everything made since. */
+  /** The lowest id of the tick that contains `at`: `id >= minId(start)` finds all ids made since. */
   minId(at: Date | number): bigint {
     return this.pack(this.#boundTick(at), 0, 0);
   }
 
-  /** The highest id of the tick that `at` falls into. */
+  /** The highest id of the tick that contains `at`. */
   maxId(at: Date | number): bigint {
     return this.pack(this.#boundTick(at), this.max('node'), this.max('sequence'));
   }
@@ -157,7 +161,7 @@ export class Layout {
     const timestamp = Number(at);
     if (!Number.isFinite(timestamp)) refuse('at', 'a Date or milliseconds', at);
     if (timestamp >= this.#end) {
-      throw new TimeExhaustedError(`this layout's time ends at ${this.expires.toISOString()}`);
+      throw new TimeExhaustedError(`the layout's time field ends at ${this.expires.toISOString()}`);
     }
     return Math.max(this.tickOf(timestamp), 0);
   }
@@ -165,12 +169,12 @@ export class Layout {
 
 const ORDERS = ['time,node,sequence', 'time,sequence,node'];
 
-/** The beginning of 2026: a clock that is before this is wrong, and must not keep the presets from loading. */
+/** The beginning of 2026. A clock before this is wrong, and must not keep the presets from loading. */
 const WRITTEN = 1_767_225_600_000;
 const OPTIONS = ['epoch', 'timeBits', 'nodeBits', 'sequenceBits', 'tick', 'order'];
 
 /**
- * A layout of your own.
+ * Makes a layout of your own.
  *
  * @throws InvalidOptionError when the fields do not fit 64 bits, time does not come first, or the epoch lies in the future
  */
@@ -184,7 +188,7 @@ export function defineLayout(options: LayoutOptions): Layout {
   requireInteger('tick', tick, 1, 86_400_000);
   const sum = timeBits + nodeBits + sequenceBits;
   if (sum > 64)
-    throw new InvalidOptionError(`timeBits, nodeBits and sequenceBits must be 64 at most, not ${sum}`);
+    throw new InvalidOptionError(`timeBits + nodeBits + sequenceBits must be 64 at most, not ${sum}`);
   if (!Array.isArray(order) || !ORDERS.includes(order.join())) {
     refuse(
       'order',

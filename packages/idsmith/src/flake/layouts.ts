@@ -1,12 +1,12 @@
 import { defineLayout } from './layout.js';
 
-/** Layouts that others use, and one for JavaScript numbers. */
+/** Presets: the layouts of well-known systems, and one for JavaScript numbers. */
 export const layouts = {
   /** JFlake: 512 nodes, 8,192 ids a millisecond each, until 2083. */
   jflake: defineLayout({ epoch: 1388534400000, timeBits: 41, nodeBits: 9, sequenceBits: 13 }),
   /** Twitter: 1,024 nodes, 4,096 ids a millisecond each, until 2080. */
   snowflake: defineLayout({ epoch: 1288834974657, timeBits: 41, nodeBits: 10, sequenceBits: 12 }),
-  /** Instagram: 8,192 shards, 1,024 ids a millisecond each, until 2081. 64 bits: past 2046 a signed column sees it negative. */
+  /** Instagram: 8,192 shards, 1,024 ids a millisecond each, until 2081. 64 bits: from 2046 on ids are negative in a signed column. */
   instagram: defineLayout({ epoch: 1314220021721, timeBits: 41, nodeBits: 13, sequenceBits: 10 }),
   /** Discord: worker and process as one node of 10 bits, until 2154; 64 bits. */
   discord: defineLayout({ epoch: 1420070400000, timeBits: 42, nodeBits: 10, sequenceBits: 12 }),

@@ -3,21 +3,21 @@ import { Pace } from './pace.js';
 import type { FlakeState } from './state.js';
 import type { TickSlot } from './tick-table.js';
 
-// Shared memory, in words of 64 bits: the position, then two windows of three words each, until, firstTick and node. The
-// position is (tick + 1, sequence, which of the windows is in force), from the highest bits to the lowest.
+// The shared memory in words of 64 bits: the position, then two windows of three words each (until, firstTick, node). The
+// position is (tick + 1, sequence, number of the window in force), from the highest bits to the lowest.
 const WINDOW_WORDS = 3;
 export const SHARED_BYTES = 8 * (1 + 2 * WINDOW_WORDS);
 const CLOSED = 2n ** 64n - 1n;
-/** Stands for a window without end. */
+/** The word for a window without end. */
 const ENDLESS = 2n ** 62n;
 
 /**
  * The state of a generator that several threads advance at once.
  *
  * Tick, sequence and window are one 64-bit number, advanced by compare-exchange: a thread that was stopped between reading
- * and advancing fails, and reads again. A new window is written beside the one in force, by the thread that holds the lease,
- * and comes into force with one such step, which also passes over a tick. So a position never comes twice, an advance which
- * still meant the old node fails, and a thread that dies at any point leaves a state with which the others go on.
+ * and advancing fails, and reads again. The thread that holds the lease writes a new window beside the one in force. The new
+ * window comes into force with one such step, which also skips a tick. So a position never repeats, an advance for the old
+ * node fails, and a thread that dies at any point leaves a state that the others can use.
  */
 export class SharedState implements FlakeState {
   readonly buffer: SharedArrayBuffer;
@@ -45,7 +45,7 @@ export class SharedState implements FlakeState {
     this.#shift = BigInt(this.#lowBits);
   }
 
-  /** New memory that goes on where `state` is. */
+  /** Makes new memory that continues from `state`. */
   static from(state: FlakeState, sequenceBits: number, slot?: TickSlot): SharedState {
     const shared = new SharedState(new SharedArrayBuffer(SHARED_BYTES), sequenceBits, slot);
     const position = shared.#position(state.tick, state.sequence, 0);
@@ -64,7 +64,7 @@ export class SharedState implements FlakeState {
       const until = Atomics.load(this.#words, at);
       this.until = until === ENDLESS ? Number.POSITIVE_INFINITY : Number(until);
       this.node = Atomics.load(this.#halves, 2 * at + 4) >>> 0;
-      // The window is not written to while it is in force, but for its end; so it is whole if it still is.
+      // While a window is in force, only its end is written. So the window is complete if it is still in force.
       if (this.#seen === Atomics.load(this.#words, 0)) return;
     }
   }
@@ -82,12 +82,12 @@ export class SharedState implements FlakeState {
     this.load();
     if (this.closed) return;
     if (window.node === this.node && this.tick >= firstTick && window.until >= this.until) {
-      // The same window for longer: a thread that still sees the old end only stops too early.
+      // The same window with a later end: a thread that still sees the old end only stops too early.
       Atomics.store(this.#words, windowAt(this.#which), toWord(window.until));
       return;
     }
     for (;;) {
-      // A tick is passed over whole, so that the position is another in any case.
+      // A whole tick is skipped, so that the position changes in any case.
       const passed = Math.max(this.tick + 1, firstTick - 1);
       const other = 1 - this.#which;
       this.#writeWindow(other, window, passed + 1);
@@ -125,7 +125,7 @@ export class SharedState implements FlakeState {
     this.tick = Number(position >> this.#shift) - 1;
   }
 
-  /** One is added to the tick, so that the position before the first id, in tick −1, is not negative. */
+  /** Adds one to the tick, so that the position before the first id, in tick −1, is not negative. */
   #position(tick: number, sequence: number, which: number): bigint {
     return (BigInt(tick + 1) << this.#shift) | BigInt(2 * sequence + which);
   }

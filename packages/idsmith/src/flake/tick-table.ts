@@ -1,32 +1,32 @@
 import { md5 } from '../encoding/md5.js';
 import { InvalidOptionError } from '../errors.js';
 
-// Generators of one process that have the same layout and the same fixed node must not mint in the same tick. So there is
-// a table in memory that all threads share, with a slot for each layout and node. Whoever enters a tick claims it there
-// first, as a whole. Ticks are claimed in ascending order only, so one number tells which of them are taken.
+// Generators of one process with the same layout and the same fixed node must not mint in the same tick. So all threads
+// share a table in memory, with a slot for each layout and node. A generator claims a whole tick in the slot before it uses
+// the tick. Ticks are claimed in ascending order only, so one number tells which ticks are taken.
 //
-// By an example. Threads A and B both mint for node 3. A claims tick 500 and uses as many of its sequence numbers as it
-// likes. B reads the same millisecond, finds 500 taken, and claims 501 when the clock gets there. A, which reads 501 too,
-// goes on in 500 as long as that has numbers left.
+// Example: threads A and B both mint for node 3. A claims tick 500 and may use all its sequence numbers. B reads the same
+// millisecond, finds 500 taken, and claims 501 when the clock gets there. A reads 501, too, and continues in 500 while 500
+// has numbers left.
 
-// A slot has three words of 64 bits: the digest of layout and node, 0 in an empty slot; the claim, which is the highest
-// tick claimed plus one (54 bits) and the group that claimed it (10 bits); the number of groups so far.
+// A slot has three words of 64 bits: the digest of layout and node, or 0 in an empty slot; the claim, which is the highest
+// claimed tick plus one (54 bits) and the group that claimed it (10 bits); the number of groups so far.
 const WORDS = 3;
 const GROUP_BITS = 10n;
 const MAX_GROUP = 2n ** GROUP_BITS - 1n;
 
-/** What threads of one group need to claim ticks together. */
+/** The data that threads of one group need to claim ticks together. */
 export interface SlotHandle {
   readonly memory: SharedArrayBuffer;
   readonly slot: number;
   readonly group: number;
 }
 
-/** The ticks of one layout and one fixed node, seen by one that claims them. */
+/** The ticks of one layout and one fixed node, from the view of one claimer. */
 export class TickSlot {
   readonly #words: BigUint64Array;
   readonly #slot: number;
-  /** Members of a group take each other's claims for their own. In group 0 everybody is alone. */
+  /** The group of this claimer. Members of a group share their claims; members of group 0 do not. */
   readonly #group: bigint;
 
   /** @internal */
@@ -37,7 +37,7 @@ export class TickSlot {
   }
 
   /**
-   * The slot of `key` in a table; an empty one is taken if it has none yet.
+   * The slot of `key` in a table. Takes an empty slot if the key has none yet.
    *
    * @throws InvalidOptionError when the table is full
    */
@@ -52,29 +52,29 @@ export class TickSlot {
       if (found === 0n || found === digest) return new TickSlot(words, slot, 0n);
     }
     throw new InvalidOptionError(
-      `node must be a lease here: this process has had fixed nodes of ${slots} kinds, and can keep no more of them apart`,
+      `node must be a lease: this process has already used ${slots} different fixed nodes, and cannot keep more of them apart`,
     );
   }
 
-  /** The slot as a member of the group sees it whose handle this is. */
+  /** The slot from the view of a member of the handle's group. */
   static attach({ memory, slot, group }: SlotHandle): TickSlot {
     return new TickSlot(new BigUint64Array(memory), slot, BigInt(group));
   }
 
-  /** A handle for a new group. Once group numbers are used up, its members claim each for itself. */
+  /** A handle for a new group. When all group numbers are used, its members claim ticks separately. */
   newGroup(): SlotHandle {
     const group = Atomics.add(this.#words, WORDS * this.#slot + 2, 1n) + 1n;
     const memory = this.#words.buffer as SharedArrayBuffer;
     return { memory, slot: this.#slot, group: group > MAX_GROUP ? 0 : Number(group) };
   }
 
-  /** The highest tick that others have taken, or that comes before one of ours; −1 if there is none. */
+  /** The highest tick that others have taken, or the tick before the own claim; −1 if there is none. */
   get taken(): number {
     const claim = Atomics.load(this.#words, WORDS * this.#slot + 1);
     return tickOf(claim) - (this.#isOurs(claim) ? 1 : 0);
   }
 
-  /** Takes `tick` and all before it that nobody has. Returns whether `tick` is ours, or our group's, now. */
+  /** Claims `tick` and all free ticks before it. Returns true if `tick` now belongs to this claimer or its group. */
   claim(tick: number): boolean {
     const at = WORDS * this.#slot + 1;
     for (;;) {
@@ -94,7 +94,7 @@ function tickOf(claim: bigint): number {
   return Number(claim >> GROUP_BITS) - 1;
 }
 
-/** 64 bits of it, and never 0. */
+/** The first 64 bits of the key's MD5, never 0. */
 function digestOf(key: string): bigint {
   const digest = md5(new TextEncoder().encode(key));
   return new DataView(digest.buffer, digest.byteOffset).getBigUint64(0) || 1n;

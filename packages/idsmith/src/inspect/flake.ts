@@ -3,7 +3,7 @@ import { layouts } from '../flake/layouts.js';
 import type { Reading } from './reading.js';
 import { timeFields } from './time.js';
 
-/** What an id says if it is a flake: every preset that gives a plausible time, the most recent first. */
+/** Reads an id as a flake: one reading for each preset that gives a plausible time, the most recent first. */
 export function readFlake(text: string, now: number): Reading[] {
   const trimmed = text.trim();
   if (!/^-?\d{1,20}$/.test(trimmed)) return [];
@@ -19,7 +19,7 @@ function timestampOf({ fields: { timestamp } }: Reading): number {
 function readAs(name: string, layout: Layout, text: string, now: number): Reading[] {
   try {
     const { timestamp, node, sequence } = layout.decode(text);
-    // Nothing is made before its epoch's first month was over, or more than a day ahead.
+    // Plausible times begin a month after the epoch and end a day from now.
     const plausible = timestamp > layout.epoch + 30 * 86_400_000 && timestamp < now + 86_400_000;
     return plausible
       ? [{ family: 'flake', fields: { layout: name, node, sequence, ...timeFields(timestamp) } }]

@@ -1,2 +1,2 @@
-export { inspect } from './inspect.js';
+export { type InspectOptions, inspect } from './inspect.js';
 export type { Reading } from './reading.js';

@@ -1,18 +1,29 @@
 import { InvalidIdError } from '../errors.js';
-import { show } from '../options.js';
+import { requireKnown, show } from '../options.js';
 import { readFlake } from './flake.js';
 import { readShardKey } from './key.js';
 import type { Reading } from './reading.js';
 import { readUuid } from './uuid.js';
 
+/** The options of {@link inspect}. */
+export interface InspectOptions {
+  /** Unix milliseconds: readings with a later time do not fit. Default the present time. */
+  now?: number;
+}
+
 /**
- * What an id of any family says: every reading that fits, best first.
+ * Reads an id of any family. The same text may fit several families: the result has all readings that fit, best first.
  *
- * @throws InvalidIdError when none fits
+ * @example
+ * inspect('1jyVFw3401'); // [{ family: 'key', fields: { ms: 1582287784, variant: 196, type: 1, … } }]
+ *
+ * @throws InvalidIdError when `text` fits no family
+ * @throws InvalidOptionError naming an unknown option
  */
-export function inspect(id: string, now = Date.now()): Reading[] {
+export function inspect(text: string, options: InspectOptions = {}): Reading[] {
+  const { now = Date.now() } = requireKnown('options', options, ['now']);
   const readings =
-    typeof id === 'string' ? [...readUuid(id), ...readFlake(id, now), ...readShardKey(id, now)] : [];
-  if (readings.length === 0) throw new InvalidIdError(`${show(id)} is not an id of any family`);
+    typeof text === 'string' ? [...readUuid(text), ...readFlake(text, now), ...readShardKey(text, now)] : [];
+  if (readings.length === 0) throw new InvalidIdError(`${show(text)} is not an id of any family`);
   return readings;
 }

@@ -2,15 +2,15 @@ import { readKey } from '../shard/keys/codec.js';
 import type { Reading } from './reading.js';
 import { timeFields } from './time.js';
 
-/** What keys count from unless a config says otherwise. */
+/** The default epoch of keys. */
 const EPOCH = 1_325_404_800_000;
 
-/** Clocks may differ. */
+/** A day: the first day of keys looks like words, and clocks may differ by up to a day. */
 const DAY = 86_400_000;
 
 /**
- * What an id says if it is a sharded key with the default epoch: one that was minted between its first day, in which the
- * keys would look like words, and now; or a special one, which has the variant 0 and a name.
+ * Reads an id as a sharded key with the default epoch: a key minted after the first day, whose keys look like words, and
+ * before now; or a special key, which has the variant 0 and a name.
  */
 export function readShardKey(text: string, now: number): Reading[] {
   try {

@@ -4,7 +4,7 @@ import { LocalityUuid } from '../locality/uuid.js';
 import type { Reading } from './reading.js';
 import { timeFields } from './time.js';
 
-/** What an id says if it is a UUID. Empty if it is none. */
+/** Reads an id as a UUID. The result is empty for other text. */
 export function readUuid(text: string): Reading[] {
   const uuid = parse(text);
   if (uuid === undefined) return [];
@@ -32,7 +32,7 @@ function fieldsOf(bytes: Uint8Array): Record<string, string | number> {
   const counter = view.getInt32(0);
   return {
     counter: bytesToHex(bytes.subarray(0, 4)),
-    // The text does not tell its mode: either this number was written as it is, or that one in reverse.
+    // The id does not show its mode: it is one counter in sequential mode, and the other in variable mode.
     sequentialCounter: counter >>> 0,
     variableCounter: reverseBytes(swapNibbles(counter)) >>> 0,
     processId: view.getUint16(4),
@@ -41,7 +41,7 @@ function fieldsOf(bytes: Uint8Array): Record<string, string | number> {
   };
 }
 
-/** `__:__:_d:53:7a:50`: what an id does not hold is shown as underscores. Version 8 has lost two bits of a digit more. */
+/** The MAC address as `__:__:_d:53:7a:50`. Underscores stand for digits that are not in the id; version 8 lacks one more. */
 function maskedMac(bytes: Uint8Array): string {
   const [first, ...rest] = bytes.subarray(6, 10);
   const known = rest.map((byte) => byte.toString(16).padStart(2, '0'));
@@ -54,7 +54,7 @@ function timeIn(bytes: Uint8Array): number {
   return view.getUint16(10) * 2 ** 32 + view.getUint32(12);
 }
 
-/** Ids of a foreign version 8 have anything in these bits; between 2010 and 2100 they are believed. */
+/** True if the time is between 2010 and 2100. Other programs put any bits into version 8. */
 function isPlausible(ms: number): boolean {
   return ms >= Date.UTC(2010) && ms < Date.UTC(2100);
 }

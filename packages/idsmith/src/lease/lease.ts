@@ -10,7 +10,7 @@ import type { LeaseRecord, LeaseStore } from './port.js';
 import { released, renewed, verdict } from './protocol.js';
 import { freshOwner } from './random.js';
 import { list, storeTime, swap } from './store-calls.js';
-import { bindLease, type Leasable, type LeaseUser, type LeaseWindow, requireRoom } from './window.js';
+import { bindLease, type LeaseUser, type LeaseWindow, requireRoom } from './window.js';
 
 /** Unanswered renewals to remember. A forgotten one that is found later counts as somebody else's, which is safe. */
 const MAX_ATTEMPTS = 100;
@@ -19,7 +19,7 @@ const MAX_ATTEMPTS = 100;
  * A node id and the window of time in which the node id may be used. Get a lease with {@link acquireLease}, give it to one
  * generator, and release it when the program ends.
  */
-export class Lease implements Leasable {
+export class Lease {
   readonly namespace: string;
   /** The number of node ids in the namespace. */
   readonly size: number;
@@ -136,6 +136,7 @@ export class Lease implements Leasable {
     return this.#release;
   }
 
+  /** @internal */
   [bindLease](user: LeaseUser): LeaseWindow {
     if (this.#user)
       throw new InvalidOptionError(

@@ -23,10 +23,10 @@ export interface LeaseUser {
   close(): number;
 }
 
-/** The method with which a generator takes a lease for itself. Internal, so that nobody else does. */
+/** The method by which a generator binds a lease. Internal: the declarations of `Lease` do not show it. */
 export const bindLease: unique symbol = Symbol('bindLease');
 
-/** A lease, as its generator sees it. */
+/** A `Lease`, as its generator sees it. Tests implement it to decide windows themselves. */
 export interface Leasable {
   /** @throws InvalidOptionError when the lease drives a generator already, or does not fit this one */
   [bindLease](user: LeaseUser): LeaseWindow;

@@ -1,19 +1,19 @@
 import { reverseBytes, swapNibbles } from '../encoding/bits.js';
 import type { Spelling } from './text.js';
 
-/** What ids that are made at once have in common. */
+/** The common part of ids that are made in one step. */
 export interface Run {
   readonly ms: number;
-  /** The counter before the first of them, what each adds to it, and how the sum is written. */
+  /** The counter before the first id, the number that each id adds, and the way the sum is written. */
   readonly counter: number;
   readonly step: number;
   readonly spelling: Spelling;
 }
 
 /**
- * Writes `count` ids as bytes, from the id at place `first` on.
+ * Writes `count` ids as bytes, starting at id number `first` of the view.
  *
- * Words are written little-endian, which is no work on the machines that there are.
+ * Words are written little-endian, the byte order of common machines, because that is the fastest.
  */
 export function writeIds(
   view: DataView,

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js';
 import { LocalityMinter } from './minter.js';
+import type { LocalityNode } from './node.js';
 import { type LocalityOptions, requireAttachOptions, requireHandle, type SharedLocality } from './options.js';
 import { type LocalityUuid, uuidOf } from './uuid.js';
 
@@ -10,26 +11,84 @@ import { type LocalityUuid, uuidOf } from './uuid.js';
  * const ids = new LocalityGenerator();
  * ids.next(); // '20be0ffc-314a-bd53-7a50-013a65ca76d2'
  */
-export class LocalityGenerator extends LocalityMinter {
+export class LocalityGenerator {
+  readonly #minter: LocalityMinter;
+
   /** @throws InvalidOptionError naming the first option that is wrong */
   constructor(options?: LocalityOptions);
   /** @internal */
   constructor(options: LocalityOptions, handle: SharedLocality);
   constructor(options: LocalityOptions = {}, handle?: SharedLocality) {
-    super(options, handle);
-  }
-
-  /** The next id as a value. */
-  nextUuid(): LocalityUuid {
-    return uuidOf(this.next());
+    this.#minter = new LocalityMinter(options, handle);
   }
 
   /**
-   * A generator that counts along with the one whose `share()` gave the handle, in whatever thread that is.
+   * Makes a generator that shares the counter of the generator whose `share()` returned the handle, in any thread.
    *
-   * @throws InvalidOptionError when the handle is not what `share()` gave, or an option is not known
+   * @throws InvalidOptionError when the handle is not from `share()`, or an option is not known
    */
   static attach(handle: SharedLocality, options: { clock?: Clock } = {}): LocalityGenerator {
     return new LocalityGenerator(requireAttachOptions(options), requireHandle(handle));
+  }
+
+  /** A copy of the node in the ids, and its source. With a lease, the node changes when the lease is replaced. */
+  get node(): LocalityNode {
+    return this.#minter.node;
+  }
+
+  /**
+   * The next id, 36 characters in lower case.
+   *
+   * @throws ClockError when the clock gives no time
+   * @throws TimeExhaustedError when the time does not fit 48 bits
+   * @throws LeaseFencedError when the time lies outside the lease's window
+   */
+  next(): string {
+    return this.#minter.next();
+  }
+
+  /** The next id as a value. Throws the same errors as {@link next}. */
+  nextUuid(): LocalityUuid {
+    return uuidOf(this.#minter.next());
+  }
+
+  /**
+   * The next `count` ids, faster than one by one. `batch(0)` is an empty array.
+   *
+   * @throws InvalidOptionError unless `count` is a whole number from 0 to 2^24
+   */
+  batch(count: number): string[] {
+    return this.#minter.batch(count);
+  }
+
+  /**
+   * Fills `target` with as many whole ids of 16 bytes as fit, and returns their number.
+   *
+   * @throws InvalidOptionError when `target` is not a `Uint8Array`
+   */
+  fill(target: Uint8Array): number {
+    return this.#minter.fill(target);
+  }
+
+  /** Makes neighbouring ids from now on: seed + 1, seed + 2 and so on. No effect in sequential mode. */
+  useSequentialIds(): void {
+    this.#minter.useSequentialIds();
+  }
+
+  /** Spreads ids over all leading bytes from now on, starting from the present counter. No effect in variable mode. */
+  useVariableIds(): void {
+    this.#minter.useVariableIds();
+  }
+
+  /**
+   * Moves the counter into shared memory and returns a handle for {@link attach} in worker threads.
+   *
+   * The threads share the counter in the present mode. A thread that changes its mode later, or takes a new seed, then
+   * counts alone, in milliseconds that the others do not use.
+   *
+   * @throws InvalidOptionError when the runtime has no `SharedArrayBuffer`, or the generator has a lease
+   */
+  share(): SharedLocality {
+    return this.#minter.share();
   }
 }

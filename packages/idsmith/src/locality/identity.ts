@@ -4,34 +4,34 @@ import { type RandomSource, systemRandom } from '../random.js';
 import type { MachineFacts, MachineNode } from '../runtime/machine.js';
 import { privateLedger } from './ledger.js';
 
-/** An identity, and the ledger that keeps the generators apart that have it. */
+/** An identity, and the ledger in which generators with this identity claim milliseconds. */
 export interface Identity {
   readonly node: MachineNode;
   readonly source: 'machine' | 'random';
   readonly ledger: ArrayBufferLike;
 }
 
-/** The first byte of a random node's MAC address: no interface has one that is for groups. It does not go into ids. */
+/** The first byte of a random node's MAC address: a group address, which no interface has. It is not part of ids. */
 const RANDOM_MAC = 0x03;
 
 /**
- * The reasons why process id and MAC address may not tell this process from all others; empty if they do.
+ * The reasons why another process may have the same process id and MAC address. Empty if there is none.
  *
- * Ids have room for 16 bits of the process id and 28 of the MAC address. Of these 28 the upper 12 are zero in leased nodes.
+ * Ids have 16 bits of the process id and 28 bits of the MAC address. In leased nodes the upper 12 of the 28 bits are zero.
  */
 export function doubts({ pid, mac, signs }: MachineFacts): string[] {
   const found = signs.map((sign) => `sign of a container: ${sign}`);
   if (pid < 2) found.push(`process id ${pid}, as in every container`);
-  if (pid > 0xffff) found.push(`process id ${pid}, of which only 16 bits fit`);
+  if (pid > 0xffff) found.push(`process id ${pid}, which does not fit 16 bits`);
   if (!mac) found.push('no MAC address');
-  else if (((mac[0] as number) & 0x03) !== 0) found.push('a MAC address that is locally administered');
-  else if (looksLeased(mac)) found.push('a MAC address that could be taken for a leased node id');
+  else if (((mac[0] as number) & 0x03) !== 0) found.push('a locally administered MAC address');
+  else if (looksLeased(mac)) found.push('a MAC address that equals a leased node id');
   return found;
 }
 
 /**
- * A node of 44 random bits. Its upper 12 MAC bits are never all zero, so that no leased node id is met: one in 4,096 nodes
- * is left out.
+ * A node of 44 random bits. The upper 12 MAC bits are never all zero, so that no random node equals a leased one. This
+ * leaves out one node in 4,096.
  */
 export function randomNode(random: RandomSource): MachineNode {
   const bytes = new Uint8Array(8);
@@ -45,19 +45,19 @@ export function randomNode(random: RandomSource): MachineNode {
   };
 }
 
-/** Whether the 12 MAC bits are zero that are so in leased nodes. */
+/** True if the 12 MAC bits that are zero in leased nodes are zero. */
 function looksLeased(mac: Uint8Array): boolean {
   return ((mac[2] as number) & 15) === 0 && mac[3] === 0;
 }
 
-/** Of a thread that shares no memory with the rest of its process. */
+/** The identity of a thread that shares no memory with the rest of its process. */
 let alone: Identity | undefined;
 
 /**
- * The identity that all default generators of this process share, in whatever thread.
+ * The identity that all default generators of this process share, in all threads.
  *
- * It is settled by the first who asks. A thread that shares no memory with the rest of its process (a web worker, or a
- * worker whose main thread has not loaded idsmith) cannot know of the others and has a random identity of its own.
+ * The first call decides the identity. A thread that shares no memory with the rest of its process (a web worker, or a
+ * worker whose main thread has not loaded idsmith) has a random identity of its own.
  */
 export function processIdentity(): Identity {
   const memory = processMemory();
@@ -70,7 +70,7 @@ export function processIdentity(): Identity {
     const facts = machineFacts();
     const isOwn = facts?.mac !== undefined && doubts(facts).length === 0;
     const node = isOwn ? { processId: facts.pid, mac: facts.mac as Uint8Array } : randomNode(systemRandom);
-    // Never zero: a random node has its mark, and a machine's process id is 2 at least.
+    // The word is never zero: a random node has its mark, and a machine's process id is at least 2.
     Atomics.compareExchange(word, 0, 0n, wordOf(node));
   }
   const node = nodeOf(Atomics.load(word, 0));
@@ -78,21 +78,21 @@ export function processIdentity(): Identity {
 }
 
 /**
- * The identity of this process and machine, asked for by name.
+ * The identity of this process and machine, for `node: 'machine'`.
  *
- * @throws InvalidOptionError where there is none
+ * @throws InvalidOptionError when the machine has no MAC address, or this thread shares no memory with its process
  */
 export function machineIdentity(): Identity {
   const facts = machineFacts();
   const memory = processMemory();
   if (!facts?.mac) {
     throw new InvalidOptionError(
-      `node "machine" needs ${facts ? 'a MAC address, and no interface of this machine has one' : 'a process id and MAC address, which this runtime does not tell'}; use node "auto", "random" or a lease`,
+      `node "machine" needs ${facts ? 'a MAC address, but no network interface of this machine has one' : 'the process id and MAC address, which this runtime does not expose'}; use node "auto", "random" or a lease`,
     );
   }
   if (!memory) {
     throw new InvalidOptionError(
-      'node "machine" cannot be kept apart from other threads of this process; import idsmith in the main thread before it starts workers, or use node "auto", "random" or a lease',
+      'node "machine" could repeat ids of other threads here; import idsmith in the main thread before it starts workers, or use node "auto", "random" or a lease',
     );
   }
   return { node: { processId: facts.pid % 65536, mac: facts.mac }, source: 'machine', ledger: memory.ledger };

@@ -5,26 +5,30 @@
 //   2  MAC bytes 4 and 5 (16), upper 16 bits of the time
 //   3  lower 32 bits of the time
 //
-// The RFC 9562 format has 8 for the version and `10` for the top two bits of word 2, so that two of the 28 MAC
-// bits give way.
+// The RFC 9562 format has version 8 and the variant `10` in the top two bits of word 2, in place of two of the 28 MAC bits.
 
 import type { MachineNode } from '../runtime/machine.js';
 
-/** `'locality'` is upstream's version b; `'rfc9562'` a standard version 8 with the same fields. */
+/** The format of an id: `'locality'` is Groupon's version b, `'rfc9562'` a standard version 8 with the same fields. */
 export type LocalityFormat = 'locality' | 'rfc9562';
 
-/** How many node ids a lease may have for each format: the RFC 9562 one has 14 bits for what is above the lowest 16. */
+/** The most node ids a lease may have, by format. RFC 9562 leaves 14 bits above the lowest 16. */
 export const LEASED_NODES = { locality: 2 ** 32, rfc9562: 2 ** 30 } as const;
 
-/** The last millisecond that fits 48 bits: in the year 10889. */
+/** The last millisecond that fits 48 bits, in the year 10889. */
 export const MAX_MS = 2 ** 48 - 1;
 
-/** Words 1 and 2 with the time left zero: what all ids of a generator have in common. */
+/** Words 1 and 2 with time 0: the part that all ids of a generator have in common. */
 export function identityWords({ processId, mac }: MachineNode, format: LocalityFormat): [number, number] {
   const [mac2, mac3, mac4, mac5] = mac.subarray(2) as unknown as [number, number, number, number];
   const word1 = ((processId & 0xffff) << 16) | ((mac2 & 15) << 8) | mac3;
   const word2 = (mac4 << 24) | (mac5 << 16);
   return format === 'locality' ? [word1 | 0xb000, word2] : [word1 | 0x8000, (word2 & 0x3fffffff) | (1 << 31)];
+}
+
+/** The text of an id with counter and time 0 around the two words of identity. */
+export function sampleId([word1, word2]: readonly [number, number]): string {
+  return hyphenate([0, word1, word2, 0].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join(''));
 }
 
 /** 32 hex digits as a UUID's text. */

@@ -1,9 +1,10 @@
-import { type Clock, systemClock, wholeMs } from '../clock.js';
+import { type Clock, systemClock } from '../clock.js';
+import { InvalidOptionError } from '../errors.js';
 import { bindLease, type LeaseUser, type LeaseWindow } from '../lease/window.js';
 import { isA, refuse, requireInteger, requireMethod } from '../options.js';
-import { type RandomSource, systemRandom } from '../random.js';
+import { systemRandom } from '../random.js';
 import { writeIds } from './bytes.js';
-import { hyphenate, identityWords, LEASED_NODES } from './layout.js';
+import { identityWords, LEASED_NODES, sampleId } from './layout.js';
 import { sharedLedger } from './ledger.js';
 import { chooseNode, isLease, type LocalityNode, leasedNode } from './node.js';
 import {
@@ -13,23 +14,23 @@ import {
   requireOptions,
   type SharedLocality,
 } from './options.js';
-import { sequentialSeed, windowNumber } from './seed.js';
+import { randomSeed, sequentialSeed, windowNumber } from './seed.js';
 import { SharedWalk } from './shared-walk.js';
 import { ID_LENGTH, Sheet, type Spelling } from './text.js';
-import { checkTime, Timeline } from './timeline.js';
+import { readingMs, Timeline } from './timeline.js';
 
-/** A prime, so that a counter which adds it visits all 2^32 values, and its lowest byte all 256 in turn. */
+/** A prime: a counter that adds it visits all 2^32 values, and its lowest byte all 256 in turn. */
 const STEP = 198_491_317;
-/** No counter's text repeats within 2^32 ids; with Java's reversal, which drops four bits, within 2^24. */
+/** The ids before a counter's text can repeat: 2^32, or 2^24 with Java's reversal, which drops four bits. */
 const SPAN = { full: 2 ** 32, java: 2 ** 24 };
-/** Ids on a sheet of text. One id that is kept keeps its sheet: 64 make 2.3 kB. */
+/** Ids on a sheet of text. An id that the caller keeps holds its sheet in memory: 64 ids are 2.3 kB. */
 const SHEET = 64;
-/** Ids written as bytes between two looks at the clock: a few microseconds' worth. */
+/** Ids written as bytes between two readings of the clock: a few microseconds of work. */
 const STRIDE = 512;
-/** More ids of text in one array would take over a gigabyte. */
+/** The largest batch. More ids in one array would take over a gigabyte. */
 const MAX_BATCH = 2 ** 24;
 
-/** Mints ids as text and bytes: what `LocalityGenerator` and the process-wide default generator have in common. */
+/** The engine of `LocalityGenerator`, which documents the methods, and of the process-wide default generator. */
 export class LocalityMinter {
   readonly #clock: Clock;
   readonly #style: LocalityStyle;
@@ -38,22 +39,22 @@ export class LocalityMinter {
   #words!: readonly [number, number];
   #sheet!: Sheet;
   #mode: LocalityMode = 'variable';
-  /** What the mode adds for each id, and how it writes the sum. */
+  /** The number that the mode adds for each id, and the way it writes the sum. */
   #step = STEP;
   #spelling: Spelling = 'reverse';
-  /** The window that a sequential counter was seeded in. */
+  /** The number of the window that gave the sequential seed. */
   #seededIn = 0;
-  /** The last counter used, and which times ids may carry. */
+  /** The last counter used, and the times that ids may carry. */
   #counter = 0;
   #timeline!: Timeline;
-  /** What takes the place of both while other threads count along. */
+  /** The shared counter and its time, in place of the two above, while other threads count along. */
   #walk: SharedWalk | undefined;
   #handle: SharedLocality | undefined;
   /** The time of the ids claimed last. */
   #ms = 0;
 
-  // Texts printed ahead for the clock's reading `#reading`, of which those from `#at` to `#end` are unused. NaN is no reading:
-  // it equals none, not even a clock's own NaN.
+  // Text of ids printed ahead for the clock reading `#reading`. The characters from `#at` to `#end` are unused. NaN stands
+  // for no reading: it equals nothing, not even a clock's own NaN.
   #reading = Number.NaN;
   #text = '';
   #at = 0;
@@ -76,24 +77,17 @@ export class LocalityMinter {
     }
     this.#timeline = new Timeline(ledger, SPAN[this.#style.reversal]);
     const { counter } = options;
-    const seed = this.#mode === 'variable' ? randomWord(random) : this.#seedFor(this.#read());
+    const seed = this.#mode === 'variable' ? randomSeed(random) : this.#seedFor(this.#read());
     this.#counter =
       (counter === undefined ? seed : requireInteger('counter', counter, -(2 ** 31), 2 ** 32 - 1)) | 0;
-    // At last, for a lease that is bound stays so.
+    // The last step, because a lease stays bound.
     if (isLease(options.node)) this.#enter(options.node[bindLease](this.#leaseUser()));
   }
 
-  /** The node in its ids, and where that comes from. With a lease it is the present one. A copy. */
   get node(): LocalityNode {
     return { ...this.#node, mac: this.#node.mac.slice() };
   }
 
-  /**
-   * The next id.
-   *
-   * @throws ClockError when the clock gives no time
-   * @throws LeaseFencedError when the time lies outside the lease's window
-   */
   next(): string {
     const now = this.#clock.now();
     const at = this.#at;
@@ -104,13 +98,8 @@ export class LocalityMinter {
     return this.#printAhead(now);
   }
 
-  /**
-   * `count` ids at once.
-   *
-   * @throws InvalidOptionError unless `count` is a whole number from 1 to 2^24
-   */
   batch(count: number): string[] {
-    requireInteger('count', count, 1, MAX_BATCH);
+    requireInteger('count', count, 0, MAX_BATCH);
     const ids = new Array<string>(count);
     for (let done = 0; done < count; ) {
       const end = Math.min(done + SHEET, count);
@@ -120,11 +109,6 @@ export class LocalityMinter {
     return ids;
   }
 
-  /**
-   * Fills `target` with as many whole ids of 16 bytes as it holds, and returns how many that is.
-   *
-   * @throws InvalidOptionError when `target` is not a `Uint8Array`
-   */
   fill(target: Uint8Array): number {
     if (!isA('Uint8Array', target)) refuse('target', 'a Uint8Array', target);
     const count = Math.floor(target.length / 16);
@@ -134,11 +118,10 @@ export class LocalityMinter {
     return count;
   }
 
-  /** From now on neighbours: seed + 1, seed + 2 and so on. Changes nothing if the mode is sequential already. */
   useSequentialIds(): void {
     if (this.#mode === 'sequential') return;
     const now = this.#read();
-    // The clock may have asked for it, too.
+    // The clock may have called this method, too.
     if (this.#mode !== 'variable') return;
     const seed = this.#seedFor(now);
     this.#takeBack();
@@ -146,7 +129,6 @@ export class LocalityMinter {
     this.#restart(seed);
   }
 
-  /** From now on spread over all leading bytes. Goes on from the present counter. */
   useVariableIds(): void {
     if (this.#mode === 'variable') return;
     this.#takeBack();
@@ -155,22 +137,18 @@ export class LocalityMinter {
     this.#restart(counter);
   }
 
-  /**
-   * Puts the counter into shared memory and returns a handle for `attach()` in worker threads.
-   *
-   * The threads count on together in the mode of this moment. One that changes its mode later, or takes a new
-   * seed, counts alone from then on, in milliseconds that the others do not use.
-   *
-   * @throws InvalidOptionError where the runtime has no `SharedArrayBuffer`, and for a generator with a lease
-   */
   share(): SharedLocality {
     if (this.#handle) return this.#handle;
-    if (this.#isLeased) refuse('share()', 'called on a generator without a lease', undefined);
-    if (typeof SharedArrayBuffer === 'undefined') {
-      refuse('share()', 'called where SharedArrayBuffer is: serve the page cross-origin isolated', undefined);
-    }
+    if (this.#isLeased)
+      throw new InvalidOptionError(
+        'share() does not work on a generator with a lease; give each thread a lease of its own',
+      );
+    if (typeof SharedArrayBuffer === 'undefined')
+      throw new InvalidOptionError(
+        'share() needs SharedArrayBuffer, which this runtime does not have; in a browser, serve the page cross-origin isolated',
+      );
     this.#takeBack();
-    // Those who join the walk from here on begin in a millisecond above all stamped so far.
+    // The shared walk begins in a millisecond above all stamped so far.
     const ms = this.#timeline.stamp(0, 1, true);
     const { stream } = this.#timeline;
     const ledger = sharedLedger(this.#timeline.ledger);
@@ -181,11 +159,11 @@ export class LocalityMinter {
     return this.#handle;
   }
 
-  /** Prints one id for a new reading of the clock; while calls keep coming within it, twice as many each time. */
+  /** Prints one id for a new clock reading. While calls come with the same reading, prints twice as many each time. */
   #printAhead(now: number): string {
     const goesOn = now === this.#reading && !this.#handle;
     const count = goesOn ? Math.min(2 * this.#ahead, SHEET) : 1;
-    this.#text = this.#print(checkedMs(now), count);
+    this.#text = this.#print(readingMs(now), count);
     this.#reading = now;
     this.#ahead = count;
     this.#at = ID_LENGTH;
@@ -193,7 +171,7 @@ export class LocalityMinter {
     return this.#text.substring(0, ID_LENGTH);
   }
 
-  /** Returns the counters of texts that were printed ahead and not used, so that the walk has no gap. */
+  /** Returns the counters of unused ids that were printed ahead, so that the counter has no gap. */
   #takeBack(): void {
     const unused = (this.#end - this.#at) / ID_LENGTH;
     if (unused > 0) this.#counter = (this.#counter - unused * this.#step) | 0;
@@ -214,14 +192,14 @@ export class LocalityMinter {
     writeIds(view, first, count, this.#words, run);
   }
 
-  /** The clock is read before anything else is looked at: it may call this generator. */
+  /** Reads the clock. Call this before any state is read: the clock may call this generator. */
   #read(): number {
-    return checkedMs(this.#clock.now());
+    return readingMs(this.#clock.now());
   }
 
   /**
-   * Claims `count` ids: their time is then `#ms`, and the counter before the first of them is returned. Nothing changes
-   * when this throws. Where the window has turned, a new walk is begun.
+   * Claims `count` ids, sets `#ms` to their time, and returns the counter before the first id. A new seed window begins a
+   * new walk. A call that throws changes nothing.
    */
   #claim(now: number, count: number): number {
     const { reseed, window } = this.#style;
@@ -243,7 +221,7 @@ export class LocalityMinter {
     return this.#add(count);
   }
 
-  /** Moves the own counter on by `ids`, and returns it as it was before. */
+  /** Advances the counter of this generator by `ids`, and returns the value before. */
   #add(ids: number): number {
     const counter = this.#counter;
     this.#counter = (counter + Math.imul(ids, this.#step)) | 0;
@@ -262,7 +240,7 @@ export class LocalityMinter {
     };
   }
 
-  /** Goes on in another window, or in the same one for longer. */
+  /** Continues in another window, or in the same window with a later end. */
   #enter(window: LeaseWindow): void {
     requireInteger('node', window.node, 0, LEASED_NODES[this.#style.format] - 1);
     this.#forget();
@@ -273,23 +251,23 @@ export class LocalityMinter {
   #become(node: LocalityNode): void {
     this.#node = node;
     this.#words = identityWords(node, this.#style.format);
-    this.#sheet = new Sheet(SHEET, sample(this.#words));
+    this.#sheet = new Sheet(SHEET, sampleId(this.#words));
   }
 
-  /** Texts that were printed ahead are no longer good. */
+  /** Discards ids that were printed ahead. */
   #forget(): void {
     this.#takeBack();
     this.#reading = Number.NaN;
   }
 
-  /** The seed of the window that `now` is in, which is the present one from here on. */
+  /** The seed of the window that contains `now`, which becomes the present window. */
   #seedFor(now: number): number {
     const { window } = this.#style;
     this.#seededIn = windowNumber(now, window);
     return sequentialSeed(now, window);
   }
 
-  /** Begins a new walk at `counter`. A shared one is left to the others. */
+  /** Begins a new walk at `counter`. Other threads keep a shared walk. */
   #restart(counter: number): void {
     this.#goAlone(this.#ownTimeline(), counter);
     this.#timeline.restart();
@@ -302,7 +280,7 @@ export class LocalityMinter {
     this.#handle = undefined;
   }
 
-  /** A timeline for this generator alone: another one than the walk's, whose claims are the others' too. */
+  /** A timeline for this generator alone. Claims of a shared walk belong to the other threads, too. */
   #ownTimeline(): Timeline {
     return this.#handle ? new Timeline(this.#handle.ledger, SPAN[this.#style.reversal]) : this.#timeline;
   }
@@ -313,23 +291,4 @@ export class LocalityMinter {
     this.#step = variable ? STEP : 1;
     this.#spelling = !variable ? 'forward' : this.#style.reversal === 'java' ? 'java' : 'reverse';
   }
-}
-
-/**
- * @throws ClockError when the reading is no time
- * @throws TimeExhaustedError when it does not fit 48 bits
- */
-function checkedMs(now: number): number {
-  return checkTime(wholeMs(now));
-}
-
-function randomWord(random: RandomSource): number {
-  const bytes = new Uint8Array(4);
-  random.fill(bytes);
-  return new DataView(bytes.buffer).getInt32(0, true);
-}
-
-/** The text of an id with those words in the middle. */
-function sample([word1, word2]: readonly [number, number]): string {
-  return hyphenate([0, word1, word2, 0].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join(''));
 }

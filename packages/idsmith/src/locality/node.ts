@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.js';
-import { bindLease, type Leasable } from '../lease/window.js';
+import type { Lease } from '../lease/lease.js';
+import { bindLease } from '../lease/window.js';
 import { isA, refuse, requireInteger, requireKnown } from '../options.js';
 import type { RandomSource } from '../random.js';
 import type { MachineNode } from '../runtime/machine.js';
@@ -7,10 +8,10 @@ import { machineIdentity, processIdentity, randomNode } from './identity.js';
 import { privateLedger } from './ledger.js';
 import type { LocalityOptions } from './options.js';
 
-/** Where the node in a generator's ids comes from. */
+/** The source of the node in a generator's ids. */
 export type NodeSource = 'machine' | 'random' | 'given' | 'lease';
 
-/** The node in a generator's ids, with where it comes from. */
+/** The node in a generator's ids, and its source. */
 export interface LocalityNode extends MachineNode {
   readonly source: NodeSource;
 }
@@ -19,10 +20,10 @@ export const NODE_SOURCES = ['machine', 'random', 'given', 'lease'] as const;
 const NODE_NAMES = ['processId', 'mac', 'source'];
 
 /**
- * Which node to write into ids, and the ledger that keeps its generators apart.
+ * Chooses the node in ids, and the ledger in which generators with this node claim milliseconds.
  *
- * All generators of a process that take its own identity, in whatever thread, must not meet. Who sets the clock, the
- * counter or the node decides for themselves.
+ * Generators with the identity of the process share one ledger, in all threads. A generator with a clock, counter or node
+ * of its own has a private ledger.
  */
 export function chooseNode(
   { node = 'auto', clock = systemClock, counter }: LocalityOptions,
@@ -40,12 +41,12 @@ function apart(node: MachineNode, source: NodeSource): { node: LocalityNode; led
   return { node: { ...node, source }, ledger: privateLedger() };
 }
 
-/** Whether the option `node` is a lease. */
-export function isLease(node: LocalityOptions['node']): node is Leasable {
-  return typeof (node as Leasable | undefined)?.[bindLease] === 'function';
+/** True if the option `node` is a lease. */
+export function isLease(node: LocalityOptions['node']): node is Lease {
+  return typeof (node as Lease | undefined)?.[bindLease] === 'function';
 }
 
-/** A leased node id in the 44 bits of identity: the lowest 16 as the process id, the rest from the end of the MAC address. */
+/** A leased node id in the 44 bits of identity: the lowest 16 bits are the process id, the rest fills the end of the MAC address. */
 export function leasedNode(id: number): MachineNode {
   const high = Math.floor(id / 65536);
   return {
@@ -55,9 +56,9 @@ export function leasedNode(id: number): MachineNode {
 }
 
 /**
- * A node that was given, copied.
+ * A copy of the node that the caller gave.
  *
- * @throws InvalidOptionError when it is not a process id with a MAC address of six bytes
+ * @throws InvalidOptionError when `node` is not a process id with a MAC address of six bytes
  */
 export function requireNode(option: string, node: MachineNode): MachineNode {
   if (typeof node !== 'object' || node === null)

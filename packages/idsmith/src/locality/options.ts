@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.js';
 import { InvalidOptionError } from '../errors.js';
-import type { Leasable } from '../lease/window.js';
+import type { Lease } from '../lease/lease.js';
 import { isA, refuse, requireChoice, requireInteger, requireKnown, show } from '../options.js';
 import type { RandomSource } from '../random.js';
 import type { LocalityFormat } from './layout.js';
@@ -9,10 +9,10 @@ import { type LocalityNode, NODE_SOURCES, type NodeSource, requireNode } from '.
 import type { SeedWindow } from './seed.js';
 import { WALK_BYTES } from './shared-walk.js';
 
-/** `'variable'` spreads ids over all shards; `'sequential'` keeps them together. */
+/** The mode of a generator: `'variable'` spreads ids over all shards, `'sequential'` keeps them together. */
 export type LocalityMode = 'variable' | 'sequential';
 
-/** How a variable counter's digits are reversed: all of them, or as the Java library does. */
+/** The reversal of a variable counter's digits: all of them, or the same digits as the Java library. */
 export type Reversal = 'full' | 'java';
 
 /** The options of a `LocalityGenerator`. */
@@ -25,21 +25,16 @@ export interface LocalityOptions {
    */
   reversal?: Reversal;
   /**
-   * Default `'auto'`: this process and machine where they tell processes apart, 44 random bits everywhere else.
-   * `'machine'`: this process and machine in any case. `'random'`: 44 random bits of this generator's own. A lease: its
-   * node id, with its window, where odds are not enough.
+   * Default `'auto'`: the process id and MAC address where they are unique, 44 random bits everywhere else.
+   * `'machine'`: the process id and MAC address in any case. `'random'`: 44 random bits of this generator's own. A lease:
+   * its node id within its window, for ids that never repeat.
    */
-  node?:
-    | 'auto'
-    | 'machine'
-    | 'random'
-    | { processId: number; mac: Uint8Array; source?: NodeSource }
-    | Leasable;
+  node?: 'auto' | 'machine' | 'random' | { processId: number; mac: Uint8Array; source?: NodeSource } | Lease;
   /** Start value, signed or unsigned 32 bits. Default random, or the seed in sequential mode. */
   counter?: number;
-  /** What the sequential seed is taken from. Default `'ten-minutes'`. */
+  /** The length of time that shares a sequential seed. Default `'ten-minutes'`. */
   window?: SeedWindow;
-  /** Sequential mode: take the new seed when the window turns. Default false. */
+  /** Sequential mode: take a new seed when a new window begins. Default false. */
   reseed?: boolean;
   /** Default `'locality'`; `'rfc9562'` makes standard UUIDs of version 8 with the same fields. */
   format?: LocalityFormat;
@@ -51,27 +46,31 @@ export interface LocalityOptions {
   random?: RandomSource;
 }
 
-/** The options that say what ids look like, with their defaults. */
-export interface LocalityStyle {
-  readonly mode: LocalityMode;
-  readonly reversal: Reversal;
-  readonly window: SeedWindow;
-  readonly format: LocalityFormat;
-  readonly reseed: boolean;
-}
+/** The options that decide the look of ids, with their defaults. */
+export type LocalityStyle = Pick<SharedLocality, 'mode' | 'reversal' | 'window' | 'format' | 'reseed'>;
 
 const STYLE_NAMES = ['mode', 'reversal', 'window', 'format', 'reseed'];
 const OPTION_NAMES = [...STYLE_NAMES, 'flavour', 'node', 'counter', 'clock', 'random'];
 const HANDLE_NAMES = [...STYLE_NAMES, 'node', 'counter', 'ledger', 'stream', 'seededIn'];
 
-/** What `share()` gives and `attach()` takes: plain data and shared memory, to be posted to worker threads. */
-export interface SharedLocality extends LocalityStyle {
+/**
+ * The handle from `share()` for `attach()`: plain data and shared memory. Post it to worker threads, for example as
+ * `workerData`.
+ */
+export interface SharedLocality {
+  readonly mode: LocalityMode;
+  readonly reversal: Reversal;
+  readonly window: SeedWindow;
+  readonly format: LocalityFormat;
+  readonly reseed: boolean;
   readonly node: LocalityNode;
-  /** The counter that all walk together, with its time. */
+  /** The shared counter and its time. */
   readonly counter: SharedArrayBuffer;
+  /** The claims on milliseconds. */
   readonly ledger: SharedArrayBuffer;
+  /** The number under which the threads claim milliseconds. */
   readonly stream: number;
-  /** The window that a sequential counter was seeded in. */
+  /** The number of the window that gave the sequential seed. */
   readonly seededIn: number;
 }
 
@@ -103,17 +102,17 @@ function formatFrom({
   requireChoice('format', format, formats);
   if (flavour === undefined || alias === format) return format;
   throw new InvalidOptionError(
-    `format is ${show(format)} and flavour, another name for it, is ${show(flavour)}; give format alone`,
+    `format is ${show(format)} but flavour, its old name, is ${show(flavour)}; set format alone`,
   );
 }
 
 /**
- * A handle that may have come from anywhere, if it is what `share()` gave.
+ * Checks a handle, which may have come from anywhere.
  *
  * @throws InvalidOptionError naming the first part that is wrong
  */
 export function requireHandle(handle: SharedLocality): SharedLocality {
-  if (typeof handle !== 'object' || handle === null) refuse('handle', 'what share() gave', handle);
+  if (typeof handle !== 'object' || handle === null) refuse('handle', 'a handle from share()', handle);
   const { counter, ledger, stream, seededIn, node } = requireKnown('handle', handle, HANDLE_NAMES);
   requireMemory('handle.counter', counter, WALK_BYTES);
   requireMemory('handle.ledger', ledger, LEDGER_BYTES);
@@ -129,7 +128,7 @@ function requireMemory(option: string, memory: unknown, bytes: number): void {
   refuse(option, `shared memory of ${bytes} bytes`, memory);
 }
 
-/** @throws InvalidOptionError naming the first option of `attach()` that is not known */
+/** @throws InvalidOptionError naming the first unknown option of `attach()` */
 export function requireAttachOptions<T extends { clock?: Clock }>(options: T): T {
   return requireKnown('options', options, ['clock']);
 }

@@ -1,45 +1,45 @@
 import { claimBy, isBy, msOf } from './ledger.js';
 import { checkTime } from './timeline.js';
 
-// Threads that walk one counter together share 24 bytes: how many ids the walk has given (64 bits), its present
-// millisecond with the block it was claimed for (48 + 16 bits), and the counter at the start (32 bits).
+// A walk is one counter that several threads advance. Its threads share 24 bytes: the number of ids taken so far (64 bits),
+// the present millisecond with the block that it was claimed for (48 + 16 bits), and the counter at the start (32 bits).
 //
-// An id of the walk is its number: the n-th id has the counter start + n × step. Two ids with the same text are at least
-// 2^24 numbers apart, so it is enough that ids of one millisecond are closer than that. Numbers come in blocks of 2^20. A
-// millisecond belongs to the block that it was claimed for, and may be used by the block before and the 14 after it. An
-// example: the walk stands at millisecond 500, claimed for block 7. A thread takes numbers of block 21 and stamps 500; one
-// that takes numbers of block 22 claims 501 first. This holds for any number of threads, and one that stops at any point,
-// for good or for an hour, keeps none of the others waiting.
+// Ids of a walk are numbered: the n-th id has the counter start + n × step. Two ids with the same text are at least 2^24
+// numbers apart, so it is enough that ids of one millisecond are closer than that. Numbers come in blocks of 2^20. A
+// millisecond belongs to the block that it was claimed for. The block before that and the 14 after it may use it, too.
+// Example: the walk is at millisecond 500, claimed for block 7. A thread with numbers of block 21 stamps 500. A thread with
+// numbers of block 22 claims 501 first. This holds for any number of threads. A thread that stops at any point does not
+// delay the others.
 
 const POSITION = 0;
 const PRESENT = 1;
-/** The size of the memory that threads share. */
+/** The size of the shared memory in bytes. */
 export const WALK_BYTES = 24;
 
 const BLOCK_FIELD = 16n;
 const BLOCK_MASK = 0xffffn;
 /** Blocks are numbered modulo 2^16. */
 const BLOCKS = 2 ** 16;
-/** How many blocks a millisecond may be used by, and how many of them come before the one that it was claimed for. */
+/** The number of blocks that may use a millisecond, and the number of them before the block that it was claimed for. */
 const WIDTH = 16;
 const BEFORE = 1;
 
-/** A counter that several threads walk, with the milliseconds that its ids carry. */
+/** A counter that several threads advance, with the milliseconds of its ids. */
 export class SharedWalk {
-  /** The time of the ids that were taken last. */
+  /** The time of the last ids taken. */
   ms = 0;
   readonly #words: BigUint64Array;
   readonly #start: number;
   readonly #claim: BigUint64Array;
   readonly #stream: number;
-  /** How many numbers a block has. */
+  /** The count of numbers in a block. */
   readonly #blockSize: number;
-  // The present word as it was last seen, and what it says.
+  // The last known present word, and its parts.
   #seen = -1n;
   #presentMs = 0;
   #presentBlock = 0;
 
-  /** @param blockBits the size of blocks as a power of two; other than 20 for tests */
+  /** @param blockBits the size of blocks as a power of two; tests use others than 20 */
   constructor(memory: SharedArrayBuffer, ledger: ArrayBufferLike, stream: number, blockBits = 20) {
     this.#words = new BigUint64Array(memory, 0, 2);
     this.#start = new Int32Array(memory, 16, 1)[0] as number;
@@ -48,7 +48,7 @@ export class SharedWalk {
     this.#blockSize = 2 ** blockBits;
   }
 
-  /** Memory for a walk from the counter `start` on, which has claimed the millisecond `ms` in its ledger. */
+  /** Memory for a walk that starts from the counter `start` and has claimed the millisecond `ms` in its ledger. */
   static memory(start: number, ms: number): SharedArrayBuffer {
     const memory = new SharedArrayBuffer(WALK_BYTES);
     new BigUint64Array(memory)[PRESENT] = presentOf(ms, 0);
@@ -56,32 +56,32 @@ export class SharedWalk {
     return memory;
   }
 
-  /** The counter of the last id taken, by whomever. */
+  /** The counter of the last id taken by any thread. */
   counter(step: number): number {
     return this.#counterAt(Number(Atomics.load(this.#words, POSITION)), step);
   }
 
   /**
-   * Takes `count` ids, and returns the counter before the first of them. Their time is then `ms`.
+   * Takes `count` ids, sets `ms` to their time, and returns the counter before the first id.
    *
-   * @throws TimeExhaustedError when that would not fit 48 bits
+   * @throws TimeExhaustedError when the time does not fit 48 bits
    */
   take(reading: number, count: number, step: number): number {
     checkTime(reading);
     for (;;) {
       const first = Number(Atomics.add(this.#words, POSITION, BigInt(count)));
       if (this.#stamp(reading, first, first + count - 1)) return this.#counterAt(first, step);
-      // The thread slept while the others went on by several blocks. Its numbers are given up.
+      // The thread slept while the others took several blocks. Its numbers stay unused.
     }
   }
 
-  /** Finds the time for the numbers from `first` to `last`; false if it is too late for them. */
+  /** Finds the time for the numbers from `first` to `last`. Returns false if it is too late for them. */
   #stamp(reading: number, first: number, last: number): boolean {
     const [low, high] = [this.#blockOf(first), this.#blockOf(last)];
     for (;;) {
       const present = Atomics.load(this.#words, PRESENT);
       if (present !== this.#seen) this.#see(present);
-      // Numbers of blocks do not tell one round of 2^16 from the next; this does.
+      // Block numbers repeat every 2^16 blocks. The distance tells the rounds apart.
       const behind = Number(Atomics.load(this.#words, POSITION)) - first;
       if (behind >= (BLOCKS / 4) * this.#blockSize) return false;
       const [ms, block] = [this.#presentMs, this.#presentBlock];
@@ -100,12 +100,12 @@ export class SharedWalk {
     this.#presentBlock = Number(present & BLOCK_MASK);
   }
 
-  /** Moves the walk on to `ms` or later for `block`, unless another thread has moved it meanwhile. */
+  /** Moves the walk to `ms` or later for `block`, unless another thread has moved the walk since. */
   #move(present: bigint, ms: number, block: number): void {
     for (;;) {
       const newest = Atomics.load(this.#claim, 0);
       const claimed = msOf(newest);
-      // A thread of this walk may have claimed one and not come to use it.
+      // A thread of this walk may have claimed a millisecond and stopped before its use.
       const isOurs = claimed >= ms && isBy(this.#stream, newest);
       const next = isOurs ? claimed : checkTime(Math.max(ms, claimed + 1));
       const claim = claimBy(this.#stream, next);
@@ -128,12 +128,12 @@ function presentOf(ms: number, block: number): bigint {
   return (BigInt(ms) << BLOCK_FIELD) | BigInt(block);
 }
 
-/** Whether ids of block `own` may carry the millisecond that was claimed for `block`. */
+/** True if ids of block `own` may carry the millisecond that was claimed for `block`. */
 function isWithin(own: number, block: number): boolean {
   return (own - block + BEFORE + BLOCKS) % BLOCKS < WIDTH;
 }
 
-/** Whether the walk's millisecond was claimed for a block so much later that numbers of `own` have no place any more. */
+/** True if the walk's millisecond was claimed for a block too far after `own`. */
 function isLate(own: number, block: number): boolean {
   const ahead = (block - own + BLOCKS) % BLOCKS;
   return ahead > BEFORE && ahead < BLOCKS / 2;

@@ -1,14 +1,14 @@
 import { asciiText } from '#runtime';
 import { reverseBytes, swapNibbles } from '../encoding/bits.js';
 
-/** Characters of an id, of which the last twelve are its time. */
+/** The number of characters of an id. The last twelve are its time. */
 export const ID_LENGTH = 36;
 const TIME_AT = 24;
-/** 32-bit units from one id to the next. */
+/** The number of 32-bit units from one id to the next. */
 const UNITS = ID_LENGTH / 4;
 
-// For each byte its two hex digits, last one first, as the first or the second half of a unit of four characters.
-// The tables are written byte by byte, so that a unit comes out right in any machine's byte order.
+// The two hex digits of each byte, last digit first, as the first or the second half of a unit of four characters. The
+// tables are written byte by byte, so that a unit is right in any byte order.
 const FIRST = new Int32Array(256);
 const SECOND = new Int32Array(256);
 for (let i = 0; i < 256; i++) {
@@ -16,24 +16,24 @@ for (let i = 0; i < 256; i++) {
   new Uint8Array(FIRST.buffer).set(digits, 4 * i);
   new Uint8Array(SECOND.buffer).set(digits, 4 * i + 2);
 }
-/** With `f` for the lower digit of a byte that Java takes for negative. */
+/** The second half as Java writes it: the lower digit of a byte above 127, which is negative in Java, is `f`. */
 const SECOND_JAVA = SECOND.map((unit, i) => (i > 127 ? (SECOND[i | 15] as number) : unit));
 
-/** How a counter's eight digits are written: as they are, from the last to the first, or so as Java does. */
+/** The order of a counter's eight digits: first to last, last to first, or last to first with Java's loss of four bits. */
 export type Spelling = 'forward' | 'reverse' | 'java';
 
 /**
- * A sheet of ids in text, written side by side and turned into one string at once: that costs a fraction of
- * making them one by one, and an id cut out of it is flat, not a rope.
+ * A sheet of ids as text, written side by side and turned into one string. This costs a fraction of one string per id, and
+ * an id cut out of the sheet is flat, not a rope.
  */
 export class Sheet {
   readonly #bytes: Uint8Array;
   readonly #units: Int32Array;
   #ms = -1;
-  /** How many ids from the left show the present time. */
+  /** The number of ids, from the left, that show the present time. */
   #shown = 0;
 
-  /** A sheet of `capacity` ids that are like `sample` but for counter and time. */
+  /** Makes a sheet of `capacity` ids that differ from `sample` only in counter and time. */
   constructor(capacity: number, sample: string) {
     this.#bytes = Uint8Array.from({ length: capacity * ID_LENGTH }, (_, i) =>
       sample.charCodeAt(i % ID_LENGTH),

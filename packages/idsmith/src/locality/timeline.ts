@@ -1,36 +1,37 @@
+import { wholeMs } from '../clock.js';
 import { LeaseFencedError, TimeExhaustedError } from '../errors.js';
 import type { LeaseWindow } from '../lease/window.js';
 import { MAX_MS } from './layout.js';
 import { claimBy, enrol, isBy, msOf } from './ledger.js';
 
-// Words used here, by an example. Two generators of one process both count in sequential mode, from the same seed. Each
-// walk of a counter is a *stream*. Stream 1 wants to stamp the millisecond 500: it *claims* it in the *ledger*, which
-// then says "500, stream 1". Stream 2 wants 500 too, finds it claimed, and claims 501. Its *fence* is now 500: it may not
-// stamp that or anything before. When stream 1 reads 500 again it still has its own claim; when it reads 501 it finds
-// another stream's claim there and takes 502. So no millisecond is stamped by both, and no id comes twice.
+// An example of the words used here. Two generators of one process count in sequential mode, from the same seed. Each
+// counter is a *stream*. Stream 1 wants to stamp the millisecond 500 and *claims* it in the *ledger*, which then says
+// "500, stream 1". Stream 2 wants 500, too, finds it claimed, and claims 501. The *fence* of stream 2 is now 500: it may not
+// stamp 500 or an earlier millisecond. When stream 1 reads 500 again, it still has its claim. When stream 1 reads 501, it
+// finds the claim of stream 2 and takes 502. So the two never stamp the same millisecond, and no id repeats.
 
 /**
- * Decides which millisecond an id may carry, so that no (millisecond, counter) pair comes twice.
+ * Decides which millisecond an id may carry, so that no (millisecond, counter) pair repeats.
  *
- * Within its claims a stream follows the clock, also back. It may not go to or below its fence: what others claimed
- * before it, or what it has stamped itself before its counter was set anew or came round. With a lease it may not leave the
- * lease's window either. A call that throws changes nothing.
+ * Within its claims a stream follows the clock, also backwards. It stays above its fence: the milliseconds that others
+ * claimed before, and those that it stamped itself before its counter restarted or wrapped around. With a lease it also stays
+ * within the lease's window. A call that throws changes nothing.
  */
 export class Timeline {
   readonly ledger: ArrayBufferLike;
   readonly stream: number;
   readonly #claim: BigUint64Array;
-  /** How many ids until the counter's texts could repeat. */
+  /** The number of ids before the counter's text can repeat. */
   readonly #span: number;
-  /** Ids that may still be stamped above the present fence. */
+  /** The number of ids that may still be stamped above the present fence. */
   #left = 0;
   #fence = -1;
-  /** The window of the lease, if there is one. */
+  /** The window of the lease, if the generator has a lease. */
   #window: LeaseWindow | undefined;
   #isClosed = false;
-  /** The highest millisecond stamped with the window's node id, −1 if none was. */
+  /** The highest millisecond stamped with the window's node id, or −1 if there is none. */
   #highest = -1;
-  // The last answer, and the reading it was given for. NaN is no reading: it is neither above, below nor equal to any.
+  // The last clock reading and the millisecond stamped for it. NaN stands for no reading: all comparisons with it are false.
   #reading = Number.NaN;
   #ms = Number.NaN;
 
@@ -41,15 +42,15 @@ export class Timeline {
     this.stream = enrol(ledger);
   }
 
-  /** The counter was set anew: nothing stamped so far may be stamped again. */
+  /** Puts the fence above everything stamped so far, because the counter restarts. */
   restart(): void {
     this.#left = 0;
   }
 
   /**
-   * Goes on in a lease's window: a new one, or the present one with another end. For a stream that is alone in its ledger.
+   * Continues in a lease's window: a new window, or the present one with another end. For a stream alone in its ledger.
    *
-   * Another node id begins a new timeline, at the window's start. The same node id goes on above its own stamps.
+   * Another node id begins a new timeline at the window's start. The same node id continues above its own stamps.
    */
   enter(window: LeaseWindow): void {
     const before = this.#window;
@@ -61,7 +62,7 @@ export class Timeline {
     this.restart();
   }
 
-  /** Stamps nothing more, and returns the highest millisecond that was stamped with the present node id, −1 if none was. */
+  /** Ends stamping, and returns the highest millisecond stamped with the present node id, or −1 if there is none. */
   close(): number {
     this.#isClosed = true;
     this.#reading = Number.NaN;
@@ -69,11 +70,11 @@ export class Timeline {
   }
 
   /**
-   * The time for the next `count` ids, given the clock's reading.
+   * The time for the next `count` ids at a clock reading.
    *
-   * @param afresh whether the counter is set anew for these ids
-   * @throws TimeExhaustedError when that would not fit 48 bits
-   * @throws LeaseFencedError when that would lie outside the lease's window
+   * @param afresh true if the counter restarts with these ids
+   * @throws TimeExhaustedError when the time does not fit 48 bits
+   * @throws LeaseFencedError when the time lies outside the lease's window
    */
   stamp(reading: number, count: number, afresh = false): number {
     const spent = afresh || count > this.#left;
@@ -101,7 +102,7 @@ export class Timeline {
     if (this.#isClosed) throw new LeaseFencedError(`the lease of node ${node} was released`);
     if (ms >= from && ms < until) return;
     throw new LeaseFencedError(
-      `the lease of node ${node} allows times from ${from} to before ${until}, not ${ms}: it could not be extended, or the clock is ahead`,
+      `the lease of node ${node} allows times from ${from} to before ${until}, not ${ms}: the lease was not renewed, or the clock is ahead`,
     );
   }
 
@@ -118,5 +119,15 @@ export class Timeline {
 /** @throws TimeExhaustedError when `ms` does not fit 48 bits */
 export function checkTime(ms: number): number {
   if (ms <= MAX_MS) return ms;
-  throw new TimeExhaustedError(`48 bits of time end in the year 10889, not at ${ms}`);
+  throw new TimeExhaustedError(`the time ${ms} does not fit 48 bits, which end in the year 10889`);
+}
+
+/**
+ * A clock reading in whole milliseconds.
+ *
+ * @throws ClockError when the reading is not a time
+ * @throws TimeExhaustedError when the time does not fit 48 bits
+ */
+export function readingMs(reading: number): number {
+  return checkTime(wholeMs(reading));
 }

@@ -5,30 +5,30 @@ import { defaultMinter } from './default.js';
 import { hyphenate } from './layout.js';
 
 const TEXT = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
-/** Known to this file alone: marks text that needs no check. */
+/** Marks text that needs no check. Private to this file. */
 const CHECKED = Symbol('checked');
 
-/** A UUID as an immutable value. Any version can be held; the fields below are read from version b only. */
+/** A UUID of any version as an immutable value. Process id, time and MAC fragment are read from version b only. */
 export class LocalityUuid {
   /** 36 characters, lower case. */
   readonly #text: string;
 
-  /** Mints one from the process-wide default generator. */
+  /** Mints an id with the process-wide default generator. */
   constructor();
   /** @internal */
   constructor(text: string, key: symbol);
   constructor(text?: string, key?: symbol) {
     if (text !== undefined && key !== CHECKED) {
-      throw new InvalidOptionError('new LocalityUuid() takes nothing; use parse, fromBytes or fromBits');
+      throw new InvalidOptionError('new LocalityUuid() takes no arguments; use parse, fromBytes or fromBits');
     }
     this.#text = text ?? defaultMinter().next();
   }
 
   /**
-   * The id that a text stands for: 36 characters of either case, with white space and control characters
-   * (up to U+0020) around it ignored.
+   * Reads an id from 36 characters of either case. White space and control characters (up to U+0020) around the id are
+   * ignored.
    *
-   * @throws InvalidIdError for anything else
+   * @throws InvalidIdError for any other text
    */
   static parse(text: string): LocalityUuid {
     const trimmed = typeof text === 'string' ? trim(text) : text;
@@ -37,20 +37,20 @@ export class LocalityUuid {
   }
 
   /**
-   * The id of exactly 16 bytes, which are copied.
+   * Reads an id from exactly 16 bytes, which are copied.
    *
-   * @throws InvalidIdError for anything else
+   * @throws InvalidIdError for any other value
    */
   static fromBytes(bytes: Uint8Array): LocalityUuid {
     if (!isA('Uint8Array', bytes) || bytes.length !== 16) {
-      throw new InvalidIdError(`a UUID is a Uint8Array of 16 bytes, not ${show(bytes)}`);
+      throw new InvalidIdError(`a UUID must be a Uint8Array of 16 bytes, not ${show(bytes)}`);
     }
     const view = new DataView(bytes.buffer, bytes.byteOffset);
     return LocalityUuid.fromBits(view.getBigInt64(0), view.getBigInt64(8));
   }
 
   /**
-   * The id of two 64-bit halves, signed as in Java or unsigned.
+   * Reads an id from two 64-bit halves, signed as in Java or unsigned.
    *
    * @throws InvalidIdError when a half is not a bigint from −2^63 to 2^64 − 1
    */
@@ -58,22 +58,22 @@ export class LocalityUuid {
     return new LocalityUuid(hyphenate(halfToHex(most) + halfToHex(least)), CHECKED);
   }
 
-  /** Whether `text` is 36 characters with hyphens and hex digits in their places, of any version. Never throws. */
+  /** True if `text` is a UUID of any version: 36 characters, hyphens and hex digits. Never throws. */
   static isValid(text: unknown): boolean {
     return typeof text === 'string' && text.length === 36 && TEXT.test(text);
   }
 
-  /** Puts the process-wide default generator into sequential mode. */
+  /** Switches the process-wide default generator to sequential mode. */
   static useSequentialIds(): void {
     defaultMinter().useSequentialIds();
   }
 
-  /** Puts the process-wide default generator into variable mode. */
+  /** Switches the process-wide default generator to variable mode. */
   static useVariableIds(): void {
     defaultMinter().useVariableIds();
   }
 
-  /** `'b'` for ids made here; otherwise the version digit. */
+  /** The version digit: `'b'` for locality UUIDs. */
   get version(): string {
     return this.#text.charAt(14);
   }
@@ -83,7 +83,7 @@ export class LocalityUuid {
     return this.version === 'b' ? Number.parseInt(this.#text.slice(9, 13), 16) : undefined;
   }
 
-  /** When the id was made; `undefined` unless the version is `'b'`. */
+  /** The time in the id; `undefined` unless the version is `'b'`. */
   get timestamp(): Date | undefined {
     return this.version === 'b' ? new Date(Number.parseInt(this.#text.slice(24), 16)) : undefined;
   }
@@ -106,14 +106,14 @@ export class LocalityUuid {
   }
 
   /**
-   * The same fields as a standard UUID of version 8 (RFC 9562), in which two of the 28 MAC bits give way to the
-   * variant. Two ids that differ in those two bits only become one.
+   * The same fields as a standard UUID of version 8 (RFC 9562). The variant replaces two of the 28 MAC bits, so two ids that
+   * differ only in these two bits become equal.
    *
    * @throws InvalidIdError when this id's version is not `'b'`
    */
   toRfc9562(): LocalityUuid {
     const text = this.#text;
-    if (this.version !== 'b') throw new InvalidIdError(`${text} is of version ${this.version}, not b`);
+    if (this.version !== 'b') throw new InvalidIdError(`${text} has version ${this.version}, not b`);
     const variant = '89ab'.charAt(Number.parseInt(text.charAt(19), 16) & 3);
     return new LocalityUuid(`${text.slice(0, 14)}8${text.slice(15, 19)}${variant}${text.slice(20)}`, CHECKED);
   }
@@ -128,16 +128,17 @@ export class LocalityUuid {
     return this.#text;
   }
 
+  /** The same text as {@link toString}. */
   toJSON(): string {
     return this.#text;
   }
 
-  /** Whether `other` is a `LocalityUuid` of the same 128 bits. */
+  /** True if `other` is a `LocalityUuid` with the same 128 bits. */
   equals(other: unknown): boolean {
     return typeof other === 'object' && other !== null && #text in other && this.#text === other.#text;
   }
 
-  /** What `console.log` shows in Node, Bun and Deno. */
+  /** The text that `console.log` shows in Node, Bun and Deno. */
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return `LocalityUuid(${this.#text})`;
   }
@@ -147,12 +148,12 @@ export class LocalityUuid {
   }
 }
 
-/** The value of a text that is known to be one. */
+/** The value of text that is known to be a UUID in lower case. */
 export function uuidOf(text: string): LocalityUuid {
   return new LocalityUuid(text, CHECKED);
 }
 
-/** Without the white space and control characters around it, as Java trims. */
+/** Removes white space and control characters at both ends, as Java's `trim` does. */
 function trim(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && text.charCodeAt(start) <= 32) start++;
@@ -162,7 +163,7 @@ function trim(text: string): string {
 
 function halfToHex(half: bigint): string {
   if (typeof half !== 'bigint' || half < -(1n << 63n) || half >= 1n << 64n) {
-    throw new InvalidIdError(`half of a UUID is a bigint of 64 bits, not ${show(half)}`);
+    throw new InvalidIdError(`half of a UUID must be a bigint of 64 bits, not ${show(half)}`);
   }
   return BigInt.asUintN(64, half).toString(16).padStart(16, '0');
 }

@@ -1,19 +1,19 @@
-// The signs by which a process can tell that it runs in a container, where process ids and MAC addresses repeat. There is no
-// sure one, so all of them are looked at. One too many costs little: the identity is then random.
+// Signs that a process runs in a container, where process ids and MAC addresses repeat. No sign is certain, so all of them are
+// checked. A false sign costs little: the identity is then random.
 
-/** Where signs are looked for. */
+/** The places to look for signs. */
 export interface Surroundings {
   readonly platform: string;
-  /** A variable of the environment. */
+  /** The value of an environment variable. */
   env(name: string): string | undefined;
   exists(path: string): boolean;
-  /** The text of a file, `undefined` if it cannot be read. */
+  /** The text of a file; `undefined` if the file cannot be read. */
   read(path: string): string | undefined;
-  /** Where a symbolic link points, `undefined` if it cannot be read. */
+  /** The target of a symbolic link; `undefined` if the link cannot be read. */
   link(path: string): string | undefined;
 }
 
-/** Set by Kubernetes, by systemd-nspawn, LXC and Podman, by AWS, by Cloud Run and Knative, and by WSL, in this order. */
+/** Variables set by Kubernetes; by systemd-nspawn, LXC and Podman; by AWS; by Cloud Run and Knative; by WSL. */
 const VARIABLES = [
   'KUBERNETES_SERVICE_HOST',
   'container',
@@ -24,7 +24,7 @@ const VARIABLES = [
   'WSL_DISTRO_NAME',
 ];
 
-/** Made by Docker, by Podman and CRI-O, by systemd, and by Kubernetes, in this order. */
+/** Files made by Docker; by Podman and CRI-O; by systemd; by Kubernetes. */
 const FILES = [
   '/.dockerenv',
   '/run/.containerenv',
@@ -32,13 +32,13 @@ const FILES = [
   '/var/run/secrets/kubernetes.io',
 ];
 
-/** What control groups of containers are called. */
+/** Parts of the names of containers' control groups. */
 const CGROUP = /docker|kubepods|containerd|crio|libpod|lxc|ecs|garden|machine\.slice/;
 
-/** The number that Linux gives to the process namespace of the machine itself. */
+/** The process namespace of the Linux machine itself. */
 const FIRST_PID_NAMESPACE = 'pid:[4026531836]';
 
-/** All signs of a container that there are, each in a few words. */
+/** All signs of a container that this process finds, each in a few words. */
 export function containerSigns({ platform, env, exists, read, link }: Surroundings): string[] {
   const signs = VARIABLES.filter((name) => env(name) !== undefined).map((name) => `variable ${name}`);
   if (/^Container(Administrator|User)$/.test(env('USERNAME') ?? '')) signs.push('variable USERNAME');
@@ -48,11 +48,11 @@ export function containerSigns({ platform, env, exists, read, link }: Surroundin
   if (namespace !== FIRST_PID_NAMESPACE) signs.push(`process namespace ${namespace ?? 'unknown'}`);
   for (const path of ['/proc/1/cgroup', '/proc/self/cgroup'])
     if (CGROUP.test(read(path) ?? '')) signs.push(path);
-  if (hasLayeredRoot(read('/proc/self/mountinfo') ?? '')) signs.push('a root file system in layers');
+  if (hasLayeredRoot(read('/proc/self/mountinfo') ?? '')) signs.push('a layered root file system');
   return signs;
 }
 
-/** Whether `/` is made of layers: in a line of mountinfo the fifth field is where, and the first after ` - ` is which kind. */
+/** True if `/` consists of layers. In a line of mountinfo the fifth field is the place, the first after ` - ` the type. */
 function hasLayeredRoot(mountinfo: string): boolean {
   return mountinfo
     .split('\n')

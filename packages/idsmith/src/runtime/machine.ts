@@ -1,24 +1,24 @@
-/** What tells one process on one machine from all others. */
+/** The identity of one process on one machine. */
 export interface MachineNode {
-  /** Only its lowest 16 bits go into an id. */
+  /** The process id. Only its lowest 16 bits go into an id. */
   readonly processId: number;
-  /** Six bytes, of which the last three and a half go into an id. */
+  /** The MAC address, six bytes. The last three and a half go into an id. */
   readonly mac: Uint8Array;
 }
 
-/** What can be learnt of this process and machine. */
+/** Facts about this process and machine. */
 export interface MachineFacts {
   readonly pid: number;
-  /** The first MAC address of a real interface, if there is any. */
+  /** The first MAC address of a real interface, if there is one. */
   readonly mac: Uint8Array | undefined;
-  /** Signs that other processes may have the same process id and MAC address: a container, as a rule. */
+  /** Signs that other processes may have the same process id and MAC address, usually of a container. */
   readonly signs: readonly string[];
 }
 
 /** Memory that all threads of a process share. */
 export interface ProcessMemory {
-  /** In which they agree who may use which millisecond. */
+  /** The claims on milliseconds. */
   readonly ledger: SharedArrayBuffer;
-  /** Eight bytes in which they agree who they are. All zero: nobody has asked yet. */
+  /** The identity in eight bytes. Zero means that no thread has decided it yet. */
   readonly identity: SharedArrayBuffer;
 }

@@ -10,15 +10,14 @@ import type { MachineFacts, ProcessMemory } from './machine.js';
 const LEDGER = 'idsmith.ledger';
 const IDENTITY = 'idsmith.identity';
 
-// Worker threads inherit environment data when they start. So the memory must exist as soon as the main
-// thread has loaded this module, or a worker started before the first id would not know of it. A web worker, which
-// Deno takes for a main thread, inherits none and must not make one of its own.
+// Worker threads inherit environment data when they start. So the memory must exist as soon as the main thread has loaded
+// this module. A web worker, which Deno reports as a main thread, inherits no memory and must not make its own.
 if (isMainThread && !('WorkerGlobalScope' in globalThis) && getEnvironmentData(LEDGER) === undefined) {
   setEnvironmentData(LEDGER, new SharedArrayBuffer(16) as never);
   setEnvironmentData(IDENTITY, new SharedArrayBuffer(8) as never);
 }
 
-/** The memory that all threads of this process share; `undefined` in a worker that inherited none. */
+/** The memory that all threads of this process share; `undefined` in a worker that has inherited none. */
 export function processMemory(): ProcessMemory | undefined {
   const ledger = getEnvironmentData(LEDGER) as SharedArrayBuffer | undefined;
   const identity = getEnvironmentData(IDENTITY) as SharedArrayBuffer | undefined;
@@ -26,27 +25,27 @@ export function processMemory(): ProcessMemory | undefined {
 }
 
 const TICKS = 'idsmith.ticks';
-/** Room for 4,096 fixed nodes. */
+/** Space for 4,096 fixed nodes. */
 const TICKS_BYTES = 24 * 4096;
 const inheritedTicks = getEnvironmentData(TICKS) as SharedArrayBuffer | undefined;
-// A thread that inherits none makes one for itself and the threads that it starts.
+// A thread that has inherited no memory makes it for itself and the threads that it starts.
 const ticks = inheritedTicks ?? new SharedArrayBuffer(TICKS_BYTES);
 if (!inheritedTicks) setEnvironmentData(TICKS, ticks as never);
 let isAlone = !inheritedTicks && (!isMainThread || 'WorkerGlobalScope' in globalThis);
 
-/** The memory in which all threads of this process agree who may use which tick of a fixed node. */
+/** The memory in which all threads of this process claim ticks of fixed nodes. */
 export function processTicks(): ArrayBufferLike {
   if (isAlone) {
     isAlone = false;
     warn(
-      'a fixed node in a worker thread that was started before the main thread loaded idsmith: another thread with the same node can make the same ids. Import idsmith in the main thread first, use share() and attach(), or lease the node',
+      'this worker thread uses a fixed node, and started before the main thread loaded idsmith: another thread with the same node can make the same ids. Import idsmith in the main thread first, use share() and attach(), or lease the node',
       'FIXED_NODE',
     );
   }
   return ticks;
 }
 
-/** This process and machine, or `undefined` where the runtime does not let us read them (Deno without `--allow-sys`). */
+/** Facts about this process and machine; `undefined` if the runtime does not allow to read them (Deno without `--allow-sys`). */
 export function machineFacts(): MachineFacts | undefined {
   try {
     const mac = firstMac(networkInterfaces());
@@ -72,7 +71,7 @@ function orNothing<T>(look: () => T): T | undefined {
   }
 }
 
-/** The first MAC address of a real interface, `undefined` if the machine has none. */
+/** The first MAC address of a real interface; `undefined` if the machine has none. */
 export function firstMac(interfaces: ReturnType<typeof networkInterfaces>): Uint8Array | undefined {
   for (const addresses of Object.values(interfaces)) {
     for (const { internal, mac } of addresses ?? []) {
@@ -88,7 +87,7 @@ export function asciiText(bytes: Uint8Array, length: number): string {
   return Buffer.prototype.latin1Slice.call(bytes, 0, length);
 }
 
-/** Tells the operator, not the caller. */
+/** Warns the operator, not the caller. */
 export function warn(message: string, code: string): void {
   emitWarning(message, { type: 'IdsmithWarning', code });
 }

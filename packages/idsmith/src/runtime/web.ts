@@ -1,22 +1,22 @@
-// What browsers, edge workers and other runtimes without Node's built-ins offer.
+// For browsers, edge workers and other runtimes without Node's built-ins.
 
 import type { MachineFacts, ProcessMemory } from './machine.js';
 
-/** There is no process id and no MAC address to read here: generators take a random node. */
+/** Nothing: these runtimes have no process id and no MAC address, so generators take a random node. */
 export function machineFacts(): MachineFacts | undefined {
   return undefined;
 }
 
-/** Workers share no memory unless a page gives it to them. */
+/** Nothing: workers share no memory unless a page gives it to them. */
 export function processMemory(): ProcessMemory | undefined {
   return undefined;
 }
 
 const TICKS = Symbol.for('idsmith.ticks');
-/** Room for 1,024 fixed nodes. */
+/** Space for 1,024 fixed nodes. */
 const TICKS_BYTES = 24 * 1024;
 
-/** The memory in which all copies of this module in a page or worker agree who may use which tick of a fixed node. */
+/** The memory in which all copies of this module in a page or worker claim ticks of fixed nodes. */
 export function processTicks(): ArrayBufferLike {
   const realm = globalThis as { [TICKS]?: ArrayBufferLike };
   realm[TICKS] ??=
@@ -33,7 +33,7 @@ export function asciiText(bytes: Uint8Array, length: number): string {
   return decoder.decode(bytes.subarray(0, length));
 }
 
-/** Tells the operator, not the caller. */
+/** Warns the operator, not the caller. */
 export function warn(message: string, code: string): void {
   console.warn(`idsmith: ${message} (${code})`);
 }

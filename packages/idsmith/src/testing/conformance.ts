@@ -1,16 +1,17 @@
-/** One behaviour that a store must have: hand it to the test framework of your choice. */
+/** One behaviour that a store must have, for any test framework. */
 export interface ConformanceCase {
   readonly name: string;
+  /** Rejects when the store does not have the behaviour. */
   run(): Promise<void>;
 }
 
-/** Fails with both values when they differ. */
+/** Throws an error that shows both values when they differ. */
 export function equal(actual: unknown, expected: unknown): void {
   const [shown, wanted] = [actual, expected].map((value) => JSON.stringify(value, comparable));
   if (shown !== wanted) throw new Error(`expected ${wanted}, got ${shown}`);
 }
 
-/** Fails unless the promise does, with an error of that code. */
+/** Throws unless the promise rejects with an error of this code. */
 export async function refused(promise: Promise<unknown>, code: string): Promise<void> {
   const outcome = await promise.then(
     (value) => ({ value }),

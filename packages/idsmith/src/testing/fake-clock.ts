@@ -1,14 +1,14 @@
 import type { Clock } from '../clock.js';
 
 /**
- * A clock that stands still until it is told otherwise.
+ * A clock that moves only when the test moves it.
  *
  * @example
  * const clock = new FakeClock(Date.UTC(2026, 0, 1));
  * clock.advance(5); // five milliseconds later
  */
 export class FakeClock implements Clock {
-  /** Unix milliseconds. May be set to anything, also backwards. */
+  /** Unix milliseconds. Set it to any value, also backwards. */
   time: number;
 
   constructor(time = 0) {
@@ -19,7 +19,7 @@ export class FakeClock implements Clock {
     return this.time;
   }
 
-  /** Moves on by `ms`, or back if it is negative. */
+  /** Moves the clock forward by `ms`, or back if `ms` is negative. */
   advance(ms: number): void {
     this.time += ms;
   }

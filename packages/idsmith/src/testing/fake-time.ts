@@ -8,9 +8,12 @@ interface Appointment {
 }
 
 /**
- * Time that passes only when it is told to, with timers that fire in their order: for running leases without waiting.
+ * Time that passes only when the test says so, with timers that fire in order. Runs leases without waiting.
  *
- * Clocks that differ from it are made with {@link clock}.
+ * @example
+ * const time = new FakeTime();
+ * const lease = await acquireLease(store, { namespace: 'a', size: 4, clock: time.clock(), timer: time });
+ * await time.advance(30_000);
  */
 export class FakeTime implements Timer {
   /** Milliseconds. */
@@ -22,7 +25,7 @@ export class FakeTime implements Timer {
     this.now = now;
   }
 
-  /** A clock that is ahead of this time by its `offset`, or behind; the offset may be changed. */
+  /** A clock that is `offset` ms ahead of this time, or behind if negative. The offset may be changed. */
   clock(offset = 0): Clock & { offset: number } {
     const time = this;
     return {
@@ -33,6 +36,7 @@ export class FakeTime implements Timer {
     };
   }
 
+  /** Calls `fn` after `ms`. Returns a function that cancels the call. */
   after(ms: number, fn: () => void): () => void {
     const appointment = { at: this.now + Math.max(0, Math.ceil(ms)), order: this.#order++, fn };
     this.#appointments.push(appointment);
@@ -41,7 +45,7 @@ export class FakeTime implements Timer {
     };
   }
 
-  /** Lets `ms` pass. Whatever becomes due on the way happens, and all that follows from it. */
+  /** Lets `ms` pass. Timers that become due fire in order, and the promises that follow settle. */
   async advance(ms: number): Promise<void> {
     const end = this.now + ms;
     for (;;) {
@@ -65,7 +69,7 @@ export class FakeTime implements Timer {
   }
 }
 
-/** Gives promises that are ready the time to be followed up: chains of up to a few dozen steps. */
+/** Lets settled promises run their reactions, in chains of up to a few dozen steps. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 50; i++) await undefined;
 }

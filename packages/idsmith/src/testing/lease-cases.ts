@@ -4,12 +4,13 @@ import type { LeaseRecord, LeaseStore } from '../lease/port.js';
 import { type ConformanceCase, equal } from './conformance.js';
 
 /**
- * What every lease store must do. On a store that can forget, one case waits for `maxTtl` and four seconds: set it low.
- * Two cases write what no lease writes, and pass over a store that says it is `guarded`.
- * The cases use namespaces of their own, so that they may run on one store, in any order
- * and at the same time.
+ * The behaviours that every lease store must have.
  *
- * @param open gives the store under test; called once a case, and may give the same store each time
+ * Each case uses a namespace of its own. So the cases may run on one store, in any order and at the same time. On a store
+ * that can forget, one case waits for `maxTtl` and four seconds: set `maxTtl` low. Two cases write records that no lease
+ * writes, and do nothing on a store that is `guarded`.
+ *
+ * @param open returns the store under test; called once for each case, and may return the same store each time
  *
  * @example
  * for (const { name, run } of leaseStoreCases(() => myStore)) it(name, run);
@@ -21,7 +22,7 @@ export function leaseStoreCases(open: () => Promise<LeaseStore> | LeaseStore): C
   }));
 }
 
-/** A record of node 0 that is held; tests change what they are about. */
+/** A record of node 0 that is held. Cases change the fields that they test. */
 const HELD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
 
 type Check = (store: LeaseStore, namespace: string) => Promise<void>;

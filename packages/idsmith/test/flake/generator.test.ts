@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { defineLayout, FlakeGenerator, type FlakeOptions, layouts } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { everyLayout, HandLease, increasing, NOW, named, tiny } from './set-up.ts';
+import { handLease } from '../support/hand-lease.ts';
+import { everyLayout, increasing, NOW, named, tiny } from './set-up.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -75,7 +76,7 @@ describe('a full tick', () => {
 
   it('is followed early by the next when ids may be borrowed', () => {
     const clock = new FakeClock(NOW);
-    const generator = new FlakeGenerator({ layout: tiny, node: new HandLease(0), clock, onFull: 'borrow' });
+    const generator = new FlakeGenerator({ layout: tiny, node: handLease(0), clock, onFull: 'borrow' });
     const ids = Array.from({ length: 10 }, () => generator.next());
     expect(ids.map((id) => tiny.decode(id).timestamp - NOW)).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 2, 2]);
     clock.advance(1);
@@ -88,7 +89,7 @@ describe('a full tick', () => {
     const clock = new FakeClock(NOW);
     const generator = new FlakeGenerator({
       layout: tiny,
-      node: new HandLease(0),
+      node: handLease(0),
       clock,
       onFull: 'borrow',
       maxBackward: 5,
@@ -133,7 +134,7 @@ describe('a clock that steps back', () => {
   it('is an error at once when that is asked for', () => {
     const clock = new FakeClock(NOW);
     const generator = new FlakeGenerator({
-      node: new HandLease(0),
+      node: handLease(0),
       clock,
       onClockBack: 'throw',
       onFull: 'borrow',
@@ -163,7 +164,7 @@ describe('ids', () => {
         const clock = new FakeClock(NOW);
         let generator = new FlakeGenerator({
           layout: chosen,
-          node: new HandLease(node),
+          node: handLease(node),
           clock,
           onFull: 'borrow',
         });
@@ -190,7 +191,7 @@ describe('ids', () => {
       const make = () =>
         new FlakeGenerator({
           layout,
-          node: new HandLease(2),
+          node: handLease(2),
           clock: new FakeClock(NOW + 7),
           onFull: 'borrow',
           maxBackward: 60_000,
@@ -244,7 +245,11 @@ describe('a wrong option', () => {
     );
   });
 
-  it.each([0, -1, 1.5, Number.NaN, 2 ** 32, '5', null])('count %s is refused', (count) => {
+  it('a batch of none is an empty array', () => {
+    expect(new FlakeGenerator({ node: 0 }).batch(0)).toEqual([]);
+  });
+
+  it.each([-1, 1.5, Number.NaN, 2 ** 32, '5', null])('count %s is refused', (count) => {
     expect(() => new FlakeGenerator({ node: 0 }).batch(count as number)).toThrow(named('INVALID_OPTION'));
   });
 

@@ -1,7 +1,8 @@
 import { FlakeGenerator } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
-import { HandLease, increasing, NOW, named, straddling, tiny } from './set-up.ts';
+import { handLease } from '../support/hand-lease.ts';
+import { increasing, NOW, named, straddling, tiny } from './set-up.ts';
 
 const calls: [string, (generator: FlakeGenerator) => unknown][] = [
   ['next', (generator) => generator.next()],
@@ -18,7 +19,7 @@ const noTimes = [
 
 function make(isShared: boolean) {
   const clock = new FakeClock(NOW);
-  const lease = new HandLease(3);
+  const lease = handLease(3);
   const generator = new FlakeGenerator({ layout: tiny, node: lease, clock, onFull: 'borrow' });
   if (isShared) generator.share();
   return { clock, lease, generator };

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { FlakeGenerator, type Layout } from 'idsmith';
 import { describe, expect, it } from 'vitest';
-import { everyLayout, HandLease, increasing, NOW, tiny } from './set-up.ts';
+import { handLease } from '../support/hand-lease.ts';
+import { everyLayout, increasing, NOW, tiny } from './set-up.ts';
 
 const NODE = 3;
 const YEAR = 365 * 86_400_000;
@@ -58,7 +59,7 @@ function mintAll(
     }
     return told;
   };
-  const lease = new HandLease(NODE);
+  const lease = handLease(NODE);
   generator = new FlakeGenerator({ layout, node: lease, clock: { now }, onFull, maxBackward: YEAR });
   if (isShared) generator.share();
   for (const each of calls) enter(...each);

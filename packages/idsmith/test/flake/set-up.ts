@@ -1,6 +1,5 @@
 import { defineLayout, layouts } from 'idsmith';
 import { expect } from 'vitest';
-import { bindLease, type Leasable, type LeaseUser, type LeaseWindow } from '../../src/lease/window.ts';
 
 export const NOW = Date.UTC(2026, 0, 2);
 
@@ -33,28 +32,4 @@ export const named = (code: string) => expect.objectContaining({ code });
 
 export function increasing(ids: bigint[]): boolean {
   return ids.every((id, i) => i === 0 || id > (ids[i - 1] as bigint));
-}
-
-/** A lease whose window is wherever the test moves it. */
-export class HandLease implements Leasable {
-  #window: LeaseWindow;
-  #user: LeaseUser | undefined;
-
-  constructor(node: number, from = 0, until = Number.MAX_SAFE_INTEGER) {
-    this.#window = { node, from, until };
-  }
-
-  [bindLease](user: LeaseUser): LeaseWindow {
-    this.#user = user;
-    return this.#window;
-  }
-
-  move(window: Partial<LeaseWindow>): void {
-    this.#window = { ...this.#window, ...window };
-    this.#user?.move(this.#window);
-  }
-
-  release(): number {
-    return this.#user?.close() ?? -1;
-  }
 }

@@ -1,13 +1,14 @@
 import { FlakeGenerator, type FlakeOptions, layouts } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
-import { everyLayout, HandLease, increasing, NOW, named, tiny } from './set-up.ts';
+import { handLease } from '../support/hand-lease.ts';
+import { everyLayout, increasing, NOW, named, tiny } from './set-up.ts';
 
 describe.each([
   ['own', false],
   ['shared', true],
 ])("a lease's window and a state of the %s kind", (_kind, isShared) => {
-  function make(lease: HandLease, options: Partial<FlakeOptions> = {}) {
+  function make(lease: ReturnType<typeof handLease>, options: Partial<FlakeOptions> = {}) {
     const clock = new FakeClock(NOW);
     const generator = new FlakeGenerator({ node: lease, clock, ...options });
     if (isShared) generator.share();
@@ -17,7 +18,7 @@ describe.each([
   it.each([600, 512, -1, 1.5, Number.NaN])(
     'with node %s is refused by jflake, and no id comes out wrong',
     (node) => {
-      const lease = new HandLease(88, NOW - 1000, NOW + 10);
+      const lease = handLease(88, NOW - 1000, NOW + 10);
       const { clock, generator } = make(lease);
       const ids = generator.batch(5);
       expect(() => lease.move({ node, from: NOW, until: NOW + 30_000 })).toThrow(named('INVALID_OPTION'));
@@ -35,7 +36,7 @@ describe.each([
 
   it('may have any node of the layout, to the last', () => {
     for (const layout of everyLayout) {
-      const lease = new HandLease(0);
+      const lease = handLease(0);
       const { generator, clock } = make(lease, { layout });
       const last = generator.next();
       lease.move({ node: layout.max('node') });
@@ -47,7 +48,7 @@ describe.each([
   });
 
   it('ends at once when it is moved there, though the clock has not moved', () => {
-    const lease = new HandLease(3, NOW - 1000, NOW + 1000);
+    const lease = handLease(3, NOW - 1000, NOW + 1000);
     const { generator } = make(lease);
     generator.next();
     generator.next();
@@ -57,7 +58,7 @@ describe.each([
   });
 
   it.each([0, 1, 10_000])('may begin a second ahead of the clock, with maxBackward %d', (maxBackward) => {
-    const lease = new HandLease(3, NOW + 1000);
+    const lease = handLease(3, NOW + 1000);
     const { clock, generator } = make(lease, { layout: tiny, maxBackward });
     const ids = [generator.next(), ...generator.batch(99)];
     expect(increasing(ids)).toBe(true);
@@ -74,7 +75,7 @@ describe.each([
   it('that begins later is not waited for until the clock is there', () => {
     let reads = 0;
     const clock = { now: () => NOW + Math.floor(reads++ / 100) };
-    const lease = new HandLease(3, NOW + 5000);
+    const lease = handLease(3, NOW + 5000);
     const { generator } = make(lease, { layout: tiny, maxBackward: 0, clock });
     expect(increasing(generator.batch(1000))).toBe(true);
     // Ids go on at the pace of the clock: a thousand take 250 ms.
@@ -86,7 +87,7 @@ describe('borrowing up to the limit', () => {
   it('goes on with each millisecond of the clock, not after all that was borrowed', () => {
     let reads = 0;
     const clock = { now: () => NOW + Math.floor(reads++ / 100) };
-    const generator = new FlakeGenerator({ layout: tiny, node: new HandLease(3), clock, onFull: 'borrow' });
+    const generator = new FlakeGenerator({ layout: tiny, node: handLease(3), clock, onFull: 'borrow' });
     generator.batch(4 * 10_000);
     const before = clock.now();
     generator.batch(40);
@@ -109,7 +110,7 @@ describe('fill() that fails after its claim', () => {
       clock.target = undefined;
       return clock.time;
     };
-    const generator = new FlakeGenerator({ layout: layouts.jflake, node: new HandLease(3), clock });
+    const generator = new FlakeGenerator({ layout: layouts.jflake, node: handLease(3), clock });
     const ids = Array.from({ length: 9 }, () => generator.next());
     clock.time += 1;
     const target = new BigUint64Array(4);

@@ -180,7 +180,13 @@ describe('a wrong option', () => {
 });
 
 describe('a wrong count or target', () => {
-  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 24 + 1, 2 ** 32, '5', 5n, null, undefined])(
+  it('a batch of none is an empty array, and takes no id', () => {
+    const generator = new LocalityGenerator({ counter: 0, node: 'random' });
+    expect(generator.batch(0)).toEqual([]);
+    expect(generator.next().slice(0, 8)).toBe('5bcb4db0');
+  });
+
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 24 + 1, 2 ** 32, '5', 5n, null, undefined])(
     '%s is refused and takes no id',
     (count) => {
       const generator = new LocalityGenerator({ counter: 0, node: 'random' });

@@ -74,7 +74,7 @@ describe('signs of a container', () => {
     ['/proc/1/cgroup', withFile('/proc/1/cgroup', '12:cpu:/docker/2f7a\n')],
     ['/proc/self/cgroup', withFile('/proc/self/cgroup', '0::/kubepods.slice/pod1\n')],
     [
-      'a root file system in layers',
+      'a layered root file system',
       withFile('/proc/self/mountinfo', '1 2 0:3 / / rw,relatime - overlay overlay rw,lowerdir=/a'),
     ],
   ] satisfies (readonly [string, Surroundings])[])('are found: %s', (sign, surroundings) => {

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { LeaseFencedError, LocalityGenerator, type LocalityOptions, LocalityUuid } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
-import { bindLease, type Leasable, type LeaseUser, type LeaseWindow } from '../../src/lease/window.ts';
+import type { LeaseWindow } from '../../src/lease/window.ts';
+import { handLease } from '../support/hand-lease.ts';
 import { repeated } from '../support/unique.ts';
 
 /** Ten minutes, after which a sequential counter may take a new seed. */
@@ -11,29 +12,9 @@ const START = Date.UTC(2026, 0, 1);
 const fenced = expect.objectContaining({ code: 'LEASE_FENCED' });
 const timeOf = (id: string) => Number(LocalityUuid.parse(id).timestamp);
 
-/** A lease whose windows the test decides. */
-class HandMadeLease implements Leasable {
-  window: LeaseWindow;
-  user!: LeaseUser;
-
-  constructor(window: LeaseWindow) {
-    this.window = window;
-  }
-
-  [bindLease](user: LeaseUser): LeaseWindow {
-    this.user = user;
-    return this.window;
-  }
-
-  move(window: LeaseWindow): void {
-    this.window = window;
-    this.user.move(window);
-  }
-}
-
 function setUp(options: LocalityOptions = {}, window = { node: 0, from: START, until: START + 1000 }) {
   const clock = new FakeClock(START);
-  const lease = new HandMadeLease(window);
+  const lease = handLease(window.node, window.from, window.until);
   const generator = new LocalityGenerator({ mode: 'sequential', ...options, node: lease, clock });
   return { clock, lease, generator };
 }
@@ -106,7 +87,7 @@ describe('a reading that led to no id', () => {
     const { clock, lease, generator } = setUp();
     clock.time = START + 5000;
     expect(() => generator.next()).toThrow(fenced);
-    expect(lease.user.close()).toBe(-1);
+    expect(lease.release()).toBe(-1);
   });
 });
 
@@ -119,13 +100,13 @@ describe('a release', () => {
     generator.next();
     lease.move({ node: 0, from: START, until: START + 2000 });
     lease.move({ node: 3, from: START + 100, until: START + 2000 });
-    expect(lease.user.close()).toBe(-1);
+    expect(lease.release()).toBe(-1);
   });
 
   it('is final, whatever the lease says afterwards', () => {
     const { lease, generator } = setUp();
     generator.next();
-    expect(lease.user.close()).toBe(START);
+    expect(lease.release()).toBe(START);
     lease.move({ node: 0, from: START, until: START + 9000 });
     expect(() => generator.next()).toThrow(fenced);
     expect(() => generator.batch(1)).toThrow(fenced);
@@ -153,7 +134,7 @@ describe('no number that a clock can give', () => {
       clock.time = START;
     }
     generator.next();
-    lease.user.close();
+    lease.release();
     clock.time = reading;
     for (const call of calls) expect(call).toThrow(expect.objectContaining({ code: expect.any(String) }));
     expect(() => generator.fill(new Uint8Array(16))).toThrow();
@@ -165,12 +146,13 @@ class Landlord {
   readonly ids: string[] = [];
   readonly clock = new FakeClock(START);
   readonly #fences = [START, START, START];
-  readonly #tenants: { lease: HandMadeLease; generator: LocalityGenerator; highest: number }[];
+  readonly #tenants: { lease: ReturnType<typeof handLease>; generator: LocalityGenerator; highest: number }[];
 
   constructor(options: LocalityOptions) {
     const { clock } = this;
     this.#tenants = [0, 1].map((node) => {
-      const lease = new HandMadeLease(this.#grant(node, 0, 5));
+      const { from, until } = this.#grant(node, 0, 5);
+      const lease = handLease(node, from, until);
       return { lease, generator: new LocalityGenerator({ ...options, node: lease, clock }), highest: -1 };
     });
   }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { LocalityGenerator, LocalityUuid } from 'idsmith';
 import { describe, expect, it } from 'vitest';
 import { bindLease, type LeaseUser } from '../../src/lease/window.ts';
+import { asLease } from '../support/hand-lease.ts';
 import { repeated } from '../support/unique.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -41,12 +42,12 @@ class Traced {
 
   constructor(options: object, isLeased: boolean) {
     this.#isLeased = isLeased;
-    const lease = {
+    const lease = asLease({
       [bindLease]: (user: LeaseUser) => {
         this.#user = user;
         return this.#window;
       },
-    };
+    });
     const { clock } = this;
     this.#all = [new LocalityGenerator({ ...options, clock, node: isLeased ? lease : node })];
   }

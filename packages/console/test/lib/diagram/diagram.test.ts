@@ -21,7 +21,7 @@ function draw(id: string, reading: Reading): Diagram {
 describe('the diagram of a locality UUID', () => {
   it('has every field where the reading finds it', () => {
     const id = '20be0ffc-314a-bd53-7a50-013a65ca76d2';
-    const [reading] = inspect(id, NOW) as [Reading];
+    const [reading] = inspect(id, { now: NOW }) as [Reading];
     const diagram = draw(id, reading);
     expect(diagram.cells).toHaveLength(128);
     expect(numberIn(diagram, 'counter')).toBe(reading.fields.sequentialCounter);
@@ -38,7 +38,7 @@ describe('the diagram of a locality UUID', () => {
       clock: { now: () => NOW - 1000 },
     });
     const id = generator.next();
-    const [reading] = inspect(id, NOW) as [Reading];
+    const [reading] = inspect(id, { now: NOW }) as [Reading];
     const diagram = draw(id, reading);
     expect(numberIn(diagram, 'process id')).toBe(4711);
     expect(numberIn(diagram, 'version')).toBe(8);
@@ -56,7 +56,7 @@ describe('the diagram of a flake', () => {
       sequence: layout.max('sequence') - 2,
     };
     const id = String(layout.encode(fields));
-    const reading = inspect(id, NOW + 1e12).find((each) => each.fields.layout === name) as Reading;
+    const reading = inspect(id, { now: NOW + 1e12 }).find((each) => each.fields.layout === name) as Reading;
     const diagram = draw(id, reading);
     expect(diagram.cells).toHaveLength(64);
     expect(numberIn(diagram, 'node')).toBe(fields.node);

@@ -1,6 +1,7 @@
 import type { LeaseRecord } from 'idsmith';
 import { bindLease, type LeaseUser, type LeaseWindow } from '../../../src/lease/window.ts';
 import { Timeline } from '../../../src/locality/timeline.ts';
+import { asLease } from '../../support/hand-lease.ts';
 import type { Sabotage } from './simulation.ts';
 import { SimulatedStore } from './store.ts';
 
@@ -12,17 +13,18 @@ function between(change: {
 }): Sabotage {
   const close = change.close ?? ((user) => user.close());
   return {
-    tamper: (lease, lastUsed) => ({
-      [bindLease](user) {
-        const window = change.window?.() ?? ((same) => same);
-        const changed = {
-          ...user,
-          move: (next: LeaseWindow) => user.move(window(next)),
-          close: () => close(user, lastUsed()),
-        };
-        return window(lease[bindLease](changed));
-      },
-    }),
+    tamper: (lease, lastUsed) =>
+      asLease({
+        [bindLease](user) {
+          const window = change.window?.() ?? ((same) => same);
+          const changed = {
+            ...user,
+            move: (next: LeaseWindow) => user.move(window(next)),
+            close: () => close(user, lastUsed()),
+          };
+          return window(lease[bindLease](changed));
+        },
+      }),
   };
 }
 

@@ -13,7 +13,6 @@ import {
   type LocalityOptions,
 } from 'idsmith';
 import { type LeaseSettings, leaseSettings } from '../../../src/lease/options.ts';
-import type { Leasable } from '../../../src/lease/window.ts';
 import type { AnyId, Ledger, Trail } from './ledger.ts';
 import type { Machine } from './machine.ts';
 import type { SeededRandom } from './random.ts';
@@ -28,7 +27,7 @@ export interface WorkerPlan {
   /** How often a worker mints locality UUIDs instead of flakes. */
   readonly localityShare: number;
   /** Comes between a lease and its generator. */
-  readonly tamper: (lease: Leasable, lastUsed: () => number) => Leasable;
+  readonly tamper: (lease: Lease, lastUsed: () => number) => Lease;
 }
 
 /** A program as a user writes it: takes a lease, mints, and takes another when it must. */
@@ -125,7 +124,7 @@ export class Worker {
     this.#lease = lease;
   }
 
-  #flakes(node: Leasable): FlakeGenerator[] {
+  #flakes(node: Lease): FlakeGenerator[] {
     const { flake, shared } = this.#plan;
     const { clock } = this.machine;
     const generator = new FlakeGenerator({ ...flake, node, clock });

@@ -19,3 +19,8 @@ export function wholeMs(reading: number): number {
   if (ms >= 0 && ms <= Number.MAX_SAFE_INTEGER) return ms;
   throw new ClockError(`clock.now() must return milliseconds since 1970, not ${show(reading)}`);
 }
+
+/** True if the clock is the machine's: generators on it know of each other. */
+export function isMachineClock(clock: Clock): boolean {
+  return clock === systemClock || clock === Date;
+}

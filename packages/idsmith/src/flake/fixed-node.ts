@@ -1,5 +1,5 @@
 import { processTicks } from '#runtime';
-import { type Clock, systemClock } from '../clock.js';
+import { type Clock, isMachineClock } from '../clock.js';
 import type { Layout } from './layout.js';
 import { OwnState } from './state.js';
 import { TickSlot } from './tick-table.js';
@@ -24,10 +24,6 @@ export function fixedNodeState(layout: Layout, node: number, clock: Clock): OwnS
     states.set(key, state);
   }
   return state;
-}
-
-function isMachineClock(clock: Clock): boolean {
-  return clock === systemClock || clock === Date;
 }
 
 function opened(state: OwnState, window: { node: number; from: number; until: number }): OwnState {

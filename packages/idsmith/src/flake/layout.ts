@@ -72,10 +72,15 @@ export class Layout {
     return new Date(this.#end);
   }
 
-  /** The same text for all layouts with the same bits: `1388534400000/1 time:41 node:9 sequence:13`. */
+  /**
+   * One text for all layouts that make the same ids of the same fields: `1388534400000/1 node:9@13 sequence:13@0`. The width of
+   * the time field does not matter, and neither does the place of a field without bits.
+   */
   get fingerprint(): string {
-    const fields = this.order.map((name) => `${name}:${this.fields[name].bits}`);
-    return `${this.epoch}/${this.tick} ${fields.join(' ')}`;
+    const fields = (['node', 'sequence'] as const)
+      .filter((name) => this.fields[name].bits > 0)
+      .map((name) => `${name}:${this.fields[name].bits}@${this.fields[name].shift}`);
+    return [`${this.epoch}/${this.tick}`, ...fields].join(' ');
   }
 
   /** The number of node ids. */

@@ -3,7 +3,7 @@ import { refuse, show } from '../options.js';
 import { backoff } from '../support/backoff.js';
 import { pause } from '../support/timer.js';
 import { requireSameLayout } from './namespace-layout.js';
-import type { LeaseSettings } from './options.js';
+import { DEFAULT_MAX_TTL, type LeaseSettings } from './options.js';
 import { type LeaseRecord, type LeaseStore, sameRecord } from './port.js';
 import {
   type Candidate,
@@ -16,6 +16,7 @@ import {
   layoutRecord,
   NAMESPACE_ID,
   newestFence,
+  released,
   undatedBirth,
   windowStart,
 } from './protocol.js';
@@ -69,7 +70,10 @@ export async function acquire(settings: LeaseSettings, background: boolean): Pro
     const [soonest] = free;
     if (ready.length > 0) {
       const acquired = await claimOne(settings, ready, now, owner, birth);
-      if (acquired) return { ...acquired, wasEmpty, layout };
+      if (acquired) {
+        await keepLayout(settings, acquired, layout);
+        return { ...acquired, wasEmpty, layout };
+      }
       await pauseAfter(settings, ++refusals, background);
     } else {
       const wait = soonest === undefined ? Number.POSITIVE_INFINITY : soonest.readyAt - now;
@@ -81,7 +85,7 @@ export async function acquire(settings: LeaseSettings, background: boolean): Pro
   }
 }
 
-/** The swap that must come before any claim: of the birth record in a store that can forget, or of the layout record. */
+/** The swap that must come before any claim in a store that can forget: of the birth record. */
 function preparing(
   settings: LeaseSettings,
   birth: LeaseRecord | undefined,
@@ -94,10 +98,30 @@ function preparing(
     if (isUndated(birth)) return [birth, datedBirth(birth, now, maxTtl, settings.maxSkew, ON_THE_WAY)];
     requireTtl(settings, birth);
   }
-  if (settings.layout === undefined) return undefined;
-  if (layout === undefined) return [undefined, layoutRecord(settings.layout)];
-  requireSameLayout(settings.namespace, layout, settings.layout);
+  if (settings.layout !== undefined && layout !== undefined)
+    requireSameLayout(settings.namespace, layout, settings.layout);
   return undefined;
+}
+
+/**
+ * Writes the layout into the namespace once a node id is held, so that an acquisition that fails leaves no layout behind.
+ *
+ * @throws InvalidOptionError when somebody else has written another layout meanwhile; the node id is free again then
+ */
+async function keepLayout(
+  settings: LeaseSettings,
+  { record, from }: Pick<Acquired, 'record' | 'from'>,
+  remembered: string | undefined,
+): Promise<void> {
+  if (settings.layout === undefined || remembered !== undefined) return;
+  if (await swap(settings, undefined, layoutRecord(settings.layout))) return;
+  const current = layoutOf(await list(settings));
+  try {
+    if (current !== undefined) requireSameLayout(settings.namespace, current, settings.layout);
+  } catch (error) {
+    await swap(settings, record, released(record, from, -1));
+    throw error;
+  }
 }
 
 /**
@@ -107,7 +131,9 @@ function preparing(
 function longestTtl({ store, namespace, maxTtl }: LeaseSettings, birth: LeaseRecord): number {
   const known = limits.get(store) ?? new Map<string, number>();
   limits.set(store, known);
-  const longest = Math.max(known.get(namespace) ?? 0, maxTtl, birth.epoch);
+  // Zero in a record with a date is from a version that did not write its limit: then the default counts.
+  const limit = birth.epoch === 0 && !isUndated(birth) ? DEFAULT_MAX_TTL : birth.epoch;
+  const longest = Math.max(known.get(namespace) ?? 0, maxTtl, limit);
   known.set(namespace, longest);
   return longest;
 }

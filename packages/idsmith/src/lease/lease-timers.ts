@@ -31,6 +31,7 @@ export class LeaseTimers {
   /** Starts a renewal in about `ms`. */
   renewAfter(ms: number): void {
     // Up to a fifth sooner or later, so that processes that started together do not renew together.
+    this.#cancelRenewal();
     const jittered = ms * (0.8 + 0.4 * randomFraction(this.#settings));
     this.#cancelRenewal = this.#settings.timer.after(jittered, () => this.#callbacks.onRenewalDue(), true);
   }

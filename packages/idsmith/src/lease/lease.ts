@@ -220,7 +220,6 @@ export class Lease {
 
   /** Frees the node id of a window that was ended here. The fence stays: a copy of the process may use the window. */
   async #giveUp(record: LeaseRecord | undefined): Promise<void> {
-    if (this.#release) return;
     // If this fails, the lease expires.
     if (record)
       await swap(this.#settings, record, { ...record, owner: null, expiresAt: 0 }).catch(() => false);

@@ -66,7 +66,7 @@ const KNOWN: readonly (keyof LeaseOptions)[] = [
 
 const DAY = 86_400_000;
 /** The limit of a store that can forget and sets no limit itself. */
-const DEFAULT_MAX_TTL = 60_000;
+export const DEFAULT_MAX_TTL = 60_000;
 
 /** @throws InvalidOptionError naming the first option that is wrong */
 export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSettings {

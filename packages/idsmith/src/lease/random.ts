@@ -1,4 +1,5 @@
 import { bytesToHex } from '../encoding/hex.js';
+import { freshName } from '../support/fresh-name.js';
 import type { LeaseSettings } from './options.js';
 
 type Random = Pick<LeaseSettings, 'random'>;
@@ -17,12 +18,7 @@ export function randomName({ random }: Random): string {
   return bytesToHex(bytes);
 }
 
-/**
- * An owner's name that no attempt ever had. Copies of a process (VM snapshots) go on with the same random state, so the name also
- * has the time at which it is made, to the microsecond.
- */
-export function freshOwner(settings: Random): string {
-  const { timeOrigin = 0 } = performance;
-  const micros = Math.round((timeOrigin + performance.now()) * 1000);
-  return `${randomName(settings)}-${micros.toString(36)}`;
+/** An owner's name that no attempt ever had, not even one of a copy of this process. */
+export function freshOwner({ random }: Random): string {
+  return freshName(random);
 }

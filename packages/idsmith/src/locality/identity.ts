@@ -25,6 +25,7 @@ export function doubts({ pid, mac, signs }: MachineFacts): string[] {
   if (pid > 0xffff) found.push(`process id ${pid}, which does not fit 16 bits`);
   if (!mac) found.push('no MAC address');
   else if (((mac[0] as number) & 0x03) !== 0) found.push('a locally administered MAC address');
+  else if (isVirtual(mac)) found.push('a MAC address of a virtual machine, which clones may share');
   else if (looksLeased(mac)) found.push('a MAC address that equals a leased node id');
   return found;
 }
@@ -43,6 +44,16 @@ export function randomNode(random: RandomSource): MachineNode {
     processId: view.getUint16(0),
     mac: Uint8Array.of(RANDOM_MAC, 0, upper >> 8, upper, mac4, mac5),
   };
+}
+
+/** The first three bytes of MAC addresses that virtual machines have: VMware, VirtualBox, Hyper-V, Xen, Parallels, Azure. */
+const VIRTUAL_VENDORS = [
+  ...[0x000569, 0x000c29, 0x001c14, 0x005056, 0x080027, 0x00155d, 0x00163e, 0x001c42],
+  ...[0x000d3a, 0x002248, 0x6045bd, 0x7c1e52],
+];
+
+function isVirtual([byte0 = 0, byte1 = 0, byte2 = 0]: Uint8Array): boolean {
+  return VIRTUAL_VENDORS.includes((byte0 << 16) | (byte1 << 8) | byte2);
 }
 
 /** True if the 12 MAC bits that are zero in leased nodes are zero. */

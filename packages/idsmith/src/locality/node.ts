@@ -1,4 +1,4 @@
-import { systemClock } from '../clock.js';
+import { isMachineClock, systemClock } from '../clock.js';
 import type { Lease } from '../lease/lease.js';
 import { bindLease } from '../lease/window.js';
 import { isA, refuse, requireInteger, requireKnown } from '../options.js';
@@ -33,7 +33,7 @@ export function chooseNode(
   if (isLease(node)) return apart(leasedNode(0), 'lease');
   if (node !== 'auto' && node !== 'machine') return apart(requireNode('node', node), 'given');
   const { node: own, source, ledger } = node === 'auto' ? processIdentity() : machineIdentity();
-  const usual = clock === systemClock && counter === undefined;
+  const usual = isMachineClock(clock) && counter === undefined;
   return { node: { ...own, source }, ledger: usual ? ledger : privateLedger() };
 }
 

@@ -141,6 +141,16 @@ export class Sequence {
   }
 
   /**
+   * Drops the ids at hand, for hooks of a platform that copies processes. Call `fence()` after a snapshot was restored, before
+   * an id is taken: other copies have the same ids at hand. The dropped ids are a gap. The next id comes from a new block.
+   */
+  fence(): void {
+    this.#at = this.#stop = this.#end;
+    this.#numberStop = 0;
+    this.#supply.drop();
+  }
+
+  /**
    * Stops handing out ids and gives the ids at hand back. If somebody has allocated since, or the store cannot be reached, these ids
    * are a gap. A second call does nothing.
    */

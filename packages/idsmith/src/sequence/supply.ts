@@ -18,6 +18,8 @@ export class Supply {
   #waiting = 0;
   #fetching: Promise<void> | undefined;
   #closed = false;
+  /** The number of calls of `drop()`. A run that was asked for before a call is dropped, too. */
+  #drops = 0;
   /** The number of all ids that were fetched, and the number of ids handed out when the last fetch began. */
   #fetched = 0;
   #handedOut = 0;
@@ -92,7 +94,9 @@ export class Supply {
     const blocks = this.#policy.blocksToFetch(this.left, this.wanted);
     const startedAt = performance.now();
     const handedOut = this.#fetched - this.left;
+    const drops = this.#drops;
     const run = requireRun(this.#name, await this.#source.allocate(blocks));
+    if (drops !== this.#drops) return;
     const report = { startedAt, endedAt: performance.now(), handedOut: handedOut - this.#handedOut, blocks };
     this.#policy.fetched({ ...report, count: run.count });
     this.#runs.push(run);
@@ -109,6 +113,13 @@ export class Supply {
     return new InvalidOptionError(
       `sequence ${show(this.#name)} is closed: get it again with Sequences.get()`,
     );
+  }
+
+  /** Forgets the ids at hand, and those that are being fetched. They are never given back. */
+  drop(): void {
+    this.#runs = [];
+    this.#waiting = 0;
+    this.#drops++;
   }
 
   /** Gives the unused ids back, including the end of the current run, as far as they are the last ones that the source gave. */

@@ -30,6 +30,22 @@ describe('two generators with one fixed node', () => {
     },
   );
 
+  it.each([
+    ['the width of the time field', { timeBits: 41 }, { timeBits: 42 }],
+    [
+      'the place of a field without bits',
+      { nodeBits: 0, order: ['time', 'node', 'sequence'] },
+      { nodeBits: 0, order: ['time', 'sequence', 'node'] },
+    ],
+  ] as const)('go on from one another though their layouts differ in %s', (_, first, second) => {
+    const base = { epoch: 1e12 + layoutsMade++, timeBits: 41, nodeBits: 4, sequenceBits: 8 };
+    const [one, two] = [first, second].map(
+      (rest) => new FlakeGenerator({ layout: defineLayout({ ...base, ...rest }), node: 0 }),
+    ) as [FlakeGenerator, FlakeGenerator];
+    const ids = Array.from({ length: 500 }, () => [one.next(), two.next()]);
+    expect(increasing(ids.flat())).toBe(true);
+  });
+
   it('repeat none of 200,000', () => {
     const make = () => new FlakeGenerator({ node: 7, layout: layouts.snowflake });
     const [one, two] = [make(), make()];

@@ -154,3 +154,33 @@ describe('fence()', () => {
     expect(leases[0]!.state).toBe('released');
   });
 });
+
+describe('fence() beside other calls', () => {
+  it('leaves one loop of renewals, though a renewal was under way and failed', async () => {
+    const { time, store, leases } = await copies(1);
+    const [lease] = leases as [Lease];
+    let renewals = 0;
+    const { swapLease } = store;
+    let fail = true;
+    store.swapLease = async (...args) => {
+      renewals++;
+      if (!fail) return swapLease(...args);
+      fail = false;
+      await undefined;
+      lease.fence();
+      throw new Error('cut off');
+    };
+    await time.advance(20 * TTL);
+    // About three in a ttl.
+    expect(renewals).toBeLessThan(85);
+    expect(lease.state).toBe('active');
+  });
+
+  it('lets release() free the node id at once', async () => {
+    const { store, leases } = await copies(1, { size: 1 });
+    const { until } = leases[0]!;
+    leases[0]!.fence();
+    await leases[0]!.release();
+    expect((await store.listLeases('copied'))[0]).toMatchObject({ owner: null, fence: until, expiresAt: 0 });
+  });
+});

@@ -10,6 +10,7 @@ import {
 } from 'idsmith';
 import { FakeTime } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
+import { layoutRecord } from '../../src/lease/protocol.ts';
 import { repeated } from '../support/unique.ts';
 import { eventsOf, meanwhile, named, setUp, TTL } from './set-up.ts';
 
@@ -346,5 +347,45 @@ describe('misspelt names', () => {
     const held = await lease();
     expect(() => held.on('fence' as never, () => {})).toThrow('did you mean "fenced"?');
     expect(() => held.on('fence' as never, () => {})).toThrow(named('INVALID_OPTION'));
+  });
+});
+
+describe('an acquisition that fails', () => {
+  it('leaves no layout behind in the namespace', async () => {
+    const { store, lease } = setUp();
+    await Promise.all([lease(), lease(), lease()]);
+    await expect(lease({ layout: narrow })).rejects.toThrow(named('LEASES_EXHAUSTED'));
+    expect((await store.listLeases('test')).map(({ id }) => id).sort()).toEqual([0, 1, 2]);
+  });
+
+  it('leaves its node id free when another layout was faster', async () => {
+    const { store, inner, lease } = setUp();
+    store.swapLease = async (namespace, expected, next) => {
+      // Somebody else writes a layout just before this claim.
+      if (next.id >= 0) await inner.swapLease(namespace, undefined, layoutRecord(wide.fingerprint));
+      return inner.swapLease(namespace, expected, next);
+    };
+    await expect(lease({ layout: narrow })).rejects.toThrow(named('INVALID_OPTION'));
+    expect((await store.listLeases('test')).find(({ id }) => id === 0)).toMatchObject({ owner: null });
+  });
+});
+
+describe('a namespace of a version that did not write its limit', () => {
+  it('counts with the default limit when it is founded again', async () => {
+    const time = new FakeTime();
+    let inner = memoryStore();
+    const store: LeaseStore = {
+      ...{ durable: false, maxTtl: 5000 },
+      now: async () => time.now,
+      listLeases: (namespace) => inner.listLeases(namespace),
+      swapLease: (...args) => inner.swapLease(...args),
+    };
+    const birth = { id: -1, owner: 'old', epoch: 0, fence: time.now, expiresAt: 0, label: 'namespace' };
+    await inner.swapLease('n', undefined, birth);
+    const options = { namespace: 'n', size: 1, ttl: 5000, maxSkew: 0, timer: time, clock: time.clock() };
+    await (await meanwhile(time, acquireLease(store, options))).release();
+    inner = memoryStore();
+    const lost = time.now;
+    expect((await meanwhile(time, acquireLease(store, options))).from).toBeGreaterThanOrEqual(lost + 60_000);
   });
 });

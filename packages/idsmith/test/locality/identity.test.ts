@@ -23,12 +23,21 @@ describe("the machine's own identity", () => {
     expect(doubts({ ...server, pid: 65_535 })).toEqual([]);
   });
 
+  it("is shared with a generator whose clock is the machine's by another name", () => {
+    const [one, two] = [undefined, Date].map(
+      (clock) => new LocalityGenerator({ mode: 'sequential', ...(clock && { clock }) }),
+    ) as [LocalityGenerator, LocalityGenerator];
+    expect(repeated([...one.batch(1000), ...two.batch(1000), ...one.batch(1000)])).toEqual([]);
+  });
+
   it.each([
     ['process id 1', { ...server, pid: 1 }],
     ['process id 0', { ...server, pid: 0 }],
     ['process id 65536', { ...server, pid: 65_536 }],
     ['process id 4194304', { ...server, pid: 4_194_304 }],
     ['no MAC address', { ...server, mac: undefined }],
+    ['virtual machine', { ...server, mac: Uint8Array.of(0x08, 0x00, 0x27, 1, 2, 3) }],
+    ['virtual machine', { ...server, mac: Uint8Array.of(0x00, 0x0c, 0x29, 1, 2, 3) }],
     ['locally administered', { ...server, mac: withByte(0, 0x02) }],
     ['locally administered', { ...server, mac: withByte(0, 0x42) }],
     ['locally administered', { ...server, mac: withByte(0, 0x01) }],

@@ -1,5 +1,6 @@
 import {
   InvalidOptionError,
+  memoryStore,
   SequenceExhaustedError,
   Sequences,
   StoreError,
@@ -272,5 +273,33 @@ describe('iteration', () => {
     setTimeout(() => void sequence.close(), 12);
     for await (const id of sequence) ids.push(id);
     expect(ids.length).toBeGreaterThan(0);
+  });
+});
+
+describe('fence()', () => {
+  it('drops the ids at hand, also those that are being fetched, and goes on with a new block', async () => {
+    const source = new TestSource();
+    const sequence = await on(source);
+    const first = await sequence.next();
+    sequence.fence();
+    expect(sequence.take()).toBeUndefined();
+    const fetching = sequence.next();
+    await undefined;
+    sequence.fence();
+    const second = await fetching;
+    expect(second).toBeGreaterThan(first + 1n);
+    await sequence.close();
+  });
+
+  it('keeps copies of a process from handing out the same ids, and from giving them to others', async () => {
+    const sequences = new Sequences(memoryStore());
+    await sequences.define('x', { blockSize: 10 });
+    const sequence = await sequences.get('x', { prefetch: 0 });
+    expect(await sequence.next()).toBe(1n);
+    sequence.fence();
+    await sequence.close();
+    const other = await sequences.get('x', { prefetch: 0 });
+    expect(await other.next()).toBe(11n);
+    await other.close();
   });
 });

@@ -49,6 +49,7 @@ export type Verdict = { readonly put: LeaseRecord } | 'taken' | { readonly refus
 export function judgeSwap(swap: Swap, context: SwapContext): Verdict {
   const { stored, next } = swap;
   if (next.id === BIRTH_ID) return verdict(next, birthRefusal(swap, context));
+  if (next.id < LAYOUT_ID) return { refusal: `next.id must be ${LAYOUT_ID} or more, not ${next.id}` };
   if (next.id === LAYOUT_ID)
     return verdict(next, stored && 'the layout of a namespace is written once and cannot change');
   const tooFar = ttlRefusal(swap, context);

@@ -1,6 +1,6 @@
-import { bytesToHex } from '../../encoding/hex.js';
 import { errorTable, IdError, StoreError } from '../../errors.js';
 import { backoff } from '../../support/backoff.js';
+import { freshName } from '../../support/fresh-name.js';
 import { pause, systemTimer } from '../../support/timer.js';
 import { fetchCause, wasNeverSent } from '../fetch-failure.js';
 import type { HttpRequest } from './request.js';
@@ -27,7 +27,7 @@ const BACKOFF = { unit: 100 };
 export function serverAsker(transport: HttpTransport): AskServer {
   return async (request, read) => {
     const what = `http store: ${request.what} at ${transport.base}`;
-    const key = request.method === 'GET' ? undefined : randomKey();
+    const key = request.method === 'GET' ? undefined : freshName();
     for (let tries = 1; ; tries++) {
       try {
         const { status, text } = await send(transport, request, key, tries);
@@ -83,10 +83,6 @@ function interpret<T>(what: string, status: number, text: string, read: (reply: 
     if (error instanceof IdError) throw error;
     throw new StoreError(`${what} failed: HTTP ${status}: ${(error as Error).message}`, { cause: error });
   }
-}
-
-function randomKey(): string {
-  return bytesToHex(crypto.getRandomValues(new Uint8Array(16)));
 }
 
 const exact = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);

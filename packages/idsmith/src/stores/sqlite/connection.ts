@@ -25,9 +25,10 @@ export type SqliteRunner = (tables: () => readonly string[]) => SqlRun;
  * Runs statements on a file that is in its place before and after: a file that was removed or replaced does not count.
  *
  * @param configure sets the connection up, before the first statement
+ * @param path the path that was opened, if it is known
  */
-export function sqliteRunner(db: SqliteDatabase, configure: () => void): SqliteRunner {
-  const file = new FileWatch(db);
+export function sqliteRunner(db: SqliteDatabase, configure: () => void, path?: string): SqliteRunner {
+  const file = new FileWatch(db, path);
   const watched = <T>(work: () => T): T => {
     file.check();
     const result = work();

@@ -33,9 +33,17 @@ export class FileWatch {
   /** The file at the first look; `undefined` before it, and `null` for a database in memory. */
   #file: WatchedFile | null | undefined;
 
-  /** Looks at the file at once if the connection is open, before anything can happen to the file. */
-  constructor(db: Connection) {
+  /** The path that was opened, and the file there: SQLite tells its own path with symbolic links resolved. */
+  readonly #opened: WatchedFile | undefined;
+
+  /**
+   * Looks at the file at once if the connection is open, before anything can happen to the file.
+   *
+   * @param path the path that was opened, if it is known
+   */
+  constructor(db: Connection, path?: string) {
     this.#db = db;
+    this.#opened = path === undefined ? undefined : { path, identity: identityOf(path) };
     try {
       this.#look();
     } catch {
@@ -47,7 +55,8 @@ export class FileWatch {
   check(): void {
     const file = this.#file === undefined ? this.#look() : this.#file;
     if (file === null) return;
-    if (identityOf(file.path) !== file.identity) throw moved(file.path);
+    for (const { path, identity } of this.#opened ? [file, this.#opened] : [file])
+      if (identityOf(path) !== identity) throw moved(path);
     for (const suffix of COMPANIONS) this.#checkCompanion(file.path + suffix);
   }
 

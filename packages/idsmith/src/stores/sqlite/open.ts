@@ -23,11 +23,17 @@ export async function openSqlite(url: string): Promise<Store> {
   try {
     const db = new Database(path);
     // In WAL mode, readers and the writer do not wait for each other. The file remembers the mode.
-    const store = storeOn(db, () => db.exec('PRAGMA journal_mode = WAL'));
+    const store = storeOn(db, () => db.exec('PRAGMA journal_mode = WAL'), absolute(path));
     return ownedStore(store, () => closeWithCheckpoint(db));
   } catch (error) {
     throw storeError('sqlite store: opening the file', error);
   }
+}
+
+/** The path from the root, so that a change of the working directory does not matter. */
+function absolute(path: string): string {
+  const paths = process.getBuiltinModule?.('node:path') as { resolve(path: string): string } | undefined;
+  return paths?.resolve(path) ?? path;
 }
 
 /**

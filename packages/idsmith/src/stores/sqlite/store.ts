@@ -27,9 +27,10 @@ export function sqliteStore(db: SqliteDatabase, options: Readonly<Record<never, 
  * A store on a connection, for `sqliteStore` and `openSqlite`.
  *
  * @param configure sets the connection up, before the first statement
+ * @param path the path that was opened, if it is known
  */
-export function storeOn(db: SqliteDatabase, configure: () => void): Store {
-  const runner = sqliteRunner(db, configure);
+export function storeOn(db: SqliteDatabase, configure: () => void, path?: string): Store {
+  const runner = sqliteRunner(db, configure, path);
   const rowsOf = (sql: string, values: string[] = []) => db.prepare(sql).all(...values);
   const run = runner(() => sqliteTable(rowsOf));
   const rows = sqliteRows((what, build, make) =>

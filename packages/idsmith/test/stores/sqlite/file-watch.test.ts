@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { acquireLease, FlakeGenerator, LeaseFencedError, type LeaseRecord, StoreError } from 'idsmith';
@@ -201,6 +201,20 @@ describe('a holder of a lease whose file is replaced', () => {
     expect(events).not.toContain('renewed');
     expect(() => ids.next()).toThrow(LeaseFencedError);
     await other.close();
+    await store.close().catch(() => {});
+  });
+});
+
+describe('a file behind a symbolic link', () => {
+  it('is noticed when the link leads elsewhere', async () => {
+    const [first, second, link] = [`${file}-first`, `${file}-second`, `${file}-link`];
+    for (const target of [first, second]) await (await filled(await openStore(`sqlite:${target}`))).close();
+    symlinkSync(first, link);
+    const store = await openStore(`sqlite:${link}`);
+    await store.allocate('orders', 1);
+    rmSync(link);
+    symlinkSync(second, link);
+    await expectGone(store);
     await store.close().catch(() => {});
   });
 });

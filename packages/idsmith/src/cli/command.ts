@@ -5,38 +5,40 @@ import { requireInteger } from '../options.js';
 export interface Flag {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
-  /** What the value is called in the help: `--count N`. */
+  /** The name of the value in the help, the N of `--count N`. */
   readonly value?: string;
   readonly help: string;
 }
 
-type Flags = Record<string, Flag>;
-
-/** What the user gave: every string flag as text, every boolean flag as true, and the rest in order. */
+/** The arguments of the user. */
 export interface Given {
+  /** The text of a string flag. */
   readonly text: (flag: string) => string | undefined;
+  /** True if a boolean flag is given. */
   readonly on: (flag: string) => boolean;
+  /** The other arguments, in order. */
   readonly rest: readonly string[];
 }
 
-/** One word after `idsmith`. */
+/** A command of `idsmith`, such as `idsmith flake`. */
 export interface Command {
   readonly name: string;
-  /** What follows the name in the usage line. */
+  /** The text after the name in the usage line. */
   readonly usage: string;
   readonly summary: string;
   readonly example: string;
-  readonly flags: Flags;
-  /** Lines for standard output, produced as they are consumed. */
+  /** The flags by name, besides `--json` and `--help`. */
+  readonly flags: Readonly<Record<string, Flag>>;
+  /** The lines for standard output, made one by one as they are written. */
   run(given: Given): Iterable<string> | AsyncIterable<string>;
 }
 
-/** The command line is wrong: exit code 2. */
+/** The arguments are wrong: exit code 2. */
 export class UsageError extends Error {}
 
-const COMMON_FLAGS: Flags = {
-  json: { type: 'boolean', help: 'structured output' },
-  help: { type: 'boolean', short: 'h', help: 'this text' },
+const COMMON_FLAGS: Command['flags'] = {
+  json: { type: 'boolean', help: 'print JSON' },
+  help: { type: 'boolean', short: 'h', help: 'print this help' },
 };
 
 /** @throws UsageError for unknown flags and missing values */
@@ -59,7 +61,7 @@ export function readArguments(command: Command, args: readonly string[]): Given 
   }
 }
 
-/** `--step -1` as `--step=-1`: what begins with a dash would otherwise be a flag. */
+/** Turns `--step -1` into `--step=-1`, because an argument with a dash would be read as a flag. */
 function withSigns(args: readonly string[]): string[] {
   const joined: string[] = [];
   for (const arg of args) {
@@ -76,7 +78,7 @@ export function readCount(given: Given, fallback: number): number {
   return readInteger(given, 'count', 1, 999_999_999_999_999) ?? fallback;
 }
 
-/** A whole number given with a flag, `undefined` if it was not given. */
+/** The whole number of a flag; `undefined` if the flag is not given. */
 export function readInteger(given: Given, flag: string, min: number, max: number): number | undefined {
   const text = given.text(flag);
   if (text === undefined) return undefined;

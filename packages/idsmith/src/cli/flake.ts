@@ -19,14 +19,18 @@ export const flakeCommand: Command = {
     node: {
       type: 'string',
       value: 'ID',
-      help: 'a node id that no other process uses, nor a second run beside this one',
+      help: 'a node id that no other process uses at the same time',
     },
     store: {
       type: 'string',
       value: 'URL',
-      help: 'lease a node id from this store instead: safe for many runs at once',
+      help: 'lease a node id from this store: safe for many processes at once',
     },
-    namespace: { type: 'string', value: 'NAME', help: 'of the lease, default the layout' },
+    namespace: {
+      type: 'string',
+      value: 'NAME',
+      help: 'the namespace of the lease, default the name of the layout',
+    },
     layout: { type: 'string', value: 'NAME', help: `${NAMES.join(', ')}; default jflake` },
   },
   run(given) {
@@ -62,7 +66,7 @@ async function* leased(given: Given, name: keyof typeof layouts, count: number):
 async function* batches(generator: FlakeGenerator, count: number): AsyncIterable<string> {
   for (let left = count; left > 0; left -= 1000) {
     for (const id of generator.batch(Math.min(left, 1000))) yield id.toString();
-    // A lease is renewed between batches.
+    // The lease is renewed between batches.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

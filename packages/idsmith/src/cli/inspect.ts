@@ -1,8 +1,7 @@
-import { inspect } from '../inspect/inspect.js';
-import type { Reading } from '../inspect/reading.js';
+import { inspect, type Reading } from '../inspect/index.js';
 import { type Command, UsageError } from './command.js';
 
-/** What people call the fields. */
+/** The labels of fields whose names are not words. */
 const LABELS: Record<string, string> = {
   sequentialCounter: 'if sequential',
   variableCounter: 'if variable',
@@ -13,7 +12,7 @@ const LABELS: Record<string, string> = {
 export const inspectCommand: Command = {
   name: 'inspect',
   usage: '<id>',
-  summary: 'Show what an id says: family, version, counter, process, machine and time',
+  summary: 'Show the fields of an id of any family: time, node, counter and so on',
   example: 'idsmith inspect 20be0ffc-314a-bd53-7a50-013a65ca76d2',
   flags: {},
   run(given) {
@@ -33,7 +32,7 @@ function toLines({ family, fields }: Reading, index: number): string[] {
   return index === 0 ? lines : ['', 'or', '', ...lines];
 }
 
-/** The best reading's fields at the top, the others below. */
+/** JSON with the best reading's fields at the top and the other readings below. */
 function toJson(id: string, [best, ...others]: Reading[]): string {
   const flat = ({ family, fields }: Reading) => ({ family, ...fields });
   const rest = others.length > 0 ? { others: others.map(flat) } : {};

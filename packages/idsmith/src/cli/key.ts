@@ -49,7 +49,7 @@ function readType(type: string | undefined, { keyTypes }: ShardMap): string | nu
  */
 export async function readShardConfig(given: Given, flag: string): Promise<ShardConfig> {
   const file = given.text(flag);
-  if (file === undefined) throw new UsageError(`--${flag} is missing, for example --${flag} shards.json`);
+  if (file === undefined) throw new UsageError(`--${flag} is required, for example --${flag} shards.json`);
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     throw new InvalidOptionError(`--${flag} ${file} cannot be read: ${cause.code ?? cause.message}`, {
       cause,

@@ -10,8 +10,8 @@ export const leasesCommand: Command = {
   summary: 'List the node ids of a namespace and who holds them',
   example: 'idsmith leases --store sqlite:./ids.db --namespace jflake',
   flags: {
-    store: { type: 'string', value: 'URL', help: 'where the leases are' },
-    namespace: { type: 'string', value: 'NAME', help: 'which of them' },
+    store: { type: 'string', value: 'URL', help: 'the store of the leases' },
+    namespace: { type: 'string', value: 'NAME', help: 'the namespace of the leases' },
   },
   run(given) {
     const namespace = given.text('namespace');
@@ -19,7 +19,7 @@ export const leasesCommand: Command = {
     return withStore(given, async function* (store) {
       const now = (await store.now?.()) ?? Date.now();
       const records = (await store.listLeases(namespace))
-        // Those below 0 are no node ids: they belong to the namespace itself.
+        // Records with an id below 0 belong to the namespace itself.
         .filter(({ id }) => id >= 0)
         .sort((a, b) => a.id - b.id);
       if (given.on('json')) {
@@ -27,7 +27,7 @@ export const leasesCommand: Command = {
         yield JSON.stringify({ namespace, now, leases }, undefined, 2);
       } else
         yield* table(
-          ['node', 'state', 'holder', 'epoch', 'fence'],
+          ['node', 'state', 'holder', 'term', 'fence'],
           records.map((record) => row(record, now)),
         );
     });
@@ -40,7 +40,7 @@ function row({ id, owner, epoch, fence, expiresAt, label }: LeaseRecord, now: nu
   return [String(id), state, owner === null ? '' : label, String(epoch), new Date(fence).toISOString()];
 }
 
-/** The record with a digest of its owner, by whom it could be renewed and released. A server shows the digest already. */
+/** The record with a digest in place of its owner, which is a secret: it can renew the lease. A server sends digests. */
 async function withoutSecret(record: LeaseRecord): Promise<LeaseRecord> {
   const { owner } = record;
   return owner === null || owner.startsWith('sha256:') ? record : { ...record, owner: await digestOf(owner) };

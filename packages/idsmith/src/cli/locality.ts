@@ -13,11 +13,11 @@ export const localityCommand: Command = {
   example: 'idsmith locality -n 3 --sequential',
   flags: {
     count: { type: 'string', short: 'n', value: 'N', help: 'how many, default 1' },
-    sequential: { type: 'boolean', help: 'neighbours, from the seed of these ten minutes' },
-    machine: { type: 'boolean', help: 'the node of this process and machine, wherever it runs' },
-    random: { type: 'boolean', help: 'a random node, wherever it runs' },
-    rfc9562: { type: 'boolean', help: 'as standard UUIDs of version 8' },
-    verbose: { type: 'boolean', help: 'on standard error: which node, and why' },
+    sequential: { type: 'boolean', help: 'make neighbouring ids, from the seed of the present ten minutes' },
+    machine: { type: 'boolean', help: 'always use the process id and MAC address as the node' },
+    random: { type: 'boolean', help: 'always use a random node' },
+    rfc9562: { type: 'boolean', help: 'make standard UUIDs of version 8' },
+    verbose: { type: 'boolean', help: 'print the node and its reasons on standard error' },
   },
   run(given) {
     if (given.rest.length > 0) throw new UsageError(`locality takes no ${JSON.stringify(given.rest[0])}`);

@@ -52,7 +52,7 @@ async function withoutCommand(word: string | undefined): Promise<number> {
   }
   await writeLines(
     process.stderr,
-    word === undefined ? overview() : [`idsmith: no command ${JSON.stringify(word)}`, ...overview()],
+    word === undefined ? overview() : [`idsmith: unknown command ${JSON.stringify(word)}`, ...overview()],
   );
   return 2;
 }
@@ -63,11 +63,11 @@ function overview(): string[] {
     '',
     ...COMMANDS.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`),
     '',
-    'idsmith <command> --help has its flags. Example: idsmith locality -n 5',
+    'Run idsmith <command> --help for its flags. Example: idsmith locality -n 5',
   ];
 }
 
-/** One sentence on standard error. What the user typed wrong is exit code 2, what failed on the way 1. */
+/** Prints an error on standard error. The exit code is 2 for wrong arguments and 1 for other failures. */
 async function report(error: unknown, word: string | undefined): Promise<number> {
   const expected = error instanceof UsageError || error instanceof IdError;
   const lines = [`idsmith: ${expected ? error.message : String(error)}`];

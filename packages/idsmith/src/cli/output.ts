@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 
-/** How much text is gathered before it is written. */
+/** The number of characters to collect before they are written. */
 const CHUNK = 64 * 1024;
 
 /**
- * Writes lines as fast as the reader takes them. When the reader goes away (`| head -1`) it stops asking for more
- * and returns quietly.
+ * Writes lines as fast as the reader takes them. Stops without an error when the reader goes away (`| head -1`).
  */
 export async function writeLines(
   stream: Writable,
@@ -29,12 +28,12 @@ export async function writeLines(
       if (gone !== undefined) return;
     }
   } finally {
-    // Also when the source of the lines has failed: what it gave before that counts.
+    // Also after a failure of the source, so that the lines before it are written.
     if (gone === undefined) await flush();
   }
 }
 
-/** `{"ids":[…]}` over several lines, so that a large count needs no large memory. */
+/** JSON of ids, `{"ids":[…]}`, one id a line, so that a large count needs little memory. */
 export async function* jsonIds(
   ids: Iterable<string> | AsyncIterable<string>,
   count: number,
@@ -45,7 +44,7 @@ export async function* jsonIds(
   yield ']}';
 }
 
-/** Columns for people. */
+/** Lines with aligned columns. */
 export function table(header: string[], rows: string[][]): string[] {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));

@@ -5,7 +5,7 @@ import { table } from './output.js';
 interface Fit {
   readonly name: string;
   readonly nodes: number;
-  /** Ids a second of one node. */
+  /** The ids a second of one node. */
   readonly rate: number;
   readonly expires: string;
   readonly fits: boolean;
@@ -15,12 +15,12 @@ interface Fit {
 export const planCommand: Command = {
   name: 'plan',
   usage: '--rate 50000 --nodes 200 --years 30',
-  summary: 'Tell which layout fits, and when it runs out',
+  summary: 'Show which flake layouts fit your load, and when they run out',
   example: 'idsmith plan --rate 50000 --nodes 200 --years 30',
   flags: {
-    rate: { type: 'string', value: 'N', help: 'ids a second, of one node at its busiest' },
-    nodes: { type: 'string', value: 'N', help: 'processes that mint at the same time' },
-    years: { type: 'string', value: 'N', help: 'how long ids must last' },
+    rate: { type: 'string', value: 'N', help: 'the most ids a second of one node' },
+    nodes: { type: 'string', value: 'N', help: 'the number of processes that mint at the same time' },
+    years: { type: 'string', value: 'N', help: 'the years that the layout must last' },
   },
   run(given) {
     const [rate, nodes, years] = ['rate', 'nodes', 'years'].map((flag) => {
@@ -69,7 +69,7 @@ function toTable(
   return [...lines, '', ...ownLayout(rate, nodes, years)];
 }
 
-/** None of the presets fits: the bits that a layout of one's own would need. */
+/** The bits of a custom layout, for a load that fits no preset. */
 function ownLayout(rate: number, nodes: number, years: number): string[] {
   const timeBits = Math.ceil(Math.log2(years * 366 * 86_400_000));
   const nodeBits = Math.ceil(Math.log2(nodes));

@@ -67,5 +67,5 @@ export function duration(seconds: number): string {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** A number with commas, for people. */
+/** A number with commas: `1,234,567`. */
 export const count = (number: number) => number.toLocaleString('en');

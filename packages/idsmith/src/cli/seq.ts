@@ -6,9 +6,9 @@ import { jsonIds, table } from './output.js';
 import { withStore } from './store.js';
 
 interface Action {
-  /** Whether it is about one sequence, whose name follows. */
+  /** True if the name of a sequence follows. */
   readonly isNamed: boolean;
-  /** The flags it takes beside the store. */
+  /** The allowed flags besides `--store`. */
   readonly flags: readonly string[];
   run(sequences: Sequences, name: string, given: Given): AsyncIterable<string>;
 }
@@ -56,7 +56,8 @@ const ACTIONS = new Map<string, Action>([
       flags: [...SHAPE, 'no-cycle', 'next'],
       async *run(sequences, name, given) {
         const changes = readShape(given);
-        if (Object.keys(changes).length === 0) throw new UsageError('seq alter needs something to alter');
+        if (Object.keys(changes).length === 0)
+          throw new UsageError('seq alter needs a flag that changes the sequence, for example --block-size');
         yield* show(await sequences.alter(name, changes), given);
       },
     },
@@ -77,19 +78,19 @@ const ACTIONS = new Map<string, Action>([
 export const seqCommand: Command = {
   name: 'seq',
   usage: 'define|next|list|show|alter|remove NAME --store URL',
-  summary: 'Sequences: define, draw from and look after them',
+  summary: 'Define, use and manage sequences',
   example: 'idsmith seq define orders --start 10000 --store sqlite:./ids.db',
   flags: {
-    store: { type: 'string', value: 'URL', help: 'where the sequences are' },
+    store: { type: 'string', value: 'URL', help: 'the store of the sequences' },
     count: { type: 'string', short: 'n', value: 'N', help: 'next: how many ids, default 1' },
     start: { type: 'string', value: 'ID', help: 'define: the first id, default 1' },
-    next: { type: 'string', value: 'ID', help: 'alter: go on from here, never back' },
+    next: { type: 'string', value: 'ID', help: 'alter: the next id, never a step back' },
     'block-size': { type: 'string', value: 'N', help: 'ids taken at a time, default 20' },
-    step: { type: 'string', value: 'N', help: 'from one id to the next, default 1; negative descends' },
+    step: { type: 'string', value: 'N', help: 'the step between ids, default 1; negative descends' },
     min: { type: 'string', value: 'ID', help: 'the lowest id' },
     max: { type: 'string', value: 'ID', help: 'the highest id' },
-    cycle: { type: 'boolean', help: 'start over when the ids have run out' },
-    'no-cycle': { type: 'boolean', help: 'alter: end when the ids have run out' },
+    cycle: { type: 'boolean', help: 'start again when the ids have run out' },
+    'no-cycle': { type: 'boolean', help: 'alter: stop when the ids have run out' },
   },
   run(given) {
     const [word = '', ...rest] = given.rest;
@@ -152,10 +153,10 @@ const stateOf = ({ exhausted, cycle }: SequenceInfo) =>
 
 const exact = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
 
-/** What is given of a sequence, to define or to alter it. */
+/** The options of a sequence from the flags, to define or alter it. */
 function readShape(given: Given): SequenceOptions & SequenceChanges {
   if (given.on('cycle') && given.on('no-cycle'))
-    throw new UsageError('--cycle and --no-cycle exclude each other');
+    throw new UsageError('seq alter takes --cycle or --no-cycle, not both');
   const step = readId(given, 'step');
   const shape = {
     start: readId(given, 'start'),

@@ -4,13 +4,13 @@ import { openStore } from '../stores/open.js';
 import type { Store } from '../stores/store.js';
 import { type Given, UsageError } from './command.js';
 
-/** Opens the store that `--store` names, for as long as `use` takes. */
+/** Opens the store of `--store`, runs `use`, and closes the store. */
 export async function* withStore(
   given: Given,
   use: (store: Store) => AsyncIterable<string>,
 ): AsyncIterable<string> {
   const url = given.text('store');
-  if (url === undefined) throw new UsageError('--store is missing, for example --store sqlite:./ids.db');
+  if (url === undefined) throw new UsageError('--store is required, for example --store sqlite:./ids.db');
   const store = await openStore(url);
   try {
     yield* use(store);
@@ -19,7 +19,7 @@ export async function* withStore(
   }
 }
 
-/** What people see of this process in a list of leases. */
+/** The label of this process in lists of leases. */
 export function processLabel(): string {
   return `${hostname()} ${process.pid}`.slice(0, 255);
 }

@@ -15,7 +15,7 @@ export interface InspectOptions {
  * Reads an id of any family. The same text may fit several families: the result has all readings that fit, best first.
  *
  * @example
- * inspect('1jyVFw3401'); // [{ family: 'key', fields: { ms: 1582287784, variant: 196, type: 1, … } }]
+ * inspect('1jyVFw3401'); // [{ family: 'key', fields: { ms: 1595487784, variant: 190, type: 1, … } }]
  *
  * @throws InvalidIdError when `text` fits no family
  * @throws InvalidOptionError naming an unknown option

@@ -60,7 +60,7 @@ describe('idsmith leases', () => {
     idsmith('flake', '--store', store, '--namespace', 'shown');
     const { status, lines } = idsmith('leases', '--store', store, '--namespace', 'shown');
     expect(status).toBe(0);
-    expect(lines[0]).toMatch(/^node +state +holder +epoch +fence$/);
+    expect(lines[0]).toMatch(/^node +state +holder +term +fence$/);
     expect(lines[1]).toMatch(/^0 +free +1 +20\d\d-/);
   });
 

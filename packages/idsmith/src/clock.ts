@@ -17,7 +17,7 @@ export const systemClock: Clock = { now: () => Date.now() };
 export function wholeMs(reading: number): number {
   const ms = typeof reading === 'number' ? Math.floor(reading) : -1;
   if (ms >= 0 && ms <= Number.MAX_SAFE_INTEGER) return ms;
-  throw new ClockError(`clock.now() must return milliseconds since 1970, not ${show(reading)}`);
+  throw new ClockError(`the clock must return milliseconds since 1970, not ${show(reading)}`);
 }
 
 /** True if the clock is the machine's: generators on it know of each other. */

@@ -76,7 +76,7 @@ describe('idsmith key', () => {
   const broken = fileOf('broken.json', '{ "auth": { "password": "hunter22" }, ');
 
   it.each([
-    [[], /--config is missing/],
+    [[], /--config is required/],
     [['--config', join(folder, 'nowhere.json')], /nowhere\.json cannot be read: ENOENT/],
     [['--config', broken], /broken\.json is not JSON/],
     [['--config', misspelt], /options: unknown name "keytypes"; did you mean "keyTypes"\?/],

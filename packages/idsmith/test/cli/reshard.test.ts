@@ -127,7 +127,7 @@ await describeWith(['redis'], 'idsmith reshard', () => {
 
 describe('idsmith reshard, called wrongly', () => {
   it.each([
-    [[], '--from is missing'],
+    [[], '--from is required'],
     [['--from', 'a.json'], 'cannot be read'],
     [['--from', 'a.json', '--to', 'b.json', 'c.json'], 'reshard takes no "c.json"'],
     [['--frm', 'a.json'], '--frm'],

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith } from '../../../test/services/index.ts';
-import type { ServerProcess } from '../../../test/services/process.ts';
+import { describeWith } from '#services';
+import type { ServerProcess } from '#services/process.ts';
 import { launch, startConsole, Visit } from './support/console.ts';
 import { PAGES } from './support/pages.ts';
 

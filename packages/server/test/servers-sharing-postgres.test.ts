@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith, type ServerProcess, startPostgres } from '../../../test/services/index.ts';
+import { describeWith, type ServerProcess, startPostgres } from '#services';
 import { repeated } from '../../idsmith/test/support/unique.ts';
 import { startClients } from './support/load.ts';
 import { startIdsmith } from './support/process.ts';

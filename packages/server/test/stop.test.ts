@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { openStore } from 'idsmith/stores';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ServerProcess } from '../../../test/services/index.ts';
+import type { ServerProcess } from '#services';
 import { repeated } from '../../idsmith/test/support/unique.ts';
 import { startClients } from './support/load.ts';
 import { startIdsmith } from './support/process.ts';

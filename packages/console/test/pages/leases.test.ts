@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith } from '../../../../test/services/index.ts';
-import type { ServerProcess } from '../../../../test/services/process.ts';
+import { describeWith } from '#services';
+import type { ServerProcess } from '#services/process.ts';
 import { launch, startConsole, Visit } from '../support/console.ts';
 import { Holder } from '../support/lease-holder.ts';
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { LocalityUuid, layouts } from 'idsmith';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { makeFolder, removeFolder } from '../../../../test/services/guard.ts';
-import { describeWith, startRedis } from '../../../../test/services/index.ts';
-import type { ServerProcess } from '../../../../test/services/process.ts';
+import { describeWith, startRedis } from '#services';
+import { makeFolder, removeFolder } from '#services/guard.ts';
+import type { ServerProcess } from '#services/process.ts';
 import { launch, startConsole, Visit } from '../support/console.ts';
 
 await describeWith(['chromium', 'redis'], 'the page Mint', () => {

@@ -1,8 +1,8 @@
 import { HashRing } from 'idsmith/shard/ring';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith } from '../../../../test/services/index.ts';
-import type { ServerProcess } from '../../../../test/services/process.ts';
+import { describeWith } from '#services';
+import type { ServerProcess } from '#services/process.ts';
 import { launch, startConsole, Visit } from '../support/console.ts';
 
 const NODES = { '10.1.0.1:7001': 1, '10.1.0.2:7001': 3 };

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith } from '../../../../test/services/index.ts';
-import type { ServerProcess } from '../../../../test/services/process.ts';
+import { describeWith } from '#services';
+import type { ServerProcess } from '#services/process.ts';
 import { createToken, revokeToken } from '../../../server/src/auth/tokens.ts';
 import { launch, startConsole, Visit } from '../support/console.ts';
 

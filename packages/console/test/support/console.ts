@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { programsOf } from '../../../../test/services/index.ts';
-import type { ServerProcess } from '../../../../test/services/process.ts';
+import { programsOf } from '#services';
+import type { ServerProcess } from '#services/process.ts';
 import { startIdsmith } from '../../../server/test/support/process.ts';
 
 /** The built console. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ShardMap } from 'idsmith/shard';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith } from '../../../../test/services/index.ts';
+import { describeWith } from '#services';
 import { type Shards, startShards } from '../shard/start-shards.ts';
 import { repeated } from '../support/unique.ts';
 import { bin, idsmith } from './run.ts';

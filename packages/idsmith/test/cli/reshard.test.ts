@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type ShardConfig, ShardMap } from 'idsmith/shard';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { describeWith } from '../../../../test/services/index.ts';
+import { describeWith } from '#services';
 import { ProgressDisplay } from '../../src/cli/reshard-display.ts';
 import { entriesOf, type Shards, startShards } from '../shard/start-shards.ts';
 import { bin, idsmith } from './run.ts';

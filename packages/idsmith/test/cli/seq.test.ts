@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith, STORE_SERVERS, type StoreServer } from '../../../../test/services/index.ts';
+import { describeWith, STORE_SERVERS, type StoreServer } from '#services';
 import { idsmith } from './run.ts';
 
 /** What a person does with a sequence, from the first command to the last. */

@@ -2,7 +2,7 @@ import { StoreError } from 'idsmith';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { describeWith, type RedisServer, startRedis } from '../../../../test/services/index.ts';
+import { describeWith, type RedisServer, startRedis } from '#services';
 import { binaryClient, textClient } from '../../src/redis/client.ts';
 import { redisError } from '../../src/redis/error.ts';
 import { ScriptRunner } from '../../src/redis/script-runner.ts';

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
-import { describeWith, startRedis } from '../../../../test/services/index.ts';
+import { describeWith, startRedis } from '#services';
 import * as scripts from '../../src/redis/scripts.ts';
 
 await describeWith(['redis'], 'The Lua scripts', () => {

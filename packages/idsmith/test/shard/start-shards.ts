@@ -1,5 +1,5 @@
 import type { ShardConfig, ShardEntry, ShardOptions } from 'idsmith/shard';
-import { type RedisOptions, type RedisServer, startRedis } from '../../../../test/services/index.ts';
+import { type RedisOptions, type RedisServer, startRedis } from '#services';
 
 /** The example config of Shardjs, with the types and special keys of its readme. */
 export const README_OPTIONS: ShardOptions = {

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ServerProcess } from '../../../../test/services/index.ts';
+import type { ServerProcess } from '#services';
 import { metricOf, startIdsmithWith } from '../support/process.ts';
 import { flood } from '../support/raw.ts';
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ShardMap } from 'idsmith/shard';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith, type RedisServer, startRedis } from '../../../../test/services/index.ts';
+import { describeWith, type RedisServer, startRedis } from '#services';
 import { repeated } from '../../../idsmith/test/support/unique.ts';
 import { TestServer } from '../support/server.ts';
 

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { startTogether } from '../../../../test/services/group.ts';
-import { makeFolder } from '../../../../test/services/guard.ts';
-import { ServerProcess } from '../../../../test/services/index.ts';
-import { withFreePorts } from '../../../../test/services/ports.ts';
+import { ServerProcess } from '#services';
+import { startTogether } from '#services/group.ts';
+import { makeFolder } from '#services/guard.ts';
+import { withFreePorts } from '#services/ports.ts';
 
 /** The command as users run it. */
 const bin = fileURLToPath(new URL('../../../idsmith/bin/idsmith.js', import.meta.url));

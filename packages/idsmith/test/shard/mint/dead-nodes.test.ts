@@ -1,7 +1,7 @@
 import { StoreError } from 'idsmith';
 import { type NodeFailure, ShardMap } from 'idsmith/shard';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { describeWith } from '../../../../../test/services/index.ts';
+import { describeWith } from '#services';
 import { repeated } from '../../support/unique.ts';
 import { type Shards, startShards } from '../start-shards.ts';
 

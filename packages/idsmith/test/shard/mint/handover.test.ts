@@ -1,7 +1,7 @@
 import { InvalidOptionError, StoreError } from 'idsmith';
 import { type ShardConfig, ShardMap } from 'idsmith/shard';
 import { afterEach, expect, it } from 'vitest';
-import { describeWith, type RedisServer } from '../../../../../test/services/index.ts';
+import { describeWith, type RedisServer } from '#services';
 import { handOver } from '../../../src/shard/mint/handover.ts';
 import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
 import { repeated } from '../../support/unique.ts';

@@ -5,7 +5,7 @@ import { ClockError, StoreError } from 'idsmith';
 import { ShardMap } from 'idsmith/shard';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { describeWith, type RedisServer, startRedis } from '../../../../../test/services/index.ts';
+import { describeWith, type RedisServer, startRedis } from '#services';
 import { mintBoundsOf } from '../../../src/shard/mint/mint-bounds.ts';
 import type { KeyRange } from '../../../src/shard/mint/node-sequence.ts';
 import { widthOf } from '../../../src/shard/mint/variants.ts';

@@ -1,6 +1,6 @@
 import { ShardMap } from 'idsmith/shard';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { describeWith } from '../../../../../test/services/index.ts';
+import { describeWith } from '#services';
 import { FRESH_VARIANTS, widthOf } from '../../../src/shard/mint/variants.ts';
 import { repeated } from '../../support/unique.ts';
 import { inProcess } from '../../support/workers.ts';

@@ -2,7 +2,7 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { reshard, type ShardConfig, ShardMap } from 'idsmith/shard';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { describeWith, type RedisServer } from '../../../../../test/services/index.ts';
+import { describeWith, type RedisServer } from '#services';
 import { writeKeys } from '../../../src/shard/keys/codec.ts';
 import { handOver } from '../../../src/shard/mint/handover.ts';
 import { mintBoundsOf, mintingProofOf } from '../../../src/shard/mint/mint-bounds.ts';

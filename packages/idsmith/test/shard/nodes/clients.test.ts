@@ -3,7 +3,7 @@ import { StoreError } from 'idsmith';
 import { ShardMap } from 'idsmith/shard';
 import { createClient } from 'redis';
 import { expect, it, vi } from 'vitest';
-import { describeWith, startRedis } from '../../../../../test/services/index.ts';
+import { describeWith, startRedis } from '#services';
 import { repeated } from '../../support/unique.ts';
 import { entriesOf, startShards } from '../start-shards.ts';
 

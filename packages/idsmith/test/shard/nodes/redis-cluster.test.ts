@@ -2,7 +2,7 @@ import { type ShardConfig, ShardMap } from 'idsmith/shard';
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith, type RedisCluster, startRedisCluster } from '../../../../../test/services/index.ts';
+import { describeWith, type RedisCluster, startRedisCluster } from '#services';
 import { repeated } from '../../support/unique.ts';
 
 await describeWith(['redis'], 'A Redis Cluster in place of the ring', () => {

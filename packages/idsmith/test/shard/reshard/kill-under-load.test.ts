@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith } from '../../../../../test/services/index.ts';
+import { describeWith } from '#services';
 import { entriesOf, type Shards, startShards } from '../start-shards.ts';
 import { reshardUnderLoad } from './kill-under-load.ts';
 

@@ -2,7 +2,7 @@ import { InvalidOptionError, StoreError } from 'idsmith';
 import { planReshard, type ReshardProgress, reshard, ShardMap } from 'idsmith/shard';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { describeWith, startRedis } from '../../../../../test/services/index.ts';
+import { describeWith, startRedis } from '#services';
 import type { AfterStep } from '../../../src/shard/reshard/move/key-mover.ts';
 import { README_OPTIONS, type Shards } from '../start-shards.ts';
 import { faults, populate, sampleKeys } from './sample-keys.ts';

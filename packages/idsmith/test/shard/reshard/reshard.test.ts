@@ -2,7 +2,7 @@ import { planReshard, type ReshardProgress, reshard, type ShardMap } from 'idsmi
 import type { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { describeWith } from '../../../../../test/services/index.ts';
+import { describeWith } from '#services';
 import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
 import type { Shards } from '../start-shards.ts';
 import { everywhere, faults, populate, sampleKeys } from './sample-keys.ts';

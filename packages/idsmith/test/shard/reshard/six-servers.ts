@@ -1,6 +1,6 @@
 import { type ShardConfig, ShardMap } from 'idsmith/shard';
 import { Redis } from 'ioredis';
-import type { RedisServer } from '../../../../../test/services/index.ts';
+import type { RedisServer } from '#services';
 import { entriesOf, type Shards, startShards } from '../start-shards.ts';
 import { everywhere } from './sample-keys.ts';
 

@@ -1,6 +1,6 @@
 import { type ShardConfig, ShardMap } from 'idsmith/shard';
 import { Redis } from 'ioredis';
-import { type RedisServer, startRedis } from '../../../../../test/services/index.ts';
+import { type RedisServer, startRedis } from '#services';
 import { type OwnerChange, ReshardContext } from '../../../src/shard/reshard/context.ts';
 import { type AfterStep, KeyMover, type MoveResult } from '../../../src/shard/reshard/move/key-mover.ts';
 import { beginReshard } from '../../../src/shard/reshard/move/phase.ts';

@@ -3,12 +3,7 @@ import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import {
-  describeWith,
-  type RedisCluster,
-  type RedisServer,
-  startRedisCluster,
-} from '../../../../../test/services/index.ts';
+import { describeWith, type RedisCluster, type RedisServer, startRedisCluster } from '#services';
 import { redisStore } from '../../../src/stores/redis/store.ts';
 import type { Store } from '../../../src/stores/store.ts';
 import { type Load, notBeside, startLoad } from '../support/runs.ts';

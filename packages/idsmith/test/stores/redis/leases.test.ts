@@ -4,7 +4,7 @@ import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith, type RedisServer, startRedis } from '../../../../../test/services/index.ts';
+import { describeWith, type RedisServer, startRedis } from '#services';
 import { openRedis } from '../../../src/stores/redis/open.ts';
 import { type RedisStoreOptions, redisStore } from '../../../src/stores/redis/store.ts';
 import type { Store } from '../../../src/stores/store.ts';

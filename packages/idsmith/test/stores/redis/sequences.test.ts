@@ -1,8 +1,8 @@
 import { SequenceExistsError, StoreError } from 'idsmith';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith, type RedisServer, startRedis } from '#services';
 import { FaultyProxy } from '../../../../../test/chaos/proxy.ts';
-import { describeWith, type RedisServer, startRedis } from '../../../../../test/services/index.ts';
 import type { IoredisClient } from '../../../src/redis/client.ts';
 import { partOf } from '../../../src/sequence/block.ts';
 import { type RedisStoreOptions, redisStore } from '../../../src/stores/redis/store.ts';

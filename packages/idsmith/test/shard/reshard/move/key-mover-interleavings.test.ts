@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { describeWith } from '../../../../../../test/services/index.ts';
+import { describeWith } from '#services';
 import { KEY, TwoNodeReshard } from '../two-node-reshard.ts';
 
 /** Every order of the five steps of two movers, each as a list of the mover that is next. */

@@ -1,6 +1,6 @@
 import { StoreError } from 'idsmith';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { describeWith } from '../../../../../../test/services/index.ts';
+import { describeWith } from '#services';
 import type { OwnerChange } from '../../../../src/shard/reshard/context.ts';
 import type { AfterStep } from '../../../../src/shard/reshard/move/key-mover.ts';
 import type { NodeConnection } from '../../../../src/shard/reshard/node-connection.ts';

@@ -1,7 +1,7 @@
 import { StoreError } from 'idsmith';
 import { TransitionMap } from 'idsmith/shard';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { describeWith } from '../../../../../../test/services/index.ts';
+import { describeWith } from '#services';
 import { beginReshard } from '../../../../src/shard/reshard/move/phase.ts';
 import { OldNodeSession } from '../../../../src/shard/reshard/route/old-node-session.ts';
 import { KEY, TwoNodeReshard } from '../two-node-reshard.ts';

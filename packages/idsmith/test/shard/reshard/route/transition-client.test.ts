@@ -3,7 +3,7 @@ import { type AnyClient, type ShardConfig, TransitionMap } from 'idsmith/shard';
 import type { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { describeWith } from '../../../../../../test/services/index.ts';
+import { describeWith } from '#services';
 import { beginReshard } from '../../../../src/shard/reshard/move/phase.ts';
 import { KEY, TwoNodeReshard } from '../two-node-reshard.ts';
 

@@ -1,7 +1,7 @@
 import { InvalidIdError, InvalidOptionError, StoreError } from 'idsmith';
 import { reshard, ShardMap, TransitionMap } from 'idsmith/shard';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { describeWith } from '../../../../../../test/services/index.ts';
+import { describeWith } from '#services';
 import { beginReshard, finishReshard } from '../../../../src/shard/reshard/move/phase.ts';
 import { KEY, TwoNodeReshard } from '../two-node-reshard.ts';
 

@@ -1,6 +1,7 @@
 import type { IdError } from '../errors.js';
 import { InvalidIdError } from '../errors.js';
-import { refuse, refuseName, requireInteger, show } from '../options.js';
+import { refuse, requireInteger, show } from '../options.js';
+import { Emitter } from '../support/emitter.js';
 import {
   type AnyClient,
   readConfig,
@@ -52,7 +53,7 @@ export class ShardMap<Client = AnyClient> {
   readonly #subKeys: SubKeys;
   readonly #sequences: readonly NodeSequence[];
   readonly #minter: Minter;
-  readonly #listeners: ((failure: NodeFailure) => void)[] = [];
+  readonly #events = new Emitter<{ 'node-failed': [failure: NodeFailure] }>(['node-failed']);
 
   /**
    * Takes the place of the map while keys are moved.
@@ -79,7 +80,7 @@ export class ShardMap<Client = AnyClient> {
       (node) => new NodeSequence(new NodeScriptRunner(node, clients, settings), nodeSet),
     );
     this.#minter = new Minter(this.#sequences, nodeSet, {
-      failed: ({ node }, error) => this.#emit({ node, error }),
+      failed: ({ node }, error) => this.#events.emit('node-failed', { node, error }),
     });
   }
 
@@ -220,9 +221,7 @@ export class ShardMap<Client = AnyClient> {
 
   /** Calls `listener` when a node could not mint, even if another node minted in its place. */
   on(event: 'node-failed', listener: (failure: NodeFailure) => void): this {
-    if (event !== 'node-failed') refuseName('event', event, ['node-failed']);
-    if (typeof listener !== 'function') refuse('listener', 'a function', listener);
-    this.#listeners.push(listener);
+    this.#events.on(event, listener);
     return this;
   }
 
@@ -258,18 +257,5 @@ export class ShardMap<Client = AnyClient> {
    */
   get seqname(): string {
     return this.#settings.seqname;
-  }
-
-  /** Calls the listeners. An error of a listener surfaces as an uncaught error, and minting continues. */
-  #emit(failure: NodeFailure): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(failure);
-      } catch (error) {
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
   }
 }

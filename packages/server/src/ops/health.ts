@@ -16,7 +16,8 @@ const PING_TIMEOUT = 2000;
 export class Health {
   readonly #store: Store;
   readonly #familiesWithoutLease: () => readonly string[];
-  #pingedAt = 0;
+  /** Before the first ping, no ping counts: a process may be asked within its first second. */
+  #pingedAt = Number.NEGATIVE_INFINITY;
   #ping: Promise<NotReady | undefined> = Promise.resolve(undefined);
   isClosing = false;
 

@@ -28,13 +28,20 @@ export function leaseRoutes(store: Store): Route[] {
         now: { type: 'integer', description: 'Unix ms, read after the leases' },
         ...guarantees,
         leases: { type: 'array', items: lease },
+        own: {
+          type: 'array',
+          items: lease,
+          description: 'records of the namespace itself: -1 its birth, -2 its layout',
+        },
       }),
       problems: [503],
       waitsForStore: true,
       async handle({ params }) {
         const { namespace } = params as { namespace: string };
-        const leases = await guarded.list(namespace);
-        return { namespace, now: await storeTime(store), ...guaranteesOf(store), leases };
+        const records = await guarded.list(namespace);
+        const leases = records.filter(({ id }) => id >= 0);
+        const own = records.filter(({ id }) => id < 0);
+        return { namespace, now: await storeTime(store), ...guaranteesOf(store), leases, own };
       },
     },
     {

@@ -30,6 +30,7 @@ export type { LeaseEvent, LeaseEvents } from './lease/events.js';
 export { acquireLease, Lease } from './lease/lease.js';
 export type { LeaseLayout, LeaseOptions } from './lease/options.js';
 export type { LeaseRecord, LeaseStore } from './lease/port.js';
+export type { LeaseWait } from './lease/waiters.js';
 export { LocalityGenerator } from './locality/generator.js';
 export type { LocalityFormat, LocalityFormat as Flavour } from './locality/layout.js';
 export type { LocalityNode, NodeSource } from './locality/node.js';

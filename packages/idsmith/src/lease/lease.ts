@@ -10,6 +10,7 @@ import type { LeaseRecord, LeaseStore } from './port.js';
 import { released, renewed, verdict } from './protocol.js';
 import { freshOwner } from './random.js';
 import { list, storeTime, swap } from './store-calls.js';
+import { type LeaseWait, LeaseWaiters } from './waiters.js';
 import { bindLease, type LeaseUser, type LeaseWindow, requireRoom } from './window.js';
 
 /** Unanswered renewals to remember. A forgotten one that is found later counts as somebody else's, which is safe. */
@@ -27,6 +28,7 @@ export class Lease {
   readonly #events = new Emitter<LeaseEvents>(LEASE_EVENTS);
   readonly #layout: NamespaceLayout;
   readonly #timers: LeaseTimers;
+  readonly #waiters: LeaseWaiters;
   #record: LeaseRecord;
   #from: number;
   /** Renewals that were sent and not answered. Each of them may have succeeded. */
@@ -50,6 +52,7 @@ export class Lease {
     this.#record = record;
     this.#from = from;
     this.#layout = new NamespaceLayout(settings, layout);
+    this.#waiters = new LeaseWaiters(this, settings.timer);
     this.#timers = new LeaseTimers(settings, this, {
       onRenewalDue: () => this.#onRenewalDue(),
       onWindowEnd: () => this.#emitFenced(),
@@ -114,6 +117,22 @@ export class Lease {
   }
 
   /**
+   * Resolves when the lease is active: at once, or when it was renewed or replaced.
+   *
+   * @throws LeaseFencedError when `timeout` is over
+   * @throws InvalidOptionError when the lease is released
+   * @throws the reason of `signal` when it is aborted
+   */
+  async whenActive(options: LeaseWait = {}): Promise<void> {
+    await keepAlive(this.#settings.timer, this.#waiters.wait(options, false));
+  }
+
+  /** Resolves when the lease has another window. Throws as {@link whenActive} does. @internal */
+  async whenMoved(options: LeaseWait): Promise<void> {
+    await keepAlive(this.#settings.timer, this.#waiters.wait(options, true));
+  }
+
+  /**
    * Ends the present window at once, for hooks of a platform that copies processes. Call `fence()` after a snapshot was
    * restored, before anything is minted. With `reacquire`, the lease then takes another node id in the background.
    */
@@ -132,8 +151,21 @@ export class Lease {
    * @throws StoreError when the store fails; the lease then expires
    */
   release(): Promise<void> {
-    this.#release ??= keepAlive(this.#settings.timer, this.#releaseOnce());
+    if (this.#release === undefined) {
+      this.#release = keepAlive(this.#settings.timer, this.#releaseOnce());
+      this.#waiters.wake();
+    }
     return this.#release;
+  }
+
+  /** The same as {@link release}. */
+  close(): Promise<void> {
+    return this.release();
+  }
+
+  /** The same as {@link release}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
   }
 
   /** @internal */
@@ -263,6 +295,7 @@ export class Lease {
     this.#timers.renewAfter(this.#settings.ttl / 3);
     this.#timers.watchWindow();
     this.#events.emit(event);
+    this.#waiters.wake();
   }
 
   /** Stops minting in this window at once. */

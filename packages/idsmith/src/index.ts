@@ -25,6 +25,7 @@ export {
   type LayoutOptions,
 } from './flake/layout.js';
 export { layouts } from './flake/layouts.js';
+export type { LeasedFlakeOptions } from './flake/leased.js';
 export type { FlakeOptions, SharedFlake } from './flake/options.js';
 export type { LeaseEvent, LeaseEvents } from './lease/events.js';
 export { acquireLease, Lease } from './lease/lease.js';

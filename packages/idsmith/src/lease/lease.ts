@@ -1,7 +1,8 @@
 import { InvalidOptionError, StoreError } from '../errors.js';
+import { requireSignal } from '../support/abort.js';
 import { Emitter } from '../support/emitter.js';
 import { keepAlive } from '../support/timer.js';
-import { type Acquired, acquire, requireBelievable } from './acquire.js';
+import { type Acquired, acquire, freeNode, requireBelievable } from './acquire.js';
 import { LEASE_EVENTS, type LeaseEvent, type LeaseEvents } from './events.js';
 import { LeaseTimers } from './lease-timers.js';
 import { NamespaceLayout } from './namespace-layout.js';
@@ -237,7 +238,7 @@ export class Lease {
       // A copy of this process may know the record, too. The record expires.
       if (fences !== this.#fences) return;
       if (this.#release) {
-        await swap(this.#settings, record, released(record, from, -1));
+        await freeNode(this.#settings, { record, from });
         return;
       }
       this.#from = from;
@@ -322,8 +323,10 @@ export class Lease {
  * @throws LeasesExhaustedError when all node ids are held, or none can be used within `waitFor`
  * @throws ClockError when this clock and the store's differ by more than `maxSkew`
  * @throws StoreError when the store fails
+ * @throws the reason of `signal` when it is aborted; nothing is held then
  */
 export async function acquireLease(store: LeaseStore, options: LeaseOptions): Promise<Lease> {
   const settings = leaseSettings(store, options);
-  return new Lease(settings, await keepAlive(settings.timer, acquire(settings, false)));
+  const signal = requireSignal(options.signal);
+  return new Lease(settings, await keepAlive(settings.timer, acquire(settings, false, signal)));
 }

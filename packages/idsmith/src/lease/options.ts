@@ -40,6 +40,8 @@ export interface LeaseOptions {
   timer?: Timer;
   /** The random source of owners' names and jitter. Default the runtime's cryptographic source. */
   random?: RandomSource;
+  /** Ends the acquisition. The promise then rejects with the reason of the signal, and nothing is held. */
+  signal?: AbortSignal;
 }
 
 /** The part of a layout that leases use. */
@@ -50,7 +52,7 @@ export interface LeaseLayout {
   readonly fingerprint: string;
 }
 
-export type LeaseSettings = Readonly<Required<Omit<LeaseOptions, 'layout' | 'waitFor'>>> & {
+export type LeaseSettings = Readonly<Required<Omit<LeaseOptions, 'layout' | 'waitFor' | 'signal'>>> & {
   readonly store: LeaseStore;
   readonly maxTtl: number;
   /** `undefined` for the longest wait that can be necessary. */
@@ -61,7 +63,7 @@ export type LeaseSettings = Readonly<Required<Omit<LeaseOptions, 'layout' | 'wai
 
 const KNOWN: readonly (keyof LeaseOptions)[] = [
   ...(['namespace', 'size', 'layout', 'ttl', 'label', 'clock', 'maxSkew', 'waitFor'] as const),
-  ...(['maxIdle', 'reacquire', 'timer', 'random'] as const),
+  ...(['maxIdle', 'reacquire', 'timer', 'random', 'signal'] as const),
 ];
 
 const DAY = 86_400_000;

@@ -22,7 +22,7 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | unde
 }
 
 /**
- * Waits for `ms`, as `pause` does.
+ * Waits for `ms`. A pause in the background does not keep the process alive.
  *
  * @throws the signal's reason when it is aborted; the timer is cancelled
  */

@@ -1,6 +1,7 @@
 export { type Clock, systemClock } from './clock.js';
 export {
   ClockError,
+  ClosedError,
   type ErrorCode,
   type ErrorEntry,
   errorTable,

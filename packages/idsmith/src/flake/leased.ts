@@ -18,7 +18,7 @@ const LEASE_NAMES = [
 ];
 
 /** The names of {@link LeasedFlakeOptions}. */
-const LEASED_FLAKE_NAMES: readonly string[] = [...new Set([...LEASE_NAMES, ...GENERATOR_NAMES])];
+export const LEASED_FLAKE_NAMES: readonly string[] = [...new Set([...LEASE_NAMES, ...GENERATOR_NAMES])];
 
 /**
  * Acquires a lease for a generator and makes the generator. A generator that cannot be made leaves nothing held.

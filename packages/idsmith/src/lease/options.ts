@@ -77,9 +77,7 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
   }
   const { namespace, layout, label = '', reacquire = true } = requireKnown('options', options, KNOWN);
   requireNamespace(namespace);
-  if (typeof label !== 'string' || label.length > 255 || label.includes('\0')) {
-    refuse('label', 'text of up to 255 characters without NUL', label);
-  }
+  requireLabel(label);
   if (typeof reacquire !== 'boolean') refuse('reacquire', 'true or false', reacquire);
   if (layout !== undefined && typeof layout?.fingerprint !== 'string')
     refuse('layout', 'a layout made by defineLayout()', layout);
@@ -104,4 +102,10 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
     timer: requireMethod('timer', 'after', options.timer, systemTimer),
     random: requireMethod('random', 'fill', options.random, systemRandom),
   };
+}
+
+/** @throws InvalidOptionError unless every store can keep the label */
+export function requireLabel(label: string): string {
+  if (typeof label === 'string' && label.length <= 255 && !label.includes('\0')) return label;
+  refuse('label', 'text of up to 255 characters without NUL', label);
 }

@@ -150,6 +150,11 @@ export class Sequences {
     return entry.sequence;
   }
 
+  /** The names of the sequences that are open. @internal */
+  get openNames(): string[] {
+    return [...this.#open.keys()];
+  }
+
   /** Closes every sequence that is open. The stores stay open. */
   async close(): Promise<void> {
     const open = [...this.#open.values()].map(async ({ sequence }) => (await sequence).close());

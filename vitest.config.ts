@@ -11,6 +11,7 @@ export default defineConfig({
     alias: [
       { find: /^idsmith$/, replacement: source('index.ts') },
       { find: /^idsmith\/cli$/, replacement: source('cli/index.ts') },
+      { find: /^idsmith\/connect$/, replacement: source('connect/index.ts') },
       { find: /^idsmith\/inspect$/, replacement: source('inspect/index.ts') },
       { find: /^idsmith\/shard$/, replacement: source('shard/index.ts') },
       { find: /^idsmith\/shard\/ring$/, replacement: source('shard/ring/index.ts') },

@@ -10,7 +10,8 @@ export type ErrorCode =
   | 'SEQUENCE_EXHAUSTED'
   | 'UNSAFE_INTEGER'
   | 'STORE'
-  | 'TIME_EXHAUSTED';
+  | 'TIME_EXHAUSTED'
+  | 'CLOSED';
 
 /** The base of all errors of idsmith: a stable `code`, a message that names the wrong value, and a `cause` if there is one. */
 export class IdError extends Error {
@@ -114,6 +115,14 @@ export class TimeExhaustedError extends IdError {
   }
 }
 
+/** The object was closed. */
+export class ClosedError extends IdError {
+  override readonly name = 'ClosedError';
+  constructor(message: string, options?: ErrorOptions) {
+    super('CLOSED', message, options);
+  }
+}
+
 /** One row of {@link errorTable}. */
 export interface ErrorEntry {
   readonly code: ErrorCode;
@@ -133,4 +142,5 @@ export const errorTable: readonly ErrorEntry[] = [
   { code: 'UNSAFE_INTEGER', class: UnsafeIntegerError },
   { code: 'STORE', class: StoreError },
   { code: 'TIME_EXHAUSTED', class: TimeExhaustedError },
+  { code: 'CLOSED', class: ClosedError },
 ];

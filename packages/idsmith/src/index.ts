@@ -1,6 +1,7 @@
 export { type Clock, systemClock } from './clock.js';
 export {
   ClockError,
+  ClosedError,
   type ErrorCode,
   type ErrorEntry,
   errorTable,
@@ -25,11 +26,13 @@ export {
   type LayoutOptions,
 } from './flake/layout.js';
 export { layouts } from './flake/layouts.js';
+export type { LeasedFlakeOptions } from './flake/leased.js';
 export type { FlakeOptions, SharedFlake } from './flake/options.js';
 export type { LeaseEvent, LeaseEvents } from './lease/events.js';
 export { acquireLease, Lease } from './lease/lease.js';
 export type { LeaseLayout, LeaseOptions } from './lease/options.js';
 export type { LeaseRecord, LeaseStore } from './lease/port.js';
+export type { LeaseWait } from './lease/waiters.js';
 export { LocalityGenerator } from './locality/generator.js';
 export type { LocalityFormat, LocalityFormat as Flavour } from './locality/layout.js';
 export type { LocalityNode, NodeSource } from './locality/node.js';

@@ -20,9 +20,11 @@ const ACTIONS = new Map<string, Action>([
     'define',
     {
       isNamed: true,
-      flags: [...SHAPE, 'start'],
+      flags: [...SHAPE, 'start', 'if-missing'],
       async *run(sequences, name, given) {
-        yield* show(await sequences.define(name, readShape(given)), given);
+        const shape = readShape(given);
+        const info = given.on('if-missing') ? sequences.ensure(name, shape) : sequences.define(name, shape);
+        yield* show(await info, given);
       },
     },
   ],
@@ -84,6 +86,7 @@ export const seqCommand: Command = {
     store: { type: 'string', value: 'URL', help: 'the store of the sequences' },
     count: { type: 'string', short: 'n', value: 'N', help: 'next: how many ids, default 1' },
     start: { type: 'string', value: 'ID', help: 'define: the first id, default 1' },
+    'if-missing': { type: 'boolean', help: 'define: accept a sequence that has the same definition' },
     next: { type: 'string', value: 'ID', help: 'alter: the next id, never a step back' },
     'block-size': { type: 'string', value: 'N', help: 'ids taken at a time, default 20' },
     step: { type: 'string', value: 'N', help: 'the step between ids, default 1; negative descends' },

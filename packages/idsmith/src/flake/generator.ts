@@ -1,12 +1,16 @@
 import { warn } from '#runtime';
 import { type Clock, systemClock, wholeMs } from '../clock.js';
-import { InvalidOptionError, TimeExhaustedError, UnsafeIntegerError } from '../errors.js';
+import { InvalidOptionError, LeaseFencedError, TimeExhaustedError, UnsafeIntegerError } from '../errors.js';
+import type { Lease } from '../lease/lease.js';
+import type { LeaseStore } from '../lease/port.js';
+import { type LeaseWait, requireWait } from '../lease/waiters.js';
 import { bindLease, type LeaseWindow } from '../lease/window.js';
 import { isA, refuse, requireChoice, requireInteger, requireKnown, requireMethod } from '../options.js';
 import { Claims } from './claims.js';
 import { fixedNodeState } from './fixed-node.js';
 import { defineLayout, Layout } from './layout.js';
 import { layouts } from './layouts.js';
+import { type LeasedFlakeOptions, leaseFor } from './leased.js';
 import type { FlakeOptions, SharedFlake } from './options.js';
 import type { FlakeRules } from './pace.js';
 import { SHARED_BYTES, SharedState } from './shared-state.js';
@@ -40,6 +44,9 @@ export class FlakeGenerator {
   /** The state, if no other thread shares it. Then the next id of a tick needs nothing else. */
   #own: OwnState | undefined;
   #handle: SharedFlake | undefined;
+  #ownsLease = false;
+  /** The lease that drives the generator; `undefined` with a fixed node, and in a generator from {@link attach}. */
+  readonly lease: Lease | undefined;
 
   /**
    * @throws InvalidOptionError naming the first option that is wrong
@@ -68,6 +75,27 @@ export class FlakeGenerator {
     const state = this.#own ?? attachedState(handle as SharedFlake, bits);
     this.#claims = new Claims(this.#layout, this.#clock, this.#rules, state);
     if (!handle) this.#bind((options as FlakeOptions).node);
+    const { node } = options as FlakeOptions;
+    this.lease = typeof node === 'object' ? node : undefined;
+  }
+
+  /**
+   * Makes a generator on a lease of its own, which `close()` releases. The number of node ids comes from the layout.
+   *
+   * @throws LeasesExhaustedError when all node ids are held, or none can be used within `waitFor`
+   * @throws InvalidOptionError naming the first option that is wrong; also when the namespace has another layout
+   * @throws ClockError when this clock and the store's differ by more than `maxSkew`
+   * @throws StoreError when the store fails
+   *
+   * @example
+   * const ids = await FlakeGenerator.lease(store, { namespace: 'orders' });
+   */
+  static lease(store: LeaseStore, options: LeasedFlakeOptions): Promise<FlakeGenerator> {
+    return leaseFor(store, options, (flakeOptions) => {
+      const generator = new FlakeGenerator(flakeOptions);
+      generator.#ownsLease = true;
+      return generator;
+    });
   }
 
   /**
@@ -89,6 +117,48 @@ export class FlakeGenerator {
     const id = this.#layout.pack(claim.tick, claim.node, claim.sequence);
     if (this.#isLow) this.#own?.aim(id, claim.sequence << this.#shift, claim.reading);
     return id;
+  }
+
+  /**
+   * The next id. Waits for the lease where {@link next} throws a `LeaseFencedError`.
+   *
+   * @throws InvalidOptionError when the lease is released
+   * @throws the reason of `signal` when it is aborted; other errors as {@link next} does
+   */
+  async nextAsync(options: { signal?: AbortSignal } = {}): Promise<bigint> {
+    requireKnown('options', options, ['signal']);
+    const { signal } = requireWait(options);
+    for (;;) {
+      signal?.throwIfAborted();
+      try {
+        return this.next();
+      } catch (error) {
+        if (this.lease === undefined || !(error instanceof LeaseFencedError)) throw error;
+      }
+      // The generator may be ahead of the lease's clock. Then only the next window helps.
+      if (this.lease.state === 'active') await this.lease.whenMoved(options);
+      else await this.lease.whenActive(options);
+    }
+  }
+
+  /** Resolves when the lease is active, at once with a fixed node. Throws the same errors as `lease.whenActive`. */
+  async ready(options: LeaseWait = {}): Promise<void> {
+    requireWait(options).signal?.throwIfAborted();
+    await this.lease?.whenActive(options);
+  }
+
+  /**
+   * Releases the lease if {@link FlakeGenerator.lease} acquired it. A lease that the caller gave stays as it is. Idempotent.
+   *
+   * @throws StoreError when the store fails; minting has ended, and the lease expires
+   */
+  async close(): Promise<void> {
+    if (this.#ownsLease) await this.lease?.release();
+  }
+
+  /** The same as {@link close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** The next id in decimal digits, for JSON. Throws the same errors as {@link next}. */

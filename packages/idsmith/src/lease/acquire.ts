@@ -1,7 +1,7 @@
 import { ClockError, LeasesExhaustedError, StoreError } from '../errors.js';
 import { refuse, show } from '../options.js';
+import { pauseUnlessAborted, unlessAborted } from '../support/abort.js';
 import { backoff } from '../support/backoff.js';
-import { pause } from '../support/timer.js';
 import { requireSameLayout } from './namespace-layout.js';
 import { DEFAULT_MAX_TTL, type LeaseSettings } from './options.js';
 import { type LeaseRecord, type LeaseStore, sameRecord } from './port.js';
@@ -43,26 +43,35 @@ export interface Acquired {
 /**
  * Takes a node id for a new owner, and waits for one if necessary. A wait in the background does not keep the process alive.
  *
+ * An aborted signal ends every wait and every question to the store at once. Only the answer to a claim that was sent is waited
+ * for, so that a node id that was claimed is freed again.
+ *
+ * @throws the reason of the signal when it is aborted; nothing is held then
  * @throws LeasesExhaustedError when all node ids are held, or none can be used within `waitFor`
  * @throws InvalidOptionError when the namespace has another layout, or does not allow so long a ttl
  * @throws ClockError when this clock and the store's clock differ too much
  * @throws StoreError when the store fails, or refuses again and again a node id that it lists as free
  */
-export async function acquire(settings: LeaseSettings, background: boolean): Promise<Acquired> {
+export async function acquire(
+  settings: LeaseSettings,
+  background: boolean,
+  signal?: AbortSignal,
+): Promise<Acquired> {
   const owner = freshOwner(settings);
   let waited = 0;
   let wasEmpty = false;
   for (let refusals = 0; ; ) {
-    const records = await list(settings);
+    signal?.throwIfAborted();
+    const records = await unlessAborted(list(settings), signal);
     // The time is read after the records, so that the time is not earlier than anything in the records.
-    const now = await storeTime(settings);
+    const now = await unlessAborted(storeTime(settings), signal);
     requireBelievable(settings, now, newestFence(records));
     wasEmpty ||= records.length === 0;
     const birth = records.find(({ id }) => id === NAMESPACE_ID);
     const layout = layoutOf(records);
     const preparation = preparing(settings, birth, layout, now);
     if (preparation) {
-      if (!(await swap(settings, ...preparation))) await pauseAfter(settings, ++refusals, background);
+      if (!(await swap(settings, ...preparation))) await pauseAfter(settings, ++refusals, background, signal);
       continue;
     }
     const free = candidates(records, settings.size, now);
@@ -72,15 +81,17 @@ export async function acquire(settings: LeaseSettings, background: boolean): Pro
       const acquired = await claimOne(settings, ready, now, owner, birth);
       if (acquired) {
         await keepLayout(settings, acquired, layout);
+        if (signal?.aborted) await freeNode(settings, acquired);
+        signal?.throwIfAborted();
         return { ...acquired, wasEmpty, layout };
       }
-      await pauseAfter(settings, ++refusals, background);
+      await pauseAfter(settings, ++refusals, background, signal);
     } else {
       const wait = soonest === undefined ? Number.POSITIVE_INFINITY : soonest.readyAt - now;
       waited += wait;
       const waitFor = longestWait(settings);
       if (waited > waitFor) throw exhausted(settings, soonest, waitFor);
-      await pause(settings.timer, wait, background);
+      await pauseUnlessAborted(settings.timer, wait, background, signal);
     }
   }
 }
@@ -119,9 +130,17 @@ async function keepLayout(
   try {
     if (current !== undefined) requireSameLayout(settings.namespace, current, settings.layout);
   } catch (error) {
-    await swap(settings, record, released(record, from, -1));
+    await freeNode(settings, { record, from });
     throw error;
   }
+}
+
+/** Frees a node id that was acquired and never used. */
+export async function freeNode(
+  settings: LeaseSettings,
+  { record, from }: Pick<Acquired, 'record' | 'from'>,
+): Promise<void> {
+  await swap(settings, record, released(record, from, -1));
 }
 
 /**
@@ -149,7 +168,12 @@ function requireTtl({ namespace, ttl, maxTtl }: LeaseSettings, { epoch }: LeaseR
 }
 
 /** Waits before the next round, longer each time, with jitter, so that rivals separate. */
-async function pauseAfter(settings: LeaseSettings, refusals: number, background: boolean): Promise<void> {
+async function pauseAfter(
+  settings: LeaseSettings,
+  refusals: number,
+  background: boolean,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   if (refusals >= MAX_REFUSALS) {
     throw new StoreError(
       `the store listed node ids as free in namespace ${show(settings.namespace)} and refused them ${refusals} times: ` +
@@ -158,7 +182,7 @@ async function pauseAfter(settings: LeaseSettings, refusals: number, background:
   }
   if (refusals === 1) return;
   const ms = backoff(refusals, BACKOFF, () => randomFraction(settings));
-  await pause(settings.timer, ms, background);
+  await pauseUnlessAborted(settings.timer, ms, background, signal);
 }
 
 /** Tries the candidates until one is acquired: the best first, then any, so that many who start at once separate quickly. */

@@ -1,7 +1,8 @@
 import { InvalidOptionError, StoreError } from '../errors.js';
+import { requireSignal } from '../support/abort.js';
 import { Emitter } from '../support/emitter.js';
 import { keepAlive } from '../support/timer.js';
-import { type Acquired, acquire, requireBelievable } from './acquire.js';
+import { type Acquired, acquire, freeNode, requireBelievable } from './acquire.js';
 import { LEASE_EVENTS, type LeaseEvent, type LeaseEvents } from './events.js';
 import { LeaseTimers } from './lease-timers.js';
 import { NamespaceLayout } from './namespace-layout.js';
@@ -10,6 +11,7 @@ import type { LeaseRecord, LeaseStore } from './port.js';
 import { released, renewed, verdict } from './protocol.js';
 import { freshOwner } from './random.js';
 import { list, storeTime, swap } from './store-calls.js';
+import { type LeaseWait, LeaseWaiters } from './waiters.js';
 import { bindLease, type LeaseUser, type LeaseWindow, requireRoom } from './window.js';
 
 /** Unanswered renewals to remember. A forgotten one that is found later counts as somebody else's, which is safe. */
@@ -27,6 +29,7 @@ export class Lease {
   readonly #events = new Emitter<LeaseEvents>(LEASE_EVENTS);
   readonly #layout: NamespaceLayout;
   readonly #timers: LeaseTimers;
+  readonly #waiters: LeaseWaiters;
   #record: LeaseRecord;
   #from: number;
   /** Renewals that were sent and not answered. Each of them may have succeeded. */
@@ -50,6 +53,7 @@ export class Lease {
     this.#record = record;
     this.#from = from;
     this.#layout = new NamespaceLayout(settings, layout);
+    this.#waiters = new LeaseWaiters(this, settings.timer);
     this.#timers = new LeaseTimers(settings, this, {
       onRenewalDue: () => this.#onRenewalDue(),
       onWindowEnd: () => this.#emitFenced(),
@@ -114,6 +118,22 @@ export class Lease {
   }
 
   /**
+   * Resolves when the lease is active: at once, or when it was renewed or replaced.
+   *
+   * @throws LeaseFencedError when `timeout` is over
+   * @throws InvalidOptionError when the lease is released
+   * @throws the reason of `signal` when it is aborted
+   */
+  async whenActive(options: LeaseWait = {}): Promise<void> {
+    await keepAlive(this.#settings.timer, this.#waiters.wait(options, false));
+  }
+
+  /** Resolves when the lease has another window. Throws as {@link whenActive} does. @internal */
+  async whenMoved(options: LeaseWait): Promise<void> {
+    await keepAlive(this.#settings.timer, this.#waiters.wait(options, true));
+  }
+
+  /**
    * Ends the present window at once, for hooks of a platform that copies processes. Call `fence()` after a snapshot was
    * restored, before anything is minted. With `reacquire`, the lease then takes another node id in the background.
    */
@@ -132,8 +152,21 @@ export class Lease {
    * @throws StoreError when the store fails; the lease then expires
    */
   release(): Promise<void> {
-    this.#release ??= keepAlive(this.#settings.timer, this.#releaseOnce());
+    if (this.#release === undefined) {
+      this.#release = keepAlive(this.#settings.timer, this.#releaseOnce());
+      this.#waiters.wake();
+    }
     return this.#release;
+  }
+
+  /** The same as {@link release}. */
+  close(): Promise<void> {
+    return this.release();
+  }
+
+  /** The same as {@link release}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
   }
 
   /** @internal */
@@ -205,7 +238,7 @@ export class Lease {
       // A copy of this process may know the record, too. The record expires.
       if (fences !== this.#fences) return;
       if (this.#release) {
-        await swap(this.#settings, record, released(record, from, -1));
+        await freeNode(this.#settings, { record, from });
         return;
       }
       this.#from = from;
@@ -263,6 +296,7 @@ export class Lease {
     this.#timers.renewAfter(this.#settings.ttl / 3);
     this.#timers.watchWindow();
     this.#events.emit(event);
+    this.#waiters.wake();
   }
 
   /** Stops minting in this window at once. */
@@ -289,8 +323,10 @@ export class Lease {
  * @throws LeasesExhaustedError when all node ids are held, or none can be used within `waitFor`
  * @throws ClockError when this clock and the store's differ by more than `maxSkew`
  * @throws StoreError when the store fails
+ * @throws the reason of `signal` when it is aborted; nothing is held then
  */
 export async function acquireLease(store: LeaseStore, options: LeaseOptions): Promise<Lease> {
   const settings = leaseSettings(store, options);
-  return new Lease(settings, await keepAlive(settings.timer, acquire(settings, false)));
+  const signal = requireSignal(options.signal);
+  return new Lease(settings, await keepAlive(settings.timer, acquire(settings, false, signal)));
 }

@@ -40,6 +40,8 @@ export interface LeaseOptions {
   timer?: Timer;
   /** The random source of owners' names and jitter. Default the runtime's cryptographic source. */
   random?: RandomSource;
+  /** Ends the acquisition. The promise then rejects with the reason of the signal, and nothing is held. */
+  signal?: AbortSignal;
 }
 
 /** The part of a layout that leases use. */
@@ -50,7 +52,7 @@ export interface LeaseLayout {
   readonly fingerprint: string;
 }
 
-export type LeaseSettings = Readonly<Required<Omit<LeaseOptions, 'layout' | 'waitFor'>>> & {
+export type LeaseSettings = Readonly<Required<Omit<LeaseOptions, 'layout' | 'waitFor' | 'signal'>>> & {
   readonly store: LeaseStore;
   readonly maxTtl: number;
   /** `undefined` for the longest wait that can be necessary. */
@@ -61,7 +63,7 @@ export type LeaseSettings = Readonly<Required<Omit<LeaseOptions, 'layout' | 'wai
 
 const KNOWN: readonly (keyof LeaseOptions)[] = [
   ...(['namespace', 'size', 'layout', 'ttl', 'label', 'clock', 'maxSkew', 'waitFor'] as const),
-  ...(['maxIdle', 'reacquire', 'timer', 'random'] as const),
+  ...(['maxIdle', 'reacquire', 'timer', 'random', 'signal'] as const),
 ];
 
 const DAY = 86_400_000;
@@ -75,9 +77,7 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
   }
   const { namespace, layout, label = '', reacquire = true } = requireKnown('options', options, KNOWN);
   requireNamespace(namespace);
-  if (typeof label !== 'string' || label.length > 255 || label.includes('\0')) {
-    refuse('label', 'text of up to 255 characters without NUL', label);
-  }
+  requireLabel(label);
   if (typeof reacquire !== 'boolean') refuse('reacquire', 'true or false', reacquire);
   if (layout !== undefined && typeof layout?.fingerprint !== 'string')
     refuse('layout', 'a layout made by defineLayout()', layout);
@@ -102,4 +102,10 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
     timer: requireMethod('timer', 'after', options.timer, systemTimer),
     random: requireMethod('random', 'fill', options.random, systemRandom),
   };
+}
+
+/** @throws InvalidOptionError unless every store can keep the label */
+export function requireLabel(label: string): string {
+  if (typeof label === 'string' && label.length <= 255 && !label.includes('\0')) return label;
+  refuse('label', 'text of up to 255 characters without NUL', label);
 }

@@ -1,6 +1,7 @@
-import { InvalidOptionError } from '../errors.js';
+import { InvalidOptionError, NoSuchSequenceError, SequenceExistsError } from '../errors.js';
 import { refuse, requireKnown, requireMethod, show } from '../options.js';
 import { DEFINABLE } from './blocks.js';
+import { definitionOf, requireSameDefinition } from './definition.js';
 import { requireSequenceName } from './name.js';
 import type { BlockSource, SequenceChanges, SequenceInfo, SequenceOptions, SequenceStore } from './port.js';
 import { type Prefetch, prefetchPolicy } from './prefetch.js';
@@ -54,6 +55,30 @@ export class Sequences {
     const store = this.#storeOf(name);
     await store.defineSequence({ ...options, name });
     return store.describeSequence(name);
+  }
+
+  /**
+   * Defines a sequence unless it exists. An existing sequence must have the same definition, with the defaults of options that
+   * are left out. Any number of processes may call `ensure` at the same time.
+   *
+   * @throws SequenceExistsError showing both definitions when the sequence exists with another one
+   * @throws InvalidOptionError naming the wrong option; nothing is defined
+   */
+  async ensure(name: string, options: SequenceOptions = {}): Promise<SequenceInfo> {
+    requireKnown('options', options, DEFINABLE);
+    const wanted = definitionOf(name, options);
+    try {
+      return requireSameDefinition(await this.describe(name), wanted);
+    } catch (error) {
+      if (!(error instanceof NoSuchSequenceError)) throw error;
+    }
+    try {
+      return await this.define(name, options);
+    } catch (error) {
+      // Somebody else has defined the sequence meanwhile.
+      if (!(error instanceof SequenceExistsError)) throw error;
+      return requireSameDefinition(await this.describe(name), wanted);
+    }
   }
 
   /**
@@ -123,6 +148,11 @@ export class Sequences {
     this.#open.set(name, entry);
     entry.sequence.catch(() => this.#forget(name, entry));
     return entry.sequence;
+  }
+
+  /** The names of the sequences that are open. @internal */
+  get openNames(): string[] {
+    return [...this.#open.keys()];
   }
 
   /** Closes every sequence that is open. The stores stay open. */

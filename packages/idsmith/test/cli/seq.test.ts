@@ -59,6 +59,17 @@ describe('idsmith seq on SQLite', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
+  it('defines a sequence if it is missing, and refuses another definition', () => {
+    expect(seq('define', 'invoices', '--if-missing', '--start', '7').status).toBe(0);
+    expect(seq('define', 'invoices', '--if-missing', '--start', '7').lines).toContain('next        7');
+    const other = seq('define', 'invoices', '--if-missing', '--start', '8');
+    expect(other).toMatchObject({ status: 1, stdout: '' });
+    expect(other.stderr).toContain('{ start: 7, blockSize: 20,');
+    expect(seq('define', 'invoices', '--start', '7').status).toBe(1);
+    expect(seq('next', 'invoices', '--if-missing').status).toBe(2);
+    expect(seq('remove', 'invoices').status).toBe(0);
+  });
+
   cases(url);
 
   it('counts down, below zero, in a cycle', () => {

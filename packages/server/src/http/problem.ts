@@ -38,6 +38,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   UNSAFE_INTEGER: 422,
   STORE: 503,
   TIME_EXHAUSTED: 503,
+  CLOSED: 503,
 };
 
 /** The codes of Fastify's own errors, by status. */

@@ -1,0 +1,156 @@
+import { ClosedError } from '../errors.js';
+import { FlakeGenerator } from '../flake/generator.js';
+import { layouts } from '../flake/layouts.js';
+import { LEASED_FLAKE_NAMES } from '../flake/leased.js';
+import { acquireLease, type Lease } from '../lease/lease.js';
+import { LocalityGenerator } from '../locality/generator.js';
+import { requireKnown } from '../options.js';
+import type { Sequence } from '../sequence/sequence.js';
+import { Sequences } from '../sequence/sequences.js';
+import type { Store } from '../stores/store.js';
+import { type Leased, LeasedPool } from './leased-pool.js';
+import type { FlakesOptions, IdsStatus, LeasedLocalityOptions, SequenceOpening } from './options.js';
+
+/** The number of node ids of a locality namespace. */
+const LOCALITY_NODES = 65_536;
+const FLAKE_NAMES = LEASED_FLAKE_NAMES.filter((name) => name !== 'namespace');
+const LOCALITY_NAMES = ['mode', 'reversal', 'window', 'format', 'reseed', 'flavour', 'counter'];
+const SHARED_NAMES = ['clock', 'random'];
+const LEASE_NAMES = ['ttl', 'label', 'maxSkew', 'waitFor', 'maxIdle', 'reacquire', 'timer', 'signal'];
+
+/** Everything that makes ids on one store. Get one with `connect`, and close it when the program ends. */
+export class Ids {
+  readonly store: Store;
+  readonly sequences: Sequences;
+  readonly #label: string;
+  readonly #ownsStore: boolean;
+  readonly #flakes: LeasedPool<FlakeGenerator, FlakesOptions>;
+  readonly #localities: LeasedPool<LocalityGenerator, LeasedLocalityOptions>;
+  #lastError: unknown;
+  #closing: Promise<void> | undefined;
+
+  /** @internal */
+  constructor(store: Store, { label, ownsStore }: { label: string; ownsStore: boolean }) {
+    this.store = store;
+    this.sequences = new Sequences(store);
+    this.#label = label;
+    this.#ownsStore = ownsStore;
+    const onError = (error: unknown) => {
+      if (this.#closing === undefined) this.#lastError = error;
+    };
+    this.#flakes = new LeasedPool('flake', (...use) => this.#openFlakes(...use), onError);
+    this.#localities = new LeasedPool('locality', (...use) => this.#openLocality(...use), onError);
+  }
+
+  /**
+   * The flake generator of a namespace, on a lease: always the same object until it is closed.
+   *
+   * @throws InvalidOptionError when an option is wrong, or the namespace has another layout
+   * @throws ClosedError after `close()`; other errors as `FlakeGenerator.lease` throws
+   */
+  async flakes(namespace: string, options: FlakesOptions = {}): Promise<FlakeGenerator> {
+    this.#requireOpen();
+    requireKnown('options', options, FLAKE_NAMES);
+    if (this.#flakes.has(namespace)) return this.#flakes.get(namespace, options);
+    return this.#flakes.get(namespace, { ...options, layout: options.layout ?? layouts.jflake });
+  }
+
+  /**
+   * The locality generator of a namespace, with its node from a lease: always the same object.
+   *
+   * @throws InvalidOptionError when an option is wrong, or differs from the one that the generator was made with
+   * @throws ClosedError after `close()`; other errors as `acquireLease` throws
+   */
+  async locality(namespace: string, options: LeasedLocalityOptions = {}): Promise<LocalityGenerator> {
+    this.#requireOpen();
+    requireKnown('options', options, [...LOCALITY_NAMES, ...SHARED_NAMES, ...LEASE_NAMES]);
+    return this.#localities.get(namespace, options);
+  }
+
+  /**
+   * The sequence of a name: always the same object until it is closed. With `define`, a missing sequence is defined first.
+   *
+   * @throws NoSuchSequenceError when the sequence is missing and `define` is left out
+   * @throws SequenceExistsError when the sequence exists with another definition than `define`
+   * @throws ClosedError after `close()`
+   */
+  async sequence(name: string, options: SequenceOpening = {}): Promise<Sequence> {
+    this.#requireOpen();
+    const { define, ...use } = requireKnown('options', options, ['define', 'prefetch', 'source']);
+    if (define !== undefined) await this.sequences.ensure(name, define);
+    this.#requireOpen();
+    return this.sequences.get(name, use);
+  }
+
+  /** The state of leases and sequences, for a readiness probe. Asks nobody, and works after `close()`. */
+  status(): IdsStatus {
+    const leases = [...this.#flakes.status(), ...this.#localities.status()];
+    const isOpening = this.#flakes.isOpening || this.#localities.isOpening;
+    return {
+      ready: !this.#closing && !isOpening && leases.every(({ state }) => state === 'active'),
+      leases,
+      sequences: this.sequences.openNames.map((name) => ({ name })),
+      ...(this.#lastError !== undefined && { lastError: this.#lastError }),
+    };
+  }
+
+  /**
+   * Closes everything that was handed out, releases the leases, then closes the store if `connect` opened it. Idempotent.
+   *
+   * @throws StoreError when the store fails; everything is closed all the same, and leases expire
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#closeOnce();
+    return this.#closing;
+  }
+
+  /** The same as {@link close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #closeOnce(): Promise<void> {
+    const reason = closedError();
+    const outcomes = await Promise.all([
+      this.#flakes.close(reason),
+      this.#localities.close(reason),
+      Promise.allSettled([this.sequences.close()]),
+    ]);
+    if (this.#ownsStore) await this.store.close();
+    for (const outcome of outcomes.flat()) if (outcome.status === 'rejected') throw outcome.reason;
+  }
+
+  async #openFlakes(namespace: string, options: FlakesOptions): Promise<Leased<FlakeGenerator>> {
+    const label = options.label ?? this.#label;
+    const generator = await FlakeGenerator.lease(this.store, { ...options, label, namespace });
+    return { generator, lease: generator.lease as Lease };
+  }
+
+  async #openLocality(namespace: string, options: LeasedLocalityOptions): Promise<Leased<LocalityGenerator>> {
+    const own = only(options, [...LOCALITY_NAMES, ...SHARED_NAMES]);
+    const ofLease = only(options, [...LEASE_NAMES, ...SHARED_NAMES]);
+    const size = LOCALITY_NODES;
+    const lease = await acquireLease(this.store, { label: this.#label, ...ofLease, namespace, size });
+    try {
+      return { generator: new LocalityGenerator({ ...own, node: lease }), lease };
+    } catch (error) {
+      // If this fails, the lease expires.
+      await lease.release().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  #requireOpen(): void {
+    if (this.#closing) throw closedError();
+  }
+}
+
+const closedError = () => new ClosedError('these ids are closed: call connect() again');
+
+/** The options of these names that are given. */
+function only<T extends object>(options: T, names: readonly string[]): Partial<T> {
+  const given = Object.entries(options).filter(
+    ([name, value]) => names.includes(name) && value !== undefined,
+  );
+  return Object.fromEntries(given) as Partial<T>;
+}

@@ -1,0 +1,10 @@
+export { connect } from './connect.js';
+export { Ids } from './ids.js';
+export type {
+  ConnectOptions,
+  FlakesOptions,
+  IdsStatus,
+  LeasedLocalityOptions,
+  LeaseStatus,
+  SequenceOpening,
+} from './options.js';

@@ -1,0 +1,51 @@
+import type { LeasedFlakeOptions } from '../flake/leased.js';
+import type { LeaseOptions } from '../lease/options.js';
+import type { LocalityOptions } from '../locality/options.js';
+import type { SequenceOptions } from '../sequence/port.js';
+import type { SequenceUse } from '../sequence/sequences.js';
+
+/** Options of `connect`. */
+export interface ConnectOptions {
+  /** Ends the attempt to connect. The promise then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal;
+  /** The label of every lease that has none of its own: a text for people, such as host and process. Default empty. */
+  readonly label?: string;
+}
+
+/** Options of `Ids.flakes`. */
+export type FlakesOptions = Omit<LeasedFlakeOptions, 'namespace'>;
+
+/** Options of `Ids.locality`. */
+export interface LeasedLocalityOptions
+  extends Omit<LeaseOptions, 'namespace' | 'size' | 'layout'>,
+    Omit<LocalityOptions, 'node'> {}
+
+/** Options of `Ids.sequence`. */
+export interface SequenceOpening extends SequenceUse {
+  /** Defines the sequence unless it exists, as `Sequences.ensure` does. */
+  readonly define?: SequenceOptions;
+}
+
+/** The state of one lease. */
+export interface LeaseStatus {
+  readonly family: 'flake' | 'locality';
+  readonly namespace: string;
+  /** The node id. */
+  readonly node: number;
+  readonly state: 'active' | 'fenced' | 'released';
+  /** The first timestamp that may no longer go into an id. */
+  readonly until: number;
+  /** The time to `until`, ms; 0 when it has passed. */
+  readonly left: number;
+}
+
+/** The state of everything that an `Ids` has handed out. */
+export interface IdsStatus {
+  /** True when every lease is active, none is being acquired, and nothing is closed. */
+  readonly ready: boolean;
+  readonly leases: readonly LeaseStatus[];
+  /** The sequences that are open. */
+  readonly sequences: readonly { readonly name: string }[];
+  /** The last error of an acquisition, a renewal or a replacement. It stays after a recovery. */
+  readonly lastError?: unknown;
+}

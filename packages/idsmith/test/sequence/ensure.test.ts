@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { InvalidOptionError, memoryStore, SequenceExistsError, Sequences, type Store } from 'idsmith';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openStore } from '../../src/stores/open.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'idsmith-ensure-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+let files = 0;
+
+describe.each<[string, () => Promise<Store>]>([
+  ['memory', async () => memoryStore()],
+  ['sqlite', () => openStore(`sqlite:${join(folder, `${files++}.db`)}`)],
+])('ensure on %s', (_name, open) => {
+  let store: Store;
+  let sequences: Sequences;
+  beforeEach(async () => {
+    store = await open();
+    sequences = new Sequences(store);
+  });
+  afterEach(() => store.close());
+
+  it('defines a sequence that is missing', async () => {
+    const info = await sequences.ensure('orders', { start: 10_000, blockSize: 5 });
+    expect(info).toMatchObject({ name: 'orders', start: 10_000n, next: 10_000n, blockSize: 5 });
+    expect(await (await sequences.get('orders')).next()).toBe(10_000n);
+  });
+
+  it('accepts the same definition again, at any place of the sequence', async () => {
+    await sequences.define('orders', { start: 10_000n, step: -2, min: 0, cycle: true });
+    await store.allocate('orders', 1);
+    const info = await sequences.ensure('orders', { start: 10_000, step: -2, min: 0n, cycle: true });
+    expect(info).toEqual(await sequences.describe('orders'));
+    expect(info.next).toBe(9960n);
+  });
+
+  it.each([{ start: 2 }, { blockSize: 21 }, { step: 2 }, { min: 0 }, { max: 100 }, { cycle: true }])(
+    'refuses %o for a sequence of the defaults, and shows both',
+    async (options) => {
+      await sequences.ensure('orders');
+      const error = await sequences.ensure('orders', options).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(SequenceExistsError);
+      const [[name, value]] = Object.entries(options) as [[string, unknown]];
+      const before = String((await sequences.describe('orders'))[name as 'start']);
+      expect((error as Error).message).toMatch(
+        new RegExp(`${name}: ${before}\\b.* in the store.*${name}: ${value}\\b.* wanted`),
+      );
+    },
+  );
+
+  it('refuses a wrong option, also of a sequence that exists', async () => {
+    await sequences.ensure('orders');
+    await expect(sequences.ensure('orders', { step: 0 })).rejects.toThrow(InvalidOptionError);
+    await expect(sequences.ensure('orders', { stepp: 1 } as never)).rejects.toThrow('did you mean "step"');
+  });
+
+  it('gives many who ask at the same time the same sequence', async () => {
+    const infos = await Promise.all(
+      Array.from({ length: 20 }, () => new Sequences(store).ensure('orders', { start: 5 })),
+    );
+    for (const info of infos) expect(info).toMatchObject({ start: 5n, next: 5n });
+  });
+
+  it('accepts a row whose start is unknown', async () => {
+    await sequences.define('orders', { start: 3 });
+    const describeSequence = async (name: string) => ({
+      ...(await store.describeSequence(name)),
+      start: undefined,
+    });
+    const foreign = new Sequences({ ...store, describeSequence });
+    expect((await foreign.ensure('orders', { start: 99 })).start).toBeUndefined();
+    await expect(foreign.ensure('orders', { blockSize: 1 })).rejects.toThrow('start: unknown');
+  });
+});

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InvalidOptionError, memoryStore, SequenceExistsError, Sequences, type Store } from 'idsmith';
+import Libsql from 'libsql';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/stores/open.ts';
 
@@ -71,5 +72,21 @@ describe.each<[string, () => Promise<Store>]>([
     const foreign = new Sequences({ ...store, describeSequence });
     expect((await foreign.ensure('orders', { start: 99 })).start).toBeUndefined();
     await expect(foreign.ensure('orders', { blockSize: 1 })).rejects.toThrow('start: unknown');
+  });
+});
+
+describe('ensure on a row that another program has inserted', () => {
+  it('compares everything but the start', async () => {
+    const file = join(folder, 'shared.db');
+    const store = await openStore(`sqlite:${file}`);
+    const sequences = new Sequences(store);
+    await sequences.ensure('first');
+    const other = new Libsql(file);
+    other.exec("INSERT INTO id_sequences (name, next_block_start, block_size) VALUES ('orders', 100, 10)");
+    other.close();
+    const info = await sequences.ensure('orders', { start: 7, blockSize: 10 });
+    expect(info).toMatchObject({ start: undefined, next: 100n, blockSize: 10 });
+    await expect(sequences.ensure('orders', { start: 7 })).rejects.toThrow('start: unknown, blockSize: 10');
+    await store.close();
   });
 });

@@ -132,7 +132,7 @@ export class Ids {
     const size = LOCALITY_NODES;
     const lease = await acquireLease(this.store, { label: this.#label, ...ofLease, namespace, size });
     try {
-      return { generator: new LocalityGenerator({ ...own, node: lease }), lease };
+      return { generator: LocalityGenerator.owning(lease, own), lease };
     } catch (error) {
       // If this fails, the lease expires.
       await lease.release().catch(() => undefined);

@@ -11,7 +11,7 @@ import type { LeaseRecord, LeaseStore } from './port.js';
 import { released, renewed, verdict } from './protocol.js';
 import { freshOwner } from './random.js';
 import { list, storeTime, swap } from './store-calls.js';
-import { type LeaseWait, LeaseWaiters } from './waiters.js';
+import { type LeaseWait, LeaseWaiters, releasedError } from './waiters.js';
 import { bindLease, type LeaseUser, type LeaseWindow, requireRoom } from './window.js';
 
 /** Unanswered renewals to remember. A forgotten one that is found later counts as somebody else's, which is safe. */
@@ -121,7 +121,7 @@ export class Lease {
    * Resolves when the lease is active: at once, or when it was renewed or replaced.
    *
    * @throws LeaseFencedError when `timeout` is over
-   * @throws InvalidOptionError when the lease is released
+   * @throws ClosedError when the lease is released
    * @throws the reason of `signal` when it is aborted
    */
   async whenActive(options: LeaseWait = {}): Promise<void> {
@@ -136,9 +136,11 @@ export class Lease {
   /**
    * Ends the present window at once, for hooks of a platform that copies processes. Call `fence()` after a snapshot was
    * restored, before anything is minted. With `reacquire`, the lease then takes another node id in the background.
+   *
+   * @throws ClosedError when the lease is released
    */
   fence(): void {
-    if (this.#release) return;
+    if (this.#release) throw releasedError(this);
     const record = this.#ended ? undefined : this.#record;
     this.#fences++;
     this.#timers.cancelRenewal();
@@ -175,7 +177,7 @@ export class Lease {
       throw new InvalidOptionError(
         'this lease drives another generator already: acquire a lease for each generator',
       );
-    if (this.#release) throw new InvalidOptionError('this lease was released: acquire another one');
+    if (this.#release) throw releasedError(this);
     requireRoom(this, user);
     if (user.layout !== undefined) this.#layout.adopt(user.layout);
     this.#user = user;

@@ -1,6 +1,7 @@
 import {
   acquireLease,
   ClockError,
+  ClosedError,
   FlakeGenerator,
   type FlakeOptions,
   type Layout,
@@ -143,6 +144,7 @@ export class Worker {
       else for (let i = 0; i < count; i++) this.#enter([generator.next()], lease, now);
       this.#fencedSince = undefined;
     } catch (error) {
+      if (error instanceof ClosedError && lease.state === 'released') return;
       if (!(error instanceof LeaseFencedError || error instanceof ClockError)) throw error;
       this.#fencedSince ??= now;
       const patience = 2 * (this.#plan.lease.ttl ?? 0);

@@ -1,13 +1,11 @@
 import { InvalidOptionError, StoreError } from '../errors.js';
-import { requireSignal } from '../support/abort.js';
-import { Emitter } from '../support/emitter.js';
 import { keepAlive } from '../support/timer.js';
 import { type Acquired, acquire, freeNode, requireBelievable } from './acquire.js';
-import { LEASE_EVENTS, type LeaseEvent, type LeaseEvents } from './events.js';
+import { LeaseEmitter, type LeaseEvent, type LeaseEvents } from './events.js';
 import { LeaseTimers } from './lease-timers.js';
 import { NamespaceLayout } from './namespace-layout.js';
-import { type LeaseOptions, type LeaseSettings, leaseSettings } from './options.js';
-import type { LeaseRecord, LeaseStore } from './port.js';
+import type { LeaseSettings } from './options.js';
+import type { LeaseRecord } from './port.js';
 import { released, renewed, verdict } from './protocol.js';
 import { freshOwner } from './random.js';
 import { list, storeTime, swap } from './store-calls.js';
@@ -26,7 +24,7 @@ export class Lease {
   /** The number of node ids in the namespace. */
   readonly size: number;
   readonly #settings: LeaseSettings;
-  readonly #events = new Emitter<LeaseEvents>(LEASE_EVENTS);
+  readonly #events: LeaseEmitter;
   readonly #layout: NamespaceLayout;
   readonly #timers: LeaseTimers;
   readonly #waiters: LeaseWaiters;
@@ -50,6 +48,7 @@ export class Lease {
     this.namespace = settings.namespace;
     this.size = settings.size;
     this.#settings = settings;
+    this.#events = new LeaseEmitter(this, settings.label);
     this.#record = record;
     this.#from = from;
     this.#layout = new NamespaceLayout(settings, layout);
@@ -60,6 +59,7 @@ export class Lease {
     });
     this.#timers.renewAfter(settings.ttl / 3);
     this.#timers.watchWindow();
+    this.#events.report('acquired');
     // In a timer, so that a listener of the new lease gets the event.
     if (wasEmpty) settings.timer.after(0, () => this.#events.emit('empty-namespace'), true);
   }
@@ -317,18 +317,4 @@ export class Lease {
   get #window(): LeaseWindow {
     return { node: this.id, from: this.#from, until: this.until };
   }
-}
-
-/**
- * Acquires a node id of `namespace` that nobody else uses at the same time.
- *
- * @throws LeasesExhaustedError when all node ids are held, or none can be used within `waitFor`
- * @throws ClockError when this clock and the store's differ by more than `maxSkew`
- * @throws StoreError when the store fails
- * @throws the reason of `signal` when it is aborted; nothing is held then
- */
-export async function acquireLease(store: LeaseStore, options: LeaseOptions): Promise<Lease> {
-  const settings = leaseSettings(store, options);
-  const signal = requireSignal(options.signal);
-  return new Lease(settings, await keepAlive(settings.timer, acquire(settings, false, signal)));
 }

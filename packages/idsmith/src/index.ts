@@ -28,8 +28,9 @@ export {
 export { layouts } from './flake/layouts.js';
 export type { LeasedFlakeOptions } from './flake/leased.js';
 export type { FlakeOptions, SharedFlake } from './flake/options.js';
+export { acquireLease } from './lease/acquire-lease.js';
 export type { LeaseEvent, LeaseEvents } from './lease/events.js';
-export { acquireLease, Lease } from './lease/lease.js';
+export { Lease } from './lease/lease.js';
 export type { LeaseLayout, LeaseOptions } from './lease/options.js';
 export type { LeaseRecord, LeaseStore } from './lease/port.js';
 export type { LeaseWait } from './lease/waiters.js';

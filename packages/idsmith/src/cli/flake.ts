@@ -1,7 +1,7 @@
 import { FlakeGenerator } from '../flake/generator.js';
 import type { Layout } from '../flake/layout.js';
 import { layouts } from '../flake/layouts.js';
-import { acquireLease } from '../lease/lease.js';
+import { acquireLease } from '../lease/acquire-lease.js';
 import { requireChoice } from '../options.js';
 import { type Command, type Given, readCount, readInteger, UsageError } from './command.js';
 import { jsonIds } from './output.js';

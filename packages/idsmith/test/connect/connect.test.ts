@@ -44,7 +44,7 @@ describe.each<[string, () => Promise<Store>]>([
     expect(await holders(store, 'events')).toEqual([]);
     expect(() => orders.next()).toThrow(named('CLOSED'));
     expect(() => events.next()).toThrow(named('CLOSED'));
-    expect(invoices.take()).toBeUndefined();
+    expect(() => invoices.take()).toThrow(ClosedError);
     // The store is the caller's. The tail of the block has come back.
     expect((await store.describeSequence('invoices')).next).toBe(10_001n);
     await store.close();

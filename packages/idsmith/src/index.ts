@@ -62,5 +62,5 @@ export { mariadbSequence } from './stores/mysql/native.js';
 export { type OracleConnection, type OraclePool, oracleSequence } from './stores/oracle/native.js';
 export { postgresSequence } from './stores/postgres/native.js';
 export type { NativeSequenceOptions } from './stores/sql/native-source.js';
-export type { Store } from './stores/store.js';
+export type { DisposableStore, Store } from './stores/store.js';
 export type { Timer } from './support/timer.js';

@@ -24,6 +24,8 @@ export interface LeasedLocalityOptions
 export interface SequenceOpening extends SequenceUse {
   /** Defines the sequence unless it exists, as `Sequences.ensure` does. */
   readonly define?: SequenceOptions;
+  /** Ends the wait. The promise then rejects with the reason of the signal. A definition under way may still be made. */
+  readonly signal?: AbortSignal;
 }
 
 /** The state of one lease. */

@@ -102,7 +102,7 @@ describe('ids', () => {
     const ids = await connect(url);
     (await ids.flakes('orders')).next();
     await ids.close();
-    await expect(ids.store.listLeases('orders')).rejects.toThrow(named('STORE'));
+    await expect(ids.store.listLeases('orders')).rejects.toThrow(named('CLOSED'));
     const again = await openStore(url);
     expect(await holders(again, 'orders')).toEqual([]);
     await again.close();

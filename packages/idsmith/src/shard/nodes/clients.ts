@@ -1,7 +1,7 @@
 import { StoreError } from '../../errors.js';
 import { refuse } from '../../options.js';
 import { redisError } from '../../redis/error.js';
-import { loadPackage } from '../../support/load-package.js';
+import { packageError } from '../../support/load-package.js';
 import type { ShardNode, ShardSettings } from '../config.js';
 
 /** The part of the package `ioredis` that is used here. */
@@ -43,7 +43,11 @@ export class NodeClients<Client> {
   /** Loads `ioredis`, unless `createClient` makes the clients. */
   async load(): Promise<void> {
     if (this.#create !== undefined || this.#ioredis !== undefined) return;
-    this.#ioredis = (await loadPackage('ioredis', () => import('ioredis'))) as unknown as Ioredis;
+    try {
+      this.#ioredis = (await import('ioredis')) as unknown as Ioredis;
+    } catch (error) {
+      throw packageError('ioredis', error);
+    }
   }
 
   /**

@@ -107,7 +107,12 @@ describe('idsmith serve', () => {
       /^idsmith: tokens: nowhere\.json does not exist: create it with idsmith token create --tokens nowhere\.json/,
     ],
     ['an argument', ['surplus'], {}, /^idsmith: serve takes no "surplus"/],
-    ['a flag that is not there', ['--prot', '1'], {}, /^idsmith: Unknown option '--prot'/],
+    [
+      'a flag that is not there',
+      ['--prot', '1'],
+      {},
+      /^idsmith: serve takes no --prot; did you mean --port\?/,
+    ],
   ])('does not start with %s that is wrong, and says so in one sentence', async (_, args, env, message) => {
     const { code, stdout, stderr } = await idsmith(['serve', ...args], env);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

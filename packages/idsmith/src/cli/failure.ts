@@ -10,10 +10,14 @@ export interface Failure {
   readonly exitCode: number;
 }
 
-/** An error that is already in the JSON on standard output: the `cause`. */
-export class Reported extends Error {
-  constructor(cause: unknown) {
-    super('reported', { cause });
+/** An error in the middle of JSON that is being written: the `cause`. */
+export class UnfinishedJson extends Error {
+  /** The line that completes the JSON. It tells the error. */
+  readonly end: string;
+
+  constructor(cause: unknown, end: string) {
+    super('the JSON is not finished', { cause });
+    this.end = end;
   }
 }
 

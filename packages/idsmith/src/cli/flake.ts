@@ -5,8 +5,8 @@ import { acquireLease } from '../lease/lease.js';
 import { requireChoice, show } from '../options.js';
 import { readCount, readInteger } from './arguments.js';
 import { type Command, type Given, UsageError } from './command.js';
+import { idLines } from './json-lines.js';
 import { tellingTimer } from './lease-wait.js';
-import { idLines } from './output.js';
 import { processLabel, storeFlags, storeUrl, withStore } from './store.js';
 
 const NAMES = Object.keys(layouts) as [keyof typeof layouts, ...(keyof typeof layouts)[]];

@@ -3,7 +3,7 @@ import { IdError } from '../errors.js';
 import { inspect, type Reading } from '../inspect/index.js';
 import { type Command, type Given, NegativeVerdict, UsageError } from './command.js';
 import { inputLines } from './input.js';
-import { jsonArray } from './output.js';
+import { jsonArray, type Lines } from './json-lines.js';
 import { padToWidth } from './text-width.js';
 import { jsonText, visible } from './visible.js';
 
@@ -25,7 +25,7 @@ export const inspectCommand: Command = {
   run(given) {
     const [id, second] = given.rest;
     const isOne = id !== undefined && id !== '-' && second === undefined;
-    return isOne ? one(id, given) : many(idsOf(given), given);
+    return isOne ? one(id, given) : many(results(idsOf(given)), given);
   },
 };
 
@@ -51,23 +51,24 @@ function* one(id: string, given: Given): Iterable<string> {
 }
 
 /**
- * All ids, each with its readings or the reason why it has none. The JSON is one array, written id by id.
+ * All ids, each with its readings or the reason why it has none.
  *
  * @throws NegativeVerdict after the last id, if some are not ids of any family
  */
-async function* many(ids: AsyncIterable<string>, given: Given): AsyncIterable<string> {
+async function* results(ids: AsyncIterable<string>): AsyncIterable<Result> {
   let [count, unknown] = [0, 0];
-  const results = async function* () {
-    for await (const id of ids) {
-      count++;
-      const result = resultOf(id);
-      if ('error' in result) unknown++;
-      yield result;
-    }
-    if (count === 0) throw new UsageError('inspect needs ids: there are none on standard input');
-  };
-  yield* given.on('json') ? jsonArray(mapped(results(), toJson)) : blocks(results());
+  for await (const id of ids) {
+    count++;
+    const result = resultOf(id);
+    if ('error' in result) unknown++;
+    yield result;
+  }
+  if (count === 0) throw new UsageError('inspect needs ids: there are none on standard input');
   if (unknown > 0) throw new NegativeVerdict(2, `${unknown} of ${count} are not ids of any family`);
+}
+
+function many(found: AsyncIterable<Result>, given: Given): Lines {
+  return given.on('json') ? jsonArray(mapped(found, toJson)) : blocks(found);
 }
 
 /** An id and its readings, or the reason why it has none. */

@@ -4,7 +4,7 @@ import type { ShardConfig } from '../shard/config.js';
 import { ShardMap } from '../shard/shard-map.js';
 import { readCount } from './arguments.js';
 import { type Command, type Given, UsageError } from './command.js';
-import { idLines } from './output.js';
+import { idLines } from './json-lines.js';
 
 /** The number of keys in one call of `genKeys`. */
 const BATCH = 10_000;

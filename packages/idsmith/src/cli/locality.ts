@@ -5,7 +5,7 @@ import { doubts } from '../locality/identity.js';
 import type { LocalityOptions } from '../locality/options.js';
 import { readCount } from './arguments.js';
 import { type Command, type Given, UsageError } from './command.js';
-import { idLines } from './output.js';
+import { idLines } from './json-lines.js';
 
 export const localityCommand: Command = {
   name: 'locality',

@@ -3,8 +3,8 @@ import process from 'node:process';
 import { nearestName } from '../options.js';
 import { Activity } from './activity.js';
 import { readArguments } from './arguments.js';
-import { type Command, type CommandGroup, NegativeVerdict, UsageError } from './command.js';
-import { failureOf, Reported } from './failure.js';
+import { type Command, type CommandGroup, UsageError } from './command.js';
+import { failureOf, UnfinishedJson } from './failure.js';
 import { findInGroup } from './find-command.js';
 import { flakeCommand } from './flake.js';
 import { helpOf, helpOfGroup, overview } from './help.js';
@@ -31,6 +31,11 @@ const COMMANDS: readonly (Command | CommandGroup | ExternalCommand)[] = [
   planCommand,
   ...serverCommands,
 ];
+
+const STOPPING = 'stopping: the command releases what it has taken. Ctrl-C again ends it at once';
+
+/** True if the command has printed something. Then its JSON is complete, or an `UnfinishedJson` completes it. */
+let hasOutput = false;
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -67,14 +72,21 @@ async function runCommand(listed: Command | CommandGroup, all: readonly string[]
   const given = readArguments(command, args);
   if (given.on('help')) return await print(helpOf(command));
   const activity = new Activity(given.on('verbose'));
-  const run = (signal: AbortSignal) =>
-    writeLines(process.stdout, command.run({ ...given, signal, activity }), {
-      ...(!command.handlesSignals && { signal }),
-      onLine: () => activity.end(),
+  const run = (signal: AbortSignal) => {
+    signal.addEventListener('abort', () => activity.wait(STOPPING));
+    return writeLines(process.stdout, command.run({ ...given, signal, activity }), {
+      signal,
+      onLine: () => {
+        hasOutput = true;
+        activity.end();
+      },
     });
-  await (command.handlesSignals ? run(new AbortController().signal) : withInterrupt(run)).finally(() =>
-    activity.end(),
-  );
+  };
+  try {
+    await (command.handlesSignals ? run(new AbortController().signal) : withInterrupt(run));
+  } finally {
+    activity.end();
+  }
 }
 
 function print(lines: string[]): Promise<void> {
@@ -87,11 +99,10 @@ function version(): string {
 
 /** Prints an error on standard error, with `--json` also on standard output, and returns the exit code. */
 async function report(thrown: unknown, words: readonly string[]): Promise<number> {
-  const isReported = thrown instanceof Reported;
-  const error = isReported ? thrown.cause : thrown;
+  const error = thrown instanceof UnfinishedJson ? thrown.cause : thrown;
   const { message, json, exitCode } = failureOf(error);
-  if (words.includes('--json') && !isReported && !(error instanceof NegativeVerdict))
-    await print([jsonText({ error: json })]);
+  if (thrown instanceof UnfinishedJson) await print([thrown.end]);
+  else if (words.includes('--json') && !hasOutput) await print([jsonText({ error: json })]);
   const lines = message === '' ? [] : [`idsmith: ${message}`];
   if (error instanceof UsageError) lines.push(`See ${['idsmith help', ...commandWords(words)].join(' ')}`);
   await writeLines(process.stderr, lines);

@@ -1,20 +1,16 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import type { Given } from './command.js';
-import { failureOf, Reported } from './failure.js';
+import { JsonLines, type Lines } from './json-lines.js';
 import { padToWidth, textWidth } from './text-width.js';
-import { jsonText, visible } from './visible.js';
+import { visible } from './visible.js';
 
 /** The number of characters to collect before they are written. */
 const CHUNK = 64 * 1024;
 
-/** The lines of a command, all at hand or made one by one. */
-export type Lines = Iterable<string> | AsyncIterable<string>;
-
 /** Settings of {@link writeLines}. */
 export interface WriteOptions {
-  /** When this is aborted, its reason is thrown where the source of the lines stands, so that the source can clean up. */
+  /** When this is aborted, the source of the lines is closed, and the reason is thrown. */
   readonly signal?: AbortSignal;
   /** Called for each line. */
   readonly onLine?: () => void;
@@ -41,10 +37,12 @@ export async function writeLines(stream: Writable, lines: Lines, options: WriteO
   };
   const source = Symbol.asyncIterator in lines ? lines[Symbol.asyncIterator]() : lines[Symbol.iterator]();
   try {
-    for (let isStopped = false; gone === undefined; ) {
-      const isStopping: boolean = signal?.aborted === true && !isStopped;
-      isStopped ||= isStopping;
-      const step = isStopping ? stop(source, signal?.reason) : source.next();
+    while (gone === undefined) {
+      if (signal?.aborted) {
+        const failure = (await failureOfClosing(source)) ?? signal.reason;
+        throw lines instanceof JsonLines ? lines.stoppedBy(failure) : failure;
+      }
+      const step = source.next();
       const { done, value } = step instanceof Promise ? await step : step;
       if (done) return;
       onLine?.();
@@ -61,55 +59,14 @@ export async function writeLines(stream: Writable, lines: Lines, options: WriteO
   }
 }
 
-/** Throws the reason where the source stands. The source may have last lines then. */
-function stop(
-  source: Iterator<string> | AsyncIterator<string>,
-  reason: unknown,
-): IteratorResult<string> | Promise<IteratorResult<string>> {
-  if (source.throw === undefined) throw reason;
-  return source.throw(reason);
-}
-
-/** Ids for standard output: one a line, or as JSON with `--json`. */
-export function idLines(given: Given, ids: Lines): Lines {
-  return given.on('json') ? jsonIds(ids) : ids;
-}
-
-/**
- * JSON of ids, `{"ids":[…]}`, one id a line, so that a large count needs little memory. If the ids end with an error, the JSON
- * has the ids before the error, and the error: `{"ids":[…],"error":{"code":…,"message":…}}`.
- */
-function jsonIds(ids: Lines): AsyncIterable<string> {
-  return jsonList('{"ids":[', ids, (error) => (error === undefined ? ']}' : `],"error":${error}}`));
-}
-
-/** JSON of values as one array, one value a line. If the values end with an error, it is the last one: `{"error":…}`. */
-export function jsonArray(values: Iterable<unknown> | AsyncIterable<unknown>): AsyncIterable<string> {
-  return jsonList('[', values, (error, isEmpty) =>
-    error === undefined ? ']' : `${isEmpty ? '' : ','}{"error":${error}}]`,
-  );
-}
-
-/** @throws Reported with the error of the values, once the JSON is complete */
-async function* jsonList(
-  begin: string,
-  values: Iterable<unknown> | AsyncIterable<unknown>,
-  end: (error: string | undefined, isEmpty: boolean) => string,
-): AsyncIterable<string> {
-  let last: string | undefined;
-  yield begin;
+/** Closes the source, which then releases what it holds. Gives the error if that fails. */
+async function failureOfClosing(source: Iterator<string> | AsyncIterator<string>): Promise<unknown> {
   try {
-    for await (const value of values) {
-      if (last !== undefined) yield `${last},`;
-      last = jsonText(value);
-    }
+    await source.return?.();
+    return undefined;
   } catch (error) {
-    if (last !== undefined) yield last;
-    yield end(jsonText(failureOf(error).json), last === undefined);
-    throw new Reported(error);
+    return error;
   }
-  if (last !== undefined) yield last;
-  yield end(undefined, last === undefined);
 }
 
 /** Lines with aligned columns. Unseen characters are shown as escapes. */

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { SequenceExhaustedError } from 'idsmith';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Given } from '../../src/cli/command.ts';
-import { Reported } from '../../src/cli/failure.ts';
-import { idLines, jsonArray } from '../../src/cli/output.ts';
+import type { UnfinishedJson } from '../../src/cli/failure.ts';
+import { idLines, jsonArray } from '../../src/cli/json-lines.ts';
 import { idsmith } from './run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'idsmith-cli-json-'));
@@ -53,8 +53,8 @@ describe('JSON that is written piece by piece', () => {
     try {
       for await (const line of lines) text += `${line}\n`;
     } catch (error) {
-      expect(error).toBeInstanceOf(Reported);
-      return { value: JSON.parse(text), error: (error as Reported).cause };
+      const { end, cause } = error as UnfinishedJson;
+      return { value: JSON.parse(text + end), error: cause };
     }
     return { value: JSON.parse(text), error: undefined };
   }

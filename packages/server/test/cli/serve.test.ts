@@ -119,6 +119,22 @@ describe('idsmith serve', () => {
     expect(stderr).toMatch(message);
   });
 
+  it('does not start on a port that is taken, and names the address and --port', async () => {
+    const first = new Run(['serve', '--port', '0', '--store', 'memory:']);
+    const { host, port } = new URL(await first.url());
+    const { code, stdout, stderr } = await idsmith(['serve', '--port', port, '--store', 'memory:']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`^idsmith: another process listens on ${host}: .*--port`, 'm'));
+    first.child.kill('SIGTERM');
+    expect((await first.ended).code).toBe(0);
+  });
+
+  it('does not start where its database cannot be, and says why', async () => {
+    const missing = await idsmith(['serve', '--store', 'sqlite:./nowhere/ids.db']);
+    expect(missing).toMatchObject({ code: 1, stdout: '' });
+    expect(missing.stderr).toMatch(/^idsmith: store: the folder .*nowhere does not exist/);
+  });
+
   it('does not start without its store, and shows no password', async () => {
     const { code, stdout, stderr } = await idsmith([
       'serve',

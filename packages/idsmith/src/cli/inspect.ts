@@ -30,7 +30,7 @@ export const inspectCommand: Command = {
 };
 
 /** The ids of the arguments; those of standard input for `-`, or where nothing is named and something is piped in. */
-async function* idsOf({ rest }: Given): AsyncIterable<string> {
+async function* idsOf({ rest, signal }: Given): AsyncIterable<string> {
   if (rest.length === 0 && process.stdin.isTTY)
     throw new UsageError('inspect needs ids: name them, or pipe them in, one a line');
   const sources = rest.length === 0 ? ['-'] : rest;
@@ -39,7 +39,7 @@ async function* idsOf({ rest }: Given): AsyncIterable<string> {
     if (source !== '-') yield source.trim();
     else if (!isRead) {
       isRead = true;
-      yield* inputLines(process.stdin);
+      yield* inputLines(process.stdin, signal);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as onIdle } from 'node:timers';
+import { setImmediate as idle } from 'node:timers/promises';
 import { JsonLines, type Lines } from './json-lines.js';
 import { padToWidth, textWidth } from './text-width.js';
 import { visible } from './visible.js';
@@ -32,8 +33,20 @@ export async function writeLines(stream: Writable, lines: Lines, options: WriteO
     if (!stream.write(text)) await once(stream, 'drain').catch(() => undefined);
     text = '';
     // Lets signals in, also where the stream never waits.
-    await setImmediate();
+    await idle();
     if (gone !== undefined && gone.code !== 'EPIPE') throw gone;
+  };
+  let isDue = false;
+  /** Writes what there is as soon as the source waits for something, unless the reader is behind. */
+  const flushWhenIdle = () => {
+    if (isDue) return;
+    isDue = true;
+    onIdle(() => {
+      isDue = false;
+      if (text === '' || stream.writableNeedDrain) return;
+      stream.write(text);
+      text = '';
+    });
   };
   const source = Symbol.asyncIterator in lines ? lines[Symbol.asyncIterator]() : lines[Symbol.iterator]();
   try {
@@ -48,6 +61,7 @@ export async function writeLines(stream: Writable, lines: Lines, options: WriteO
       onLine?.();
       text += `${value}\n`;
       if (text.length >= CHUNK) await flush();
+      else flushWhenIdle();
     }
   } finally {
     try {

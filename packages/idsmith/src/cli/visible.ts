@@ -23,6 +23,8 @@ export function visible(text: string): string {
 
 /** JSON of a value with everything unseen as escapes, which mean the same. Values of `bigint` become decimal text. */
 export function jsonText(value: unknown, indent?: number): string {
+  // The quick way for ids.
+  if (typeof value === 'string' && /^[\w-]*$/.test(value)) return `"${value}"`;
   const text = JSON.stringify(
     value,
     (_key, each) => (typeof each === 'bigint' ? String(each) : each),

@@ -1,10 +1,11 @@
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { InvalidIdError } from 'idsmith';
 import { inspect } from 'idsmith/inspect';
 import { describe, expect, it } from 'vitest';
 import { inputLines } from '../../src/cli/input.ts';
-import { idsmith, idsmithIn } from './run.ts';
+import { idsmith, idsmithIn, RunningCommand } from './run.ts';
 
 const UUID = '20be0ffc-314a-bd53-7a50-013a65ca76d2';
 const FLAKE = '1703865194431643648';
@@ -45,6 +46,17 @@ describe('idsmith inspect of several ids', () => {
     expect(JSON.parse(idsmithIn({ input: KEY }, 'inspect', '--json').stdout)).toMatchObject([{ id: KEY }]);
   });
 
+  it('answers each line of standard input while more may come', async () => {
+    const run = new RunningCommand('inspect');
+    for (const id of [UUID, KEY]) {
+      run.child.stdin.write(`${id}\n`);
+      await run.says('stdout', `id              ${id}`);
+    }
+    const closed = once(run.child, 'close');
+    run.child.stdin.end();
+    expect(await closed).toEqual([0, null]);
+  });
+
   it('needs an id', () => {
     const { status, stdout, stderr } = idsmithIn({ input: '\n \n' }, 'inspect', '-');
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
@@ -67,6 +79,8 @@ describe('idsmith inspect of several ids', () => {
     expect(stdout).toContain('family          key');
   });
 });
+
+const never = new AbortController().signal;
 
 describe('Reading any text', () => {
   it('gives readings or InvalidIdError, and nothing else', () => {
@@ -94,7 +108,7 @@ describe('Reading any text', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.stringMatching(/^[a-zé日]{0,5}(\r?\n)?$/)), async (chunks) => {
         const lines: string[] = [];
-        for await (const line of inputLines(Readable.from(chunks.map((chunk) => Buffer.from(chunk)))))
+        for await (const line of inputLines(Readable.from(chunks.map((chunk) => Buffer.from(chunk))), never))
           lines.push(line);
         const whole = chunks.join('').split('\n');
         expect(lines).toEqual(whole.map((line) => line.trim()).filter((line) => line !== ''));
@@ -108,7 +122,7 @@ describe('Reading any text', () => {
       yield Buffer.from('\nlast');
     };
     const lines: string[] = [];
-    for await (const line of inputLines(Readable.from(chunks()))) lines.push(line);
+    for await (const line of inputLines(Readable.from(chunks()), never)) lines.push(line);
     expect(lines.map((line) => line.length)).toEqual([4096, 4]);
   });
 });

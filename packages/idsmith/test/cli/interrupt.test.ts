@@ -98,6 +98,17 @@ describe('Ctrl-C', () => {
     closeSync(file);
   });
 
+  it('ends the reading of standard input at once, with what was read so far', async () => {
+    const run = new RunningCommand('inspect', '--json');
+    const ids = Array.from({ length: 1000 }, () => '1jyVFw3401');
+    run.child.stdin.write(`${ids.join('\n')}\n`);
+    await run.says('stdout', '1jyVFw3401');
+    expect(await run.stop('SIGINT')).toBe(130);
+    const found = JSON.parse(run.stdout);
+    expect(found.pop()).toMatchObject({ error: { code: 'INTERRUPTED' } });
+    expect(found).toEqual(found.map(() => expect.objectContaining({ id: '1jyVFw3401' })));
+  });
+
   it('ends a command at once when it is pressed again, whatever a store does', async () => {
     // A store that never answers.
     const silent = createServer((socket) => socket.on('error', () => {}));

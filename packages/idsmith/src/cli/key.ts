@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { InvalidOptionError } from '../errors.js';
 import type { ShardConfig } from '../shard/config.js';
 import { ShardMap } from '../shard/shard-map.js';
-import { type Command, type Given, readCount, UsageError } from './command.js';
-import { jsonIds } from './output.js';
+import { readCount } from './arguments.js';
+import { type Command, type Given, UsageError } from './command.js';
+import { idLines } from './json-lines.js';
 
 /** The number of keys in one call of `genKeys`. */
 const BATCH = 10_000;
@@ -19,10 +20,7 @@ export const keyCommand: Command = {
     config: { type: 'string', value: 'FILE', help: 'JSON with shards, auth and options' },
   },
   run(given) {
-    if (given.rest.length > 0) throw new UsageError(`key takes no ${JSON.stringify(given.rest[0])}`);
-    const count = readCount(given, 1);
-    const keys = mint(given, count);
-    return given.on('json') ? jsonIds(keys, count) : keys;
+    return idLines(given, mint(given, readCount(given, 1)));
   },
 };
 

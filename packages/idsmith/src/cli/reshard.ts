@@ -3,7 +3,8 @@ import { IdError, StoreError } from '../errors.js';
 import { planReshard, type ReshardPair } from '../shard/reshard/plan/plan-reshard.js';
 import { reshard } from '../shard/reshard/reshard.js';
 import { ShardMap } from '../shard/shard-map.js';
-import { type Command, type Given, readInteger, UsageError } from './command.js';
+import { readInteger } from './arguments.js';
+import { type Command, type Given, Interrupted } from './command.js';
 import { readShardConfig } from './key.js';
 import { table } from './output.js';
 import { count, duration, ProgressDisplay } from './reshard-display.js';
@@ -21,8 +22,8 @@ export const reshardCommand: Command = {
     batch: { type: 'string', value: 'N', help: 'the largest number of keys in one script, default 500' },
     'all-keys': { type: 'boolean', help: 'also move keys that no map has minted, like session:42' },
   },
+  handlesSignals: true,
   async *run(given) {
-    if (given.rest.length > 0) throw new UsageError(`reshard takes no ${JSON.stringify(given.rest[0])}`);
     const [from, to] = [await readShardConfig(given, 'from'), await readShardConfig(given, 'to')];
     const maps = [new ShardMap(from), new ShardMap(to)] as const;
     try {
@@ -99,7 +100,7 @@ function remarks({
 function withAdvice(error: unknown, signal: AbortSignal, moved: number): unknown {
   const advice = 'run the same command again to continue';
   if (signal.aborted && error === signal.reason)
-    return new StoreError(`stopped: ${count(moved)} keys were moved so far; ${advice}`);
+    return new Interrupted(`stopped: ${count(moved)} keys were moved so far; ${advice}`);
   if (error instanceof IdError && error.code === 'STORE')
     return new StoreError(`${error.message}; ${count(moved)} keys were moved so far: ${advice}`, {
       cause: error,

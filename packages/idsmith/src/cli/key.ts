@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { InvalidOptionError } from '../errors.js';
 import type { ShardConfig } from '../shard/config.js';
 import { ShardMap } from '../shard/shard-map.js';
 import { type Command, type Given, readCount, UsageError } from './command.js';
+import { loadConfig } from './load-config.js';
 import { jsonIds } from './output.js';
 
 /** The number of keys in one call of `genKeys`. */
@@ -16,7 +15,7 @@ export const keyCommand: Command = {
   flags: {
     count: { type: 'string', short: 'n', value: 'N', help: 'how many, default 1' },
     type: { type: 'string', value: 'TYPE', help: 'a name in keyTypes, or a number up to 3843' },
-    config: { type: 'string', value: 'FILE', help: 'JSON with shards, auth and options' },
+    config: { type: 'string', value: 'FILE', help: 'shards, auth and options: .json, .js, .cjs or .mjs' },
   },
   run(given) {
     if (given.rest.length > 0) throw new UsageError(`key takes no ${JSON.stringify(given.rest[0])}`);
@@ -50,15 +49,5 @@ function readType(type: string | undefined, { keyTypes }: ShardMap): string | nu
 export async function readShardConfig(given: Given, flag: string): Promise<ShardConfig> {
   const file = given.text(flag);
   if (file === undefined) throw new UsageError(`--${flag} is required, for example --${flag} shards.json`);
-  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw new InvalidOptionError(`--${flag} ${file} cannot be read: ${cause.code ?? cause.message}`, {
-      cause,
-    });
-  });
-  try {
-    return JSON.parse(text) as ShardConfig;
-  } catch {
-    // The parser's message quotes the file, which may hold a password.
-    throw new InvalidOptionError(`--${flag} ${file} is not JSON`);
-  }
+  return (await loadConfig(flag, file)) as ShardConfig;
 }

@@ -6,6 +6,7 @@ import { limitConnections, refuseConnection } from './connections.js';
 import { DATA_HEADERS, PAGE_HEADERS } from './headers.js';
 import { type ProblemResponse, problemResponseOf, RequestProblem } from './problem.js';
 import { parseQuery } from './query.js';
+import { REQUEST_ID, requestIdOf, traceIdOf } from './request-id.js';
 import { type ResponderParts, responder } from './respond.js';
 import type { Route } from './route.js';
 import { record } from './schemas.js';
@@ -53,9 +54,10 @@ function makeFastify(settings: Settings): FastifyInstance {
     // Names have up to 255 characters, and an escaped character takes up to nine. The schemas check the exact length.
     routerOptions: { maxParamLength: 255 * 9, querystringParser: parseQuery },
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
+    genReqId: requestIdOf,
     clientErrorHandler: refuseConnection,
-    frameworkErrors: (error, _request, reply) => {
-      sendProblem(reply as FastifyReply, problemResponseOf(error));
+    frameworkErrors: (error, request, reply) => {
+      sendProblem(request, reply as FastifyReply, problemResponseOf(error));
     },
   });
 }
@@ -103,8 +105,9 @@ function handleErrors(app: FastifyInstance, { metrics, log }: AppParts): void {
     const path = pathOf(request);
     metrics.requests.add(1, request.method, path, String(status));
     metrics.problems.add(1, code);
-    if (status >= 500 && code !== 'NOT_CONFIGURED') log.error('request failed', { path, error });
-    return sendProblem(reply, response);
+    if (status >= 500 && code !== 'NOT_CONFIGURED')
+      log.error('request failed', { path, ...idsOf(request), error });
+    return sendProblem(request, reply, response);
   });
 }
 
@@ -119,7 +122,12 @@ function handleUnrouted(app: FastifyInstance, routes: readonly Route[], assets: 
     const asset = request.method === 'GET' || request.method === 'HEAD' ? assets.get(path) : undefined;
     if (asset !== undefined)
       return reply
-        .headers({ ...PAGE_HEADERS, 'content-type': asset.type, 'cache-control': asset.cache })
+        .headers({
+          ...PAGE_HEADERS,
+          [REQUEST_ID]: request.id,
+          'content-type': asset.type,
+          'cache-control': asset.cache,
+        })
         .send(asset.bytes);
     const allowed = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
     if (allowed.length === 0) throw new RequestProblem(404, 'NOT_FOUND', 'no route has this path');
@@ -133,7 +141,8 @@ function logRequests(app: FastifyInstance, log: Log): void {
     const { method, caller } = request;
     const ms = Math.round(reply.elapsedTime * 1000) / 1000;
     const token = caller?.id || undefined;
-    log.request({ method, path: pathOf(request), status: reply.statusCode, ms, token });
+    const { statusCode: status } = reply;
+    log.request({ method, path: pathOf(request), status, ms, token, ...idsOf(request) });
     done();
   });
 }
@@ -143,9 +152,23 @@ function pathOf({ routeOptions }: FastifyRequest): string {
   return (routeOptions.config as { path?: string }).path ?? 'unknown';
 }
 
-function sendProblem(reply: FastifyReply, { problem, headers }: ProblemResponse): FastifyReply {
+/** The ids by which a request is found in the logs of its caller. */
+function idsOf({ id, headers }: FastifyRequest): { requestId: string; traceId: string | undefined } {
+  return { requestId: id, traceId: traceIdOf(headers) };
+}
+
+function sendProblem(
+  { id }: FastifyRequest,
+  reply: FastifyReply,
+  { problem, headers }: ProblemResponse,
+): FastifyReply {
   return reply
     .code(problem.status)
-    .headers({ ...DATA_HEADERS, ...headers, 'content-type': 'application/problem+json; charset=utf-8' })
+    .headers({
+      ...DATA_HEADERS,
+      ...headers,
+      [REQUEST_ID]: id,
+      'content-type': 'application/problem+json; charset=utf-8',
+    })
     .send(JSON.stringify(problem));
 }

@@ -4,6 +4,7 @@ import { DATA_HEADERS, headersOf } from './headers.js';
 import type { IdempotencyCache, IdempotentRequest } from './idempotency-cache.js';
 import type { InFlightLimit } from './in-flight-limit.js';
 import { invalidRequest } from './problem.js';
+import { REQUEST_ID } from './request-id.js';
 import type { ResponseBacklog } from './response-backlog.js';
 import type { ResponseBody, Route } from './route.js';
 
@@ -23,13 +24,13 @@ export function responder(route: Route, { inFlight, idempotency, metrics, backlo
   const succeeded = metrics.requests.of(method, path, String(status));
 
   // Written to the socket directly: Fastify has nothing to add to a body that is text already.
-  const send = ({ raw: { socket } }: FastifyRequest, reply: FastifyReply, result: ResponseBody): void => {
+  const send = ({ id, raw: { socket } }: FastifyRequest, reply: FastifyReply, result: ResponseBody): void => {
     succeeded.count++;
     const body = textOf(result);
     const { raw } = reply.hijack();
     backlog.add(socket, raw, body.length);
-    if (status === 204) raw.writeHead(status, DATA_HEADERS).end();
-    else raw.writeHead(status, headersOf(contentType, Buffer.byteLength(body))).end(body);
+    if (status === 204) raw.writeHead(status, { ...DATA_HEADERS, [REQUEST_ID]: id }).end();
+    else raw.writeHead(status, headersOf(contentType, Buffer.byteLength(body), id)).end(body);
   };
 
   /** Returns the result without a promise where possible: a promise would cost as much as minting an id. */

@@ -2,20 +2,15 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Settings } from '../config/settings.js';
 import type { Log } from '../ops/log.js';
 import type { Assets } from './assets.js';
-import { limitConnections, refuseConnection } from './connections.js';
 import { DATA_HEADERS, PAGE_HEADERS } from './headers.js';
+import { makeServer } from './make-server.js';
 import { type ProblemResponse, problemResponseOf, RequestProblem } from './problem.js';
 import { parseQuery } from './query.js';
+import { refuseConnection } from './refuse.js';
 import { REQUEST_ID, requestIdOf, traceIdOf } from './request-id.js';
 import { type ResponderParts, responder } from './respond.js';
 import type { Route } from './route.js';
 import { record } from './schemas.js';
-
-/** The longest silence of a connection, ms. A response that the client does not read counts as silence, too. */
-const IDLE_TIMEOUT = 60_000;
-
-/** The interval of the search for requests that take too long to arrive, ms. */
-const TIMEOUT_CHECK_INTERVAL = 500;
 
 /** Lets a request pass, or throws a `RequestProblem`. */
 type Check = (request: FastifyRequest) => void;
@@ -31,8 +26,7 @@ export interface AppParts extends ResponderParts {
 
 /** Builds the HTTP server of these routes. It does not listen yet. */
 export function buildApp(routes: readonly Route[], parts: AppParts): FastifyInstance {
-  const app = makeFastify(parts.settings);
-  limitConnections(app.server, parts.settings.maxConnections);
+  const app = makeFastify(parts);
   app.decorateRequest('caller', null);
   acceptJsonOnly(app);
   for (const route of routes) addRoute(app, route, parts);
@@ -42,15 +36,13 @@ export function buildApp(routes: readonly Route[], parts: AppParts): FastifyInst
   return app;
 }
 
-function makeFastify(settings: Settings): FastifyInstance {
+function makeFastify(parts: AppParts): FastifyInstance {
   return fastify({
-    bodyLimit: settings.bodyLimit,
-    requestTimeout: settings.requestTimeout,
-    connectionTimeout: IDLE_TIMEOUT,
+    bodyLimit: parts.settings.bodyLimit,
+    serverFactory: (handler) => makeServer(handler, parts),
     forceCloseConnections: 'idle',
     // Requests on open connections are still served during shutdown, with `Connection: close`.
     return503OnClosing: false,
-    http: { connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL, headersTimeout: settings.requestTimeout },
     // Names have up to 255 characters, and an escaped character takes up to nine. The schemas check the exact length.
     routerOptions: { maxParamLength: 255 * 9, querystringParser: parseQuery },
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
@@ -63,7 +55,7 @@ function makeFastify(settings: Settings): FastifyInstance {
 }
 
 function addRoute(app: FastifyInstance, route: Route, parts: AppParts): void {
-  const { method, path, params, query, body, servedUnderOverload } = route;
+  const { method, path, params, query, body } = route;
   const guard = parts.guard(route);
   app.route({
     method,
@@ -74,9 +66,8 @@ function addRoute(app: FastifyInstance, route: Route, parts: AppParts): void {
       ...(body && { body }),
     },
     config: { path },
-    onRequest(request, reply, done) {
+    onRequest(request, _reply, done) {
       try {
-        if (!servedUnderOverload) parts.backlog.check(request, reply);
         guard(request);
       } catch (error) {
         done(error as Error);

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Connection } from './connection.js';
 import { RETRY_SOON, RequestProblem } from './problem.js';
@@ -30,6 +30,10 @@ const PROBES = /^\/(healthz|readyz)(\?|$)/;
 
 /** The open connections of a server, and their limits. */
 export class Connections {
+  /** The Node servers: one for each address of the host. */
+  readonly servers: Server[] = [];
+  /** True when the server ends. Each response is the last one of its connection then. */
+  isDraining = false;
   readonly #backlog: ResponseBacklog;
   readonly #max: number;
   readonly #now: () => number;
@@ -54,8 +58,14 @@ export class Connections {
     return this.#open.size;
   }
 
+  /** Adds the connections of a server, from now on. */
+  attach(server: Server): void {
+    this.servers.push(server);
+    server.on('connection', (socket) => this.#add(socket));
+  }
+
   /** Adds a new connection. The oldest of those beyond the limit are ended when there are too many. */
-  add(socket: Socket): void {
+  #add(socket: Socket): void {
     const now = this.#now();
     if (this.#isFull) this.#closeIdle(now);
     const connection = new Connection(socket, this.#isFull, now);
@@ -77,6 +87,7 @@ export class Connections {
     if (connection === undefined) return undefined;
     connection.latest = response;
     connection.usedAt = this.#now();
+    if (this.isDraining) response.shouldKeepAlive = false;
     if (connection.isSurplus) {
       response.shouldKeepAlive = false;
       if (!PROBES.test(url)) return overloaded(`${this.#max} connections are already open`);

@@ -34,6 +34,6 @@ export function makeServer(handler: Handler, { settings, metrics, connections }:
   );
   server.keepAliveTimeout = IDLE_TIMEOUT;
   server.setTimeout(IDLE_TIMEOUT);
-  server.on('connection', (socket) => connections.add(socket));
+  connections.attach(server);
   return server;
 }

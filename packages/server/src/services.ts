@@ -49,7 +49,7 @@ export async function makeServices(settings: Settings, log: Log, given?: Store):
     keyring: new Keyring(tokenFileOf(settings.tokens), settings.rate, log),
     idempotency: new IdempotencyCache(metrics),
     connections: new Connections(settings.maxConnections),
-    health: new Health(store, () => minter.familiesWithoutLease),
+    health: new Health(store, () => minter.refusals, log),
   };
 }
 

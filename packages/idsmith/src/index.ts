@@ -64,3 +64,5 @@ export { postgresSequence } from './stores/postgres/native.js';
 export type { NativeSequenceOptions } from './stores/sql/native-source.js';
 export type { DisposableStore, Store } from './stores/store.js';
 export type { Timer } from './support/timer.js';
+export { Uuid7Generator } from './uuid7/generator.js';
+export type { SharedUuid7, Uuid7Options } from './uuid7/options.js';

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname, networkInterfaces } from 'node:os';
-import { emitWarning, env, pid, platform } from 'node:process';
+import process, { emitWarning, env, pid, platform } from 'node:process';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 import { hexToBytes } from '../encoding/hex.js';
 import { containerSigns } from './container.js';
@@ -43,6 +43,11 @@ export function processTicks(): ArrayBufferLike {
     );
   }
   return ticks;
+}
+
+/** The process id as it is now: a process that was restored from a snapshot has another one. */
+export function processId(): number {
+  return process.pid;
 }
 
 /** Facts about this process and machine; `undefined` if the runtime does not allow to read them (Deno without `--allow-sys`). */

@@ -2,7 +2,8 @@ import { ClosedError } from '../errors.js';
 import { FlakeGenerator } from '../flake/generator.js';
 import { layouts } from '../flake/layouts.js';
 import { LEASED_FLAKE_NAMES } from '../flake/leased.js';
-import { acquireLease, type Lease } from '../lease/lease.js';
+import { acquireLease } from '../lease/acquire-lease.js';
+import type { Lease } from '../lease/lease.js';
 import { LocalityGenerator } from '../locality/generator.js';
 import { requireKnown } from '../options.js';
 import type { Sequence } from '../sequence/sequence.js';
@@ -135,7 +136,7 @@ export class Ids {
     const size = LOCALITY_NODES;
     const lease = await acquireLease(this.store, { label: this.#label, ...ofLease, namespace, size });
     try {
-      return { generator: new LocalityGenerator({ ...own, node: lease }), lease };
+      return { generator: LocalityGenerator.owning(lease, own), lease };
     } catch (error) {
       // If this fails, the lease expires.
       await lease.release().catch(() => undefined);

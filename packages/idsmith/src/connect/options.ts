@@ -8,7 +8,7 @@ import type { SequenceUse } from '../sequence/sequences.js';
 export interface ConnectOptions {
   /** Ends the attempt to connect. The promise then rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
-  /** The label of every lease that has none of its own: a text for people, such as host and process. Default empty. */
+  /** The label of every lease that has none of its own: a text for people. Default host and process id. */
   readonly label?: string;
 }
 

@@ -2,7 +2,8 @@ import { StoreError } from '../../errors.js';
 import { refuse } from '../../options.js';
 import { redisError } from '../../redis/error.js';
 import { packageError } from '../../support/load-package.js';
-import type { ShardNode, ShardSettings } from '../config.js';
+import type { ShardSettings } from '../config.js';
+import type { ShardNode } from '../shard-nodes.js';
 
 /** The part of the package `ioredis` that is used here. */
 interface Ioredis {
@@ -56,7 +57,8 @@ export class NodeClients<Client> {
    * @throws StoreError when `ioredis` is needed and not installed, or the map is closed
    */
   of(node: ShardNode): Client {
-    if (this.#isClosed) throw new StoreError(`the map is closed: node ${node.name} has no client any more`);
+    if (this.#isClosed)
+      throw new StoreError(`the map is closed: node ${node.address} has no client any more`);
     const made = this.#made.get(node);
     if (made !== undefined) return made;
     const client = this.#create === undefined ? this.#connect(node) : this.#create(node);
@@ -86,7 +88,7 @@ export class NodeClients<Client> {
           const isReply = (error as ReplyError)?.command?.name === command.name;
           if (isReply || error instanceof StoreError) reject(error);
           // The reason why connecting failed says more than the message that there is no connection.
-          else reject(redisError(`node ${node.name}`, command.name, connectionError ?? error, password));
+          else reject(redisError(`node ${node.address}`, command.name, connectionError ?? error, password));
         };
         return super.sendCommand(command, ...more);
       }

@@ -13,7 +13,10 @@ import { requireServerUrl } from './server-url.js';
 export interface HttpStoreOptions {
   /** A token with the scope `lease`. To define, alter and remove sequences it needs the scope `admin`, too. */
   readonly token?: string;
-  /** The longest time for a reply, ms. Default 5,000. */
+  /**
+   * The longest time for a reply, ms. Default 5,000. A server that restarts, or refuses for a while, is asked again within this
+   * time.
+   */
   readonly timeout?: number;
   /** A replacement for the runtime's `fetch`, e.g. one with client certificates. */
   readonly fetch?: typeof fetch;

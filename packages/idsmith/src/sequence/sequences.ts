@@ -174,11 +174,6 @@ export class Sequences {
     return [...this.#handedOut].map((sequence) => sequence.status());
   }
 
-  /** The names of the sequences that are open. @internal */
-  get openNames(): string[] {
-    return [...this.#open.keys()];
-  }
-
   /** Closes every sequence that was handed out. The stores stay open. A second call does nothing. */
   close(): Promise<void> {
     this.#closing ??= this.#closeAll();

@@ -78,9 +78,18 @@ export class SequencePool {
     this.handedOut.forget(name);
   }
 
-  /** Closes all sequences and returns their unused ids to the store. */
-  async close(): Promise<void> {
+  /**
+   * Closes all sequences and returns their unused ids to the store.
+   *
+   * @returns the names of the sequences that are not closed yet, and the promise of the end
+   */
+  closeAll(): { names: readonly string[]; ended: Promise<unknown> } {
+    const names = [...this.#open.keys()];
+    const closing = [...this.#open].map(async ([name, { sequence }]) => {
+      await sequence.close();
+      names.splice(names.indexOf(name), 1);
+    });
     this.#open.clear();
-    await this.#sequences.close();
+    return { names, ended: Promise.allSettled([...closing, this.#sequences.close()]) };
   }
 }

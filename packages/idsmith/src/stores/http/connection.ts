@@ -1,6 +1,7 @@
 import { errorTable, IdError, StoreError } from '../../errors.js';
 import { backoff } from '../../support/backoff.js';
 import { freshName } from '../../support/fresh-name.js';
+import { reasonOf } from '../../support/store-error.js';
 import { pause, systemTimer } from '../../support/timer.js';
 import { fetchCause, wasNeverSent } from '../fetch-failure.js';
 import type { HttpRequest } from './request.js';
@@ -52,7 +53,7 @@ export function serverAsker(transport: HttpTransport): AskServer {
         const again = isAway
           ? performance.now() + wait <= deadline
           : ++lost < MAX_LOST && (request.isRepeatable || wasNeverSent(cause));
-        if (!again) throw new StoreError(`${what} failed: ${reasonOf(cause)}`, { cause });
+        if (!again) throw new StoreError(`${what} failed: ${failureOf(cause)}`, { cause });
       }
       await pause(systemTimer, wait, false);
     }
@@ -103,8 +104,6 @@ function interpret<T>(what: string, status: number, text: string, read: (reply: 
 
 const exact = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
 
-function reasonOf(cause: unknown): string {
-  const { name, message, code } = (cause ?? {}) as { name?: unknown; message?: unknown; code?: unknown };
-  if (name === 'TimeoutError') return 'no answer in time';
-  return String(message || code || cause);
+function failureOf(cause: unknown): string {
+  return (cause as Error | undefined)?.name === 'TimeoutError' ? 'no answer in time' : reasonOf(cause);
 }

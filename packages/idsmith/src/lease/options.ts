@@ -112,6 +112,7 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
 
 /** @throws InvalidOptionError unless every store can keep the label */
 export function requireLabel(label: string): string {
-  if (typeof label === 'string' && label.length <= 255 && !label.includes('\0')) return label;
-  refuse('label', 'text of up to 255 characters without NUL', label);
+  // Half of a surrogate pair has no UTF-8 form.
+  if (typeof label === 'string' && label.length <= 255 && !/[\0\p{Surrogate}]/u.test(label)) return label;
+  refuse('label', 'well-formed text of up to 255 characters without NUL', label);
 }

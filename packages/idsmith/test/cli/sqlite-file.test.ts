@@ -80,7 +80,8 @@ describe('The file of a store', () => {
     ['folder', `${at('folder')} is a folder: name a file in it`],
     ['notes.txt', `${at('notes.txt')} is not a SQLite database`],
     ['short', `${at('short')} is not a SQLite database`],
-    ['notes.txt/ids.db', `${at('notes.txt/ids.db')} cannot be reached: ENOTDIR`],
+    ['notes.txt/ids.db', `${at('notes.txt')} is not a folder`],
+    ['notes.txt/deep/ids.db', `the folder ${at('notes.txt/deep')} does not exist`],
     ['loop', `${at('loop')} cannot be reached: ELOOP`],
     [`${'x'.repeat(300)}`, 'cannot be reached: ENAMETOOLONG'],
   ])('%s is refused with a reason', (name, message) => {

@@ -74,6 +74,23 @@ describe('A command that defines or mints', () => {
   });
 });
 
+describe('A wrong definition or name', () => {
+  it.each([
+    ['seq', 'define', 'x', '--start', 'ten'],
+    ['seq', 'define', 'x', '--step', '0'],
+    ['seq', 'define', 'x', '--step', '9007199254740993'],
+    ['seq', 'define', 'x', '--min', '5', '--max', '1'],
+    ['seq', 'define', ''],
+    ['flake', '--namespace', ''],
+    ['flake', '-n', '0'],
+  ])('makes no file: %j', (...args) => {
+    const { status, stdout, stderr } = idsmith(...args, '--store', urlOf('unmade.db'));
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(/must be/);
+    expect(existsSync(at('unmade.db'))).toBe(false);
+  });
+});
+
 describe('The file of a store', () => {
   it.each([
     ['nowhere/ids.db', `the folder ${at('nowhere')} does not exist: make it, or correct the path`],

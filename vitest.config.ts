@@ -14,6 +14,7 @@ export default defineConfig({
       { find: /^idsmith\/connect$/, replacement: source('connect/index.ts') },
       { find: /^idsmith\/inspect$/, replacement: source('inspect/index.ts') },
       { find: /^idsmith\/public$/, replacement: source('public/index.ts') },
+      { find: /^idsmith\/schema$/, replacement: source('schema/index.ts') },
       { find: /^idsmith\/shard$/, replacement: source('shard/index.ts') },
       { find: /^idsmith\/shard\/ring$/, replacement: source('shard/ring/index.ts') },
       { find: /^idsmith\/testing$/, replacement: source('testing/index.ts') },

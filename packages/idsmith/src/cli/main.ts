@@ -9,6 +9,7 @@ import { leasesCommand } from './leases.js';
 import { localityCommand } from './locality.js';
 import { writeLines } from './output.js';
 import { planCommand } from './plan.js';
+import { publicCommand } from './public.js';
 import { reshardCommand } from './reshard.js';
 import { seqCommand } from './seq.js';
 import { type ExternalCommand, serverCommands } from './server-commands.js';
@@ -22,6 +23,7 @@ const COMMANDS: readonly (Command | ExternalCommand)[] = [
   inspectCommand,
   leasesCommand,
   planCommand,
+  publicCommand,
   ...serverCommands,
 ];
 

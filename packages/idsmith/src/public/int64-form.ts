@@ -1,6 +1,7 @@
 import { aesBlock } from '#cipher';
 import { asciiText } from '#runtime';
 import { readBase32, writeBase32 } from '../encoding/base32.js';
+import { MAX_INT64, readInt64 } from '../encoding/int64.js';
 import { InvalidIdError } from '../errors.js';
 import { show } from '../options.js';
 import type { BlockCipher } from '../runtime/cipher.js';
@@ -12,18 +13,14 @@ import type { Keyring } from './keys.js';
 // the id. The check is 0, or 1 for an id of 2^63 and more. A text that somebody makes up decrypts to a random block, whose
 // check is right once in 2^63 texts.
 
-const MIN = -(2n ** 63n);
-const MAX_SIGNED = 2n ** 63n - 1n;
-const MAX = 2n ** 64n - 1n;
-
 /**
  * Reads a whole number from −2^63 to 2^64 − 1, as a bigint or as decimal digits.
  *
  * @throws InvalidIdError for any other value
  */
-export function readInt64(id: unknown): bigint {
-  const value = typeof id === 'string' && /^(0|-?[1-9]\d{0,19})$/.test(id) ? BigInt(id) : id;
-  if (typeof value === 'bigint' && value >= MIN && value <= MAX) return value;
+export function requireInt64(id: unknown): bigint {
+  const value = readInt64(id);
+  if (value !== undefined) return value;
   const hint = typeof id === 'number' ? ': give a bigint, BigInt(id)' : '';
   throw new InvalidIdError(`${show(id)} is not a bigint or decimal text of 64 bits${hint}`);
 }
@@ -41,8 +38,8 @@ export function int64Form(prefix: string, { keys, current }: Keyring): Form<bigi
   return {
     length: LENGTHS.int64,
     seal(id) {
-      const value = readInt64(id);
-      view.setUint32(4, value > MAX_SIGNED ? 1 : 0);
+      const value = requireInt64(id);
+      view.setUint32(4, value > MAX_INT64 ? 1 : 0);
       view.setBigInt64(8, value);
       writeBase32(text, start.length, current, KEY_ID_BITS, encrypting.encrypt(plain));
       return asciiText(text, text.length);

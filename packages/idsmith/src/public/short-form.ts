@@ -4,7 +4,7 @@ import { InvalidIdError } from '../errors.js';
 import { show } from '../options.js';
 import { deriveKey } from './derive-key.js';
 import { type Form, LENGTHS } from './form.js';
-import { readInt64 } from './int64-form.js';
+import { requireInt64 } from './int64-form.js';
 import type { Keyring } from './keys.js';
 
 // The text is a number below 10 · 2^74 in base 62: the key id (0 to 9) times 2^74, plus 74 bits that FF1 has encrypted. These
@@ -29,7 +29,7 @@ export function shortForm(prefix: string, { keys, current }: Keyring): Form<bigi
   return {
     length: LENGTHS.short,
     seal(id) {
-      const value = readInt64(id);
+      const value = requireInt64(id);
       if (value >> 63n !== 0n)
         throw new InvalidIdError(`${show(id)} does not fit a short id, which holds 0 to 2^63 - 1`);
       const sealed = BigInt(current) * RANGE + fromDigits(cipherOf(current).encrypt(toDigits(value)));

@@ -17,6 +17,7 @@ export default defineConfig({
       { find: /^idsmith\/schema$/, replacement: source('schema/index.ts') },
       { find: /^idsmith\/shard$/, replacement: source('shard/index.ts') },
       { find: /^idsmith\/shard\/ring$/, replacement: source('shard/ring/index.ts') },
+      { find: /^idsmith\/shardjs$/, replacement: source('shardjs/index.ts') },
       { find: /^idsmith\/testing$/, replacement: source('testing/index.ts') },
       { find: /^#cipher$/, replacement: source('runtime/cipher-node.ts') },
       { find: /^#runtime$/, replacement: source('runtime/node.ts') },

@@ -1,36 +1,72 @@
 import { open, readFile } from 'node:fs/promises';
 import process from 'node:process';
-import { createInterface } from 'node:readline';
 import { InvalidOptionError } from '../errors.js';
 import { type PublicIds, publicIds } from '../public/index.js';
-import { type Command, type Given, readInteger, UsageError } from './command.js';
+import { readInteger } from './arguments.js';
+import { type CommandGroup, type Flags, type Given, UsageError } from './command.js';
+import { inputLines } from './input.js';
+import { jsonArray, type Lines } from './json-lines.js';
 
-export const publicCommand: Command = {
-  name: 'public',
-  usage: 'encode|decode [<id> …] --prefix ord --key-file FILE',
-  summary: 'Turn ids into public ids and back; without ids, one a line from standard input',
-  example: 'idsmith public encode 1703865194431643648 --prefix ord --key-file keys.txt',
-  flags: {
-    prefix: { type: 'string', value: 'PREFIX', help: 'the text before the underscore, for example ord' },
-    'key-file': { type: 'string', value: 'FILE', help: 'a key, or lines of a key id and a key' },
-    current: { type: 'string', value: 'ID', help: 'the key id that encodes, default the highest' },
-    of: { type: 'string', value: 'KIND', help: 'int64 (default) or uuid' },
-    short: { type: 'boolean', help: 'make 13 characters, which are easier to forge' },
-  },
-  async *run(given) {
-    const [verb, ...ids] = given.rest;
-    if (verb !== 'encode' && verb !== 'decode') throw new UsageError('public takes encode or decode');
-    const codec = await codecFrom(given);
-    for await (const id of ids.length > 0 ? ids : linesOfInput()) {
-      const result = verb === 'encode' ? codec.encode(id) : String(codec.decode(id));
-      yield given.on('json')
-        ? JSON.stringify(verb === 'encode' ? { id, public: result } : { public: id, id: result })
-        : result;
-    }
-  },
+const FLAGS: Flags = {
+  prefix: { type: 'string', value: 'PREFIX', help: 'the text before the underscore, for example ord' },
+  'key-file': { type: 'string', value: 'FILE', help: 'a key, or lines of a key id and a key' },
+  of: { type: 'string', value: 'KIND', help: 'int64 (default) or uuid' },
+  short: { type: 'boolean', help: 'texts of 13 characters, which are easier to forge' },
 };
 
-async function codecFrom(given: Given): Promise<PublicIds<string, 'int64' | 'uuid'>> {
+/** `idsmith public encode` and `idsmith public decode`. */
+export const publicCommands: CommandGroup = {
+  name: 'public',
+  summary: 'Turn ids into public ids and back',
+  commands: [
+    {
+      name: 'public encode',
+      usage: '[ID…] --prefix ord --key-file FILE',
+      summary: 'Make public ids of ids; without ids, of one a line on standard input',
+      example: 'idsmith public encode 1703865194431643648 --prefix ord --key-file keys.txt',
+      flags: {
+        ...FLAGS,
+        current: { type: 'string', value: 'ID', help: 'the key id that encodes, default the highest' },
+      },
+      operands: Number.POSITIVE_INFINITY,
+      run: (given) =>
+        lines(given, (codec, id) => {
+          const text = codec.encode(id);
+          return { line: text, json: { id, public: text } };
+        }),
+    },
+    {
+      name: 'public decode',
+      usage: '[TEXT…] --prefix ord --key-file FILE',
+      summary: 'Read the ids in public ids; without texts, in one a line on standard input',
+      example: 'idsmith public decode ord_0fmd13b3x7ktw6mj8150rkf0z3z --prefix ord --key-file keys.txt',
+      flags: FLAGS,
+      operands: Number.POSITIVE_INFINITY,
+      run: (given) =>
+        lines(given, (codec, text) => {
+          const id = String(codec.decode(text));
+          return { line: id, json: { public: text, id } };
+        }),
+    },
+  ],
+};
+
+type Codec = PublicIds<string, 'int64' | 'uuid'>;
+type Convert = (codec: Codec, id: string) => { line: string; json: object };
+
+function lines(given: Given, convert: Convert): Lines {
+  if (given.rest.length === 0 && process.stdin.isTTY)
+    throw new UsageError('public needs ids: name them, or pipe them in, one a line');
+  return given.on('json') ? jsonArray(results(given, convert, 'json')) : results(given, convert, 'line');
+}
+
+async function* results<Kind extends 'line' | 'json'>(given: Given, convert: Convert, kind: Kind) {
+  const codec = await codecFrom(given);
+  const ids = given.rest.length > 0 ? given.rest : inputLines(process.stdin, given.signal);
+  for await (const id of ids) yield convert(codec, id)[kind];
+}
+
+async function codecFrom(given: Given): Promise<Codec> {
   const prefix = required(given, 'prefix', 'ord');
   const file = required(given, 'key-file', 'keys.txt');
   const current = readInteger(given, 'current', 0, 127);
@@ -93,9 +129,4 @@ async function readPrivately(file: string): Promise<string> {
   } finally {
     await handle.close();
   }
-}
-
-async function* linesOfInput(): AsyncIterable<string> {
-  for await (const line of createInterface({ input: process.stdin }))
-    if (line.trim() !== '') yield line.trim();
 }

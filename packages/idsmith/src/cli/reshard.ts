@@ -3,7 +3,8 @@ import { IdError, StoreError } from '../errors.js';
 import { planReshard, type ReshardPair } from '../shard/reshard/plan/plan-reshard.js';
 import { reshard } from '../shard/reshard/reshard.js';
 import { ShardMap } from '../shard/shard-map.js';
-import { type Command, type Given, readInteger, UsageError } from './command.js';
+import { readInteger } from './arguments.js';
+import { type Command, type Given, Interrupted } from './command.js';
 import { readShardConfig } from './key.js';
 import { table } from './output.js';
 import { count, duration, ProgressDisplay } from './reshard-display.js';
@@ -14,15 +15,15 @@ export const reshardCommand: Command = {
   summary: 'Move sharded keys to other nodes while applications use them',
   example: 'idsmith reshard --from four.json --to six.json --dry-run',
   flags: {
-    from: { type: 'string', value: 'FILE', help: 'JSON with the old config' },
-    to: { type: 'string', value: 'FILE', help: 'JSON with the new config' },
+    from: { type: 'string', value: 'FILE', help: 'the old config: .json, .js, .cjs or .mjs' },
+    to: { type: 'string', value: 'FILE', help: 'the new config' },
     'dry-run': { type: 'boolean', help: 'count the keys that would move, and move nothing' },
     rate: { type: 'string', value: 'N', help: 'the largest number of keys to move in a second' },
     batch: { type: 'string', value: 'N', help: 'the largest number of keys in one script, default 500' },
     'all-keys': { type: 'boolean', help: 'also move keys that no map has minted, like session:42' },
   },
+  handlesSignals: true,
   async *run(given) {
-    if (given.rest.length > 0) throw new UsageError(`reshard takes no ${JSON.stringify(given.rest[0])}`);
     const [from, to] = [await readShardConfig(given, 'from'), await readShardConfig(given, 'to')];
     const maps = [new ShardMap(from), new ShardMap(to)] as const;
     try {
@@ -40,7 +41,7 @@ async function* plan([from, to]: Maps, given: Given): AsyncIterable<string> {
   if (given.on('json')) yield JSON.stringify(planned, undefined, 2);
   else {
     const { pairs, keys, bytes, stay, skipped } = planned;
-    yield* pairTable(pairs, keys, bytes);
+    yield* pairTable([from, to], pairs, keys, bytes);
     yield `${count(stay)} keys stay${skipped === 0 ? '' : `, ${count(skipped)} others are left alone`}`;
   }
 }
@@ -64,7 +65,7 @@ async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
     display.end();
     process.stderr.write(`idsmith: ${count(report.moved)} keys moved in ${duration(report.seconds)}\n`);
     if (given.on('json')) yield JSON.stringify(report, undefined, 2);
-    else yield* pairTable(report.pairs, report.moved, report.bytes);
+    else yield* pairTable([from, to], report.pairs, report.moved, report.bytes);
     for (const line of remarks(report)) process.stderr.write(`idsmith: ${line}\n`);
   } catch (error) {
     display.end();
@@ -99,7 +100,7 @@ function remarks({
 function withAdvice(error: unknown, signal: AbortSignal, moved: number): unknown {
   const advice = 'run the same command again to continue';
   if (signal.aborted && error === signal.reason)
-    return new StoreError(`stopped: ${count(moved)} keys were moved so far; ${advice}`);
+    return new Interrupted(`stopped: ${count(moved)} keys were moved so far; ${advice}`);
   if (error instanceof IdError && error.code === 'STORE')
     return new StoreError(`${error.message}; ${count(moved)} keys were moved so far: ${advice}`, {
       cause: error,
@@ -107,7 +108,14 @@ function withAdvice(error: unknown, signal: AbortSignal, moved: number): unknown
   return error;
 }
 
-function pairTable(pairs: readonly ReshardPair[], keys: number, bytes: number): string[] {
-  const rows = pairs.map((pair) => [pair.from, pair.to, count(pair.keys), count(pair.bytes)]);
+function pairTable([from, to]: Maps, pairs: readonly ReshardPair[], keys: number, bytes: number): string[] {
+  const place = (map: ShardMap, name: string) =>
+    `${name} (${map.nodes.find((node) => node.name === name)?.address})`;
+  const rows = pairs.map((pair) => [
+    place(from, pair.from),
+    place(to, pair.to),
+    count(pair.keys),
+    count(pair.bytes),
+  ]);
   return table(['from', 'to', 'keys', 'bytes'], [...rows, ['all', '', count(keys), count(bytes)]]);
 }

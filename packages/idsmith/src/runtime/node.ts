@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
+import { hostname, networkInterfaces } from 'node:os';
 import process, { emitWarning, env, pid, platform } from 'node:process';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 import { hexToBytes } from '../encoding/hex.js';
@@ -85,6 +85,11 @@ export function firstMac(interfaces: ReturnType<typeof networkInterfaces>): Uint
     }
   }
   return undefined;
+}
+
+/** Host and process id, for people; the process id alone if the runtime does not tell the host. */
+export function processLabel(): string {
+  return `${orNothing(hostname) ?? ''} ${pid}`.trim().slice(0, 255);
 }
 
 /** ASCII bytes as one flat string. */

@@ -31,6 +31,11 @@ export function processTicks(): ArrayBufferLike {
   return realm[TICKS];
 }
 
+/** Nothing: these runtimes tell neither the host nor the process. */
+export function processLabel(): string {
+  return '';
+}
+
 const decoder = new TextDecoder();
 
 /** ASCII bytes as one flat string. */

@@ -1,10 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { publicIds } from 'idsmith/public';
 import { afterAll, describe, expect, it } from 'vitest';
-import { bin, idsmith } from './run.ts';
+import { idsmith, idsmithIn } from './run.ts';
 
 const SECRET = '000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f';
 const OTHER = '2b7e151628aed2a6abf7158809cf4f3cef4359d8d580aa4f7f036d6f04fc6a94';
@@ -31,8 +30,8 @@ describe('idsmith public', () => {
   });
 
   it('reads ids from standard input', () => {
-    const args = [bin, 'public', 'encode', '--prefix', 'ord', '--key-file', one];
-    const { stdout } = spawnSync(process.execPath, args, { input: '1\n\n -2 \r\n3', encoding: 'utf8' });
+    const args = ['public', 'encode', '--prefix', 'ord', '--key-file', one];
+    const { stdout } = idsmithIn({ input: '1\n\n -2 \r\n3' }, ...args);
     expect(stdout).toBe([1n, -2n, 3n].map((id) => `${orders.encode(id)}\n`).join(''));
   });
 
@@ -54,13 +53,13 @@ describe('idsmith public', () => {
     expect(idsmith('public', 'decode', text, '--of', 'uuid', ...flags).lines).toEqual([id]);
     const [short = ''] = idsmith('public', 'encode', '5', '--short', ...flags).lines;
     expect(short).toMatch(/^usr_.{13}$/);
-    const [json = ''] = idsmith('public', 'decode', short, '--short', '--json', ...flags).lines;
-    expect(JSON.parse(json)).toEqual({ public: short, id: '5' });
+    const { stdout } = idsmith('public', 'decode', short, '--short', '--json', ...flags);
+    expect(JSON.parse(stdout)).toEqual([{ public: short, id: '5' }]);
+    expect(idsmith('public', 'encode', '-5', ...flags).status).toBe(0);
   });
 
   it.each<[string, string[], RegExp]>([
-    ['no verb', [], /encode or decode/],
-    ['another verb', ['sign'], /encode or decode/],
+    ['another verb', ['sign'], /public needs one of encode, decode, not "sign"/],
     ['no prefix', ['encode', '5', '--key-file', one], /--prefix is required/],
     ['no file', ['encode', '5', '--prefix', 'ord'], /--key-file is required/],
     [

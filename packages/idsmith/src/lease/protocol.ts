@@ -115,6 +115,38 @@ export function candidates(records: readonly LeaseRecord[], size: number, now: n
   return free.sort((a, b) => rank(a) - rank(b) || (rank(a) === 2 ? a.readyAt - b.readyAt : 0) || a.id - b.id);
 }
 
+/**
+ * Any node id that can be claimed now, each as likely as the others: for those who know that others claim at the same time.
+ *
+ * @param fraction a random number from 0 up to, not including, 1
+ * @returns `undefined` if there is none
+ */
+export function anyReady(
+  records: readonly LeaseRecord[],
+  size: number,
+  now: number,
+  fraction: number,
+): Candidate | undefined {
+  const floor = records.find(({ id }) => id === NAMESPACE_ID)?.fence ?? 0;
+  const known = records.filter(({ id }) => id >= 0 && id < size);
+  const used = known
+    .filter((record) => !isHeld(record, now))
+    .map((record) => ({ id: record.id, record, readyAt: Math.max(record.fence, floor) }))
+    .filter((candidate) => isReady(candidate, now));
+  const fresh = { record: undefined, readyAt: floor };
+  const freshCount = isReady({ id: 0, ...fresh }, now) ? size - known.length : 0;
+  const pick = Math.floor(fraction * (used.length + freshCount));
+  if (pick < used.length) return used[pick];
+  return freshCount === 0 ? undefined : { id: unusedId(known, pick - used.length), ...fresh };
+}
+
+/** The node id without a record that has `count` others below it. */
+function unusedId(known: readonly LeaseRecord[], count: number): number {
+  let id = count;
+  for (const used of known.map((record) => record.id).sort((a, b) => a - b)) if (used <= id) id++;
+  return id;
+}
+
 /** The beginning of a claim's window: never below the fence, and at most `maxSkew` before the store's time. */
 export function windowStart({ readyAt }: Candidate, now: number, maxSkew: number): number {
   return Math.max(readyAt, now - maxSkew);

@@ -6,6 +6,7 @@ import { type Claimed, claim, freeNode } from './claim.js';
 import { longestTtl, rememberLimit, requireTtl } from './limit.js';
 import { requireSameLayout } from './namespace-layout.js';
 import type { LeaseSettings } from './options.js';
+import { type Page, pageOf } from './pages.js';
 import type { LeaseRecord } from './port.js';
 import {
   anyReady,
@@ -20,7 +21,7 @@ import {
   undatedBirth,
 } from './protocol.js';
 import { freshOwner, randomFraction, randomName } from './random.js';
-import { list, storeTime, swap } from './store-calls.js';
+import { list, read, storeTime, swap } from './store-calls.js';
 
 /** The longest time that the date of a namespace may need to reach its store, ms. The store refuses dates that are too old. */
 const ON_THE_WAY = 1000;
@@ -39,9 +40,12 @@ export interface Acquired extends Claimed {
   readonly layout: string | undefined;
 }
 
-/** The records of a namespace, and the store's time. */
+/** The records of a namespace or of a page of it, and the store's time. */
 interface View {
   readonly records: LeaseRecord[];
+  /** The node ids that were looked at: from `first` to `end` − 1. */
+  readonly first: number;
+  readonly end: number;
   readonly now: number;
   /** This clock at the moment when the time was read, ms. */
   readonly readAt: number;
@@ -72,11 +76,22 @@ export async function acquire(
   let wasEmpty = false;
   let hasRivals = false;
   let before: View | undefined;
+  /** The pages seen in a row on which no node id was free. */
+  let pages = 0;
   for (let refusals = 0; ; ) {
     signal?.throwIfAborted();
-    const view = await unlessAborted(look(settings, hasRivals ? before : undefined), signal);
+    const page = pageOf(settings, pages, hasRivals, randomFraction(settings));
+    const view = await unlessAborted(
+      look(settings, page, hasRivals || pages > 0 ? before : undefined),
+      signal,
+    );
     before = view;
-    const { records, now } = view;
+    const { records, now, first, end } = view;
+    // Only the whole namespace tells that it is empty, or how new its newest record is.
+    if (page && (records.length === 0 || !isBelievable(settings, now, newestFence(records)))) {
+      pages = Number.POSITIVE_INFINITY;
+      continue;
+    }
     requireBelievable(settings, now, newestFence(records));
     wasEmpty ||= records.length === 0;
     const birth = records.find(({ id }) => id === NAMESPACE_ID);
@@ -86,8 +101,7 @@ export async function acquire(
       if (!(await swap(settings, ...preparation))) await pauseAfter(settings, ++refusals, background, signal);
       continue;
     }
-    const free = candidates(records, settings.size, now);
-    const [best] = free;
+    const [best] = candidates(records, end, now, first);
     if (best && isReady(best, now)) {
       for (const candidate of attempts(settings, best, view, hasRivals)) {
         const node = await claim(settings, owner, candidate, { now, birth, layout }, hasRivals);
@@ -98,14 +112,17 @@ export async function acquire(
         }
         hasRivals = true;
       }
+      pages = 0;
       await pauseAfter(settings, ++refusals, background, signal);
-    } else {
+    } else if (page) pages++;
+    else {
       const wait = best === undefined ? Number.POSITIVE_INFINITY : best.readyAt - now;
       waited += wait;
       const waitFor = longestWait(settings);
       if (waited > waitFor) throw exhausted(settings, best, waitFor);
       await pauseUnlessAborted(settings.timer, wait, background, signal);
       before = undefined;
+      pages = 0;
     }
   }
 }
@@ -116,27 +133,33 @@ export async function acquire(
  * Whoever has just lost a race lists again with the time at hand. A time that is too early does no harm to a claim: it only
  * takes node ids for held a little longer. It must not date a namespace.
  */
-async function look(settings: LeaseSettings, before: View | undefined): Promise<View> {
-  const records = await list(settings);
+async function look(
+  settings: LeaseSettings,
+  page: Page | undefined,
+  before: View | undefined,
+): Promise<View> {
+  const records = await (page ? read(settings, page) : list(settings));
+  const scope = page ? { first: page.first, end: page.first + page.count } : { first: 0, end: settings.size };
   const birth = records.find(({ id }) => id === NAMESPACE_ID);
   // Before anything can fail: the namespace may be gone by the next try.
   rememberLimit(settings, birth);
   const readAt = settings.clock.now();
   const isDated = settings.store.durable !== false || (birth !== undefined && !isUndated(birth));
   const age = readAt - (before?.readAt ?? Number.NaN);
-  if (before && isDated && age >= 0 && age <= TIME_LIFE * settings.ttl) return { ...before, records };
-  return { records, now: await storeTime(settings), readAt };
+  if (before && isDated && age >= 0 && age <= TIME_LIFE * settings.ttl)
+    return { ...before, ...scope, records };
+  return { ...scope, records, now: await storeTime(settings), readAt };
 }
 
 /** The node ids to try with one view: the best one and then any, or any one alone if rivals are known. */
 function* attempts(
   settings: LeaseSettings,
   best: Candidate,
-  { records, now }: View,
+  { records, now, first, end }: View,
   hasRivals: boolean,
 ): Iterable<Candidate> {
   if (!hasRivals) yield best;
-  const other = anyReady(records, settings.size, now, randomFraction(settings));
+  const other = anyReady(records, end, now, randomFraction(settings), first);
   if (other && (hasRivals || other.id !== best.id)) yield other;
 }
 
@@ -181,13 +204,18 @@ async function pauseAfter(
  *
  * @throws ClockError when the clock is ahead of every fence by more than `maxIdle`
  */
-export function requireBelievable({ store, maxIdle }: LeaseSettings, now: number, newest: number): void {
-  const isChecked = store.now !== undefined && store.hostClock !== true;
-  if (isChecked || !(now - newest > maxIdle) || newest === -Infinity) return;
+export function requireBelievable(settings: LeaseSettings, now: number, newest: number): void {
+  const { maxIdle } = settings;
+  if (isBelievable(settings, now, newest)) return;
   throw new ClockError(
     `this clock says ${dateText(now)}, and nothing in the namespace is later than ${dateText(newest)}: set the clock right, ` +
       `or raise maxIdle (${maxIdle} ms) if nobody has used the namespace since then`,
   );
+}
+
+function isBelievable({ store, maxIdle }: LeaseSettings, now: number, newest: number): boolean {
+  const isChecked = store.now !== undefined && store.hostClock !== true;
+  return isChecked || !(now - newest > maxIdle) || newest === -Infinity;
 }
 
 function dateText(ms: number): string {

@@ -10,7 +10,10 @@ import {
   released,
   windowStart,
 } from './protocol.js';
-import { list, swap } from './store-calls.js';
+import { read, swap } from './store-calls.js';
+
+/** A page without node ids: the records of the namespace itself are enough. */
+const NOTHING = { first: 0, count: 0 };
 
 /** A node id that was claimed. */
 export interface Claimed {
@@ -47,7 +50,7 @@ export async function claim(
   const node = { record, from: windowStart(candidate, now, settings.maxSkew) };
   const isLayoutOpen = settings.layout !== undefined && layout === undefined;
   // A store that can forget may have lost the namespace since the listing. Then the listing does not count.
-  const seen = birth || (isLayoutOpen && hasRivals) ? await list(settings) : undefined;
+  const seen = birth || (isLayoutOpen && hasRivals) ? await read(settings, NOTHING) : undefined;
   if (
     birth &&
     !sameRecord(
@@ -73,7 +76,7 @@ async function keepLayout(
   const given = settings.layout as string;
   let current = remembered;
   if (current === undefined && !(await swap(settings, undefined, layoutRecord(given))))
-    current = layoutOf(await list(settings));
+    current = layoutOf(await read(settings, NOTHING));
   try {
     if (current !== undefined) requireSameLayout(settings.namespace, current, given);
   } catch (error) {

@@ -97,16 +97,21 @@ export function isReady({ readyAt }: Candidate, now: number): boolean {
 const FRESH = 256;
 
 /**
- * The ids of 0 … `size` − 1 that nobody holds, best first. First come the ids that can be claimed now: those used before, then
+ * The ids from `first` to `size` − 1 that nobody holds, best first. First come the ids that can be claimed now: those used before, then
  * never-used ones, lowest first. Then come the ids that need a wait, soonest first. Empty only when all are held.
  */
-export function candidates(records: readonly LeaseRecord[], size: number, now: number): Candidate[] {
+export function candidates(
+  records: readonly LeaseRecord[],
+  size: number,
+  now: number,
+  first = 0,
+): Candidate[] {
   const known = new Set(records.map(({ id }) => id));
   const floor = records.find(({ id }) => id === NAMESPACE_ID)?.fence ?? 0;
   const free: Candidate[] = records
-    .filter((record) => record.id >= 0 && record.id < size && !isHeld(record, now))
+    .filter((record) => record.id >= first && record.id < size && !isHeld(record, now))
     .map((record) => ({ id: record.id, record, readyAt: Math.max(record.fence, floor) }));
-  for (let id = 0, fresh = 0; id < size && fresh < FRESH; id++) {
+  for (let id = first, fresh = 0; id < size && fresh < FRESH; id++) {
     if (known.has(id)) continue;
     free.push({ id, record: undefined, readyAt: floor });
     fresh++;
@@ -126,23 +131,24 @@ export function anyReady(
   size: number,
   now: number,
   fraction: number,
+  first = 0,
 ): Candidate | undefined {
   const floor = records.find(({ id }) => id === NAMESPACE_ID)?.fence ?? 0;
-  const known = records.filter(({ id }) => id >= 0 && id < size);
+  const known = records.filter(({ id }) => id >= first && id < size);
   const used = known
     .filter((record) => !isHeld(record, now))
     .map((record) => ({ id: record.id, record, readyAt: Math.max(record.fence, floor) }))
     .filter((candidate) => isReady(candidate, now));
   const fresh = { record: undefined, readyAt: floor };
-  const freshCount = isReady({ id: 0, ...fresh }, now) ? size - known.length : 0;
+  const freshCount = isReady({ id: 0, ...fresh }, now) ? size - first - known.length : 0;
   const pick = Math.floor(fraction * (used.length + freshCount));
   if (pick < used.length) return used[pick];
-  return freshCount === 0 ? undefined : { id: unusedId(known, pick - used.length), ...fresh };
+  return freshCount === 0 ? undefined : { id: unusedId(known, first + pick - used.length), ...fresh };
 }
 
-/** The node id without a record that has `count` others below it. */
-function unusedId(known: readonly LeaseRecord[], count: number): number {
-  let id = count;
+/** The node id without a record in the place of `id` when the ids of the known records are skipped. */
+function unusedId(known: readonly LeaseRecord[], place: number): number {
+  let id = place;
   for (const used of known.map((record) => record.id).sort((a, b) => a - b)) if (used <= id) id++;
   return id;
 }

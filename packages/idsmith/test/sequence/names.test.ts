@@ -1,4 +1,5 @@
 import {
+  acquireLease,
   InvalidOptionError,
   memoryStore,
   NoSuchSequenceError,
@@ -7,7 +8,6 @@ import {
 } from 'idsmith';
 import Libsql from 'libsql';
 import { describe, expect, it } from 'vitest';
-import { acquireLease } from '../../src/lease/lease.ts';
 import { sqliteStore } from '../../src/stores/sqlite/store.ts';
 
 const CONFUSING = [

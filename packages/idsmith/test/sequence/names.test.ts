@@ -1,5 +1,4 @@
 import {
-  acquireLease,
   InvalidOptionError,
   memoryStore,
   NoSuchSequenceError,
@@ -8,6 +7,7 @@ import {
 } from 'idsmith';
 import Libsql from 'libsql';
 import { describe, expect, it } from 'vitest';
+import { acquireLease } from '../../src/lease/acquire-lease.ts';
 import { sqliteStore } from '../../src/stores/sqlite/store.ts';
 
 const CONFUSING = [

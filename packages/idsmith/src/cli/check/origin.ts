@@ -19,7 +19,7 @@ const DECIMAL = /^-?\d{1,20}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** True if the text is a whole number of up to 64 bits: a flake or an id of a sequence. */
-export const isDecimal = (text: string) => DECIMAL.test(text);
+const isDecimal = (text: string) => DECIMAL.test(text);
 
 /**
  * The origin of an id; `undefined` for text that is not an id.

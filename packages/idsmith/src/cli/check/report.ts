@@ -104,7 +104,7 @@ function unreadableText({ unreadableCount, unreadable }: Survey): string {
 function orderText({ stepsBack, firstStepBack }: Survey): string {
   if (firstStepBack === undefined) return 'ascending';
   const { line, before } = firstStepBack;
-  return `${number(stepsBack)} steps back, the first at line ${line.number}: ${line.text} after ${before.text}`;
+  return `${counted(stepsBack, 'step')} back, the first at line ${line.number}: ${line.text} after ${before.text}`;
 }
 
 function nodeLines(survey: Survey): string[] {
@@ -112,7 +112,7 @@ function nodeLines(survey: Survey): string[] {
   const lines = sorted
     .slice(0, SHOWN)
     .map(({ node, ids, first, last }) =>
-      row('node', `${node}: ${number(ids)} ids, ${iso(first)} to ${iso(last)}`),
+      row('node', `${node}: ${counted(ids, 'id')}, ${iso(first)} to ${iso(last)}`),
     );
   const rest = sorted.length - SHOWN;
   const more = survey.isEveryNode ? number(rest) : `more than ${number(rest)}`;
@@ -159,6 +159,7 @@ function withIso(times: Readonly<Record<string, number>> | undefined): object | 
 }
 
 const row = (label: string, text: string) => `${padToWidth(label, 9)}${visible(text)}`.trimEnd();
+const counted = (count: number, noun: string) => `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
 const number = (value: number) => value.toLocaleString('en');
 const iso = (ms: number) => new Date(ms).toISOString();
 const spanText = (ms: number) => (ms < 1000 ? `${ms} ms` : duration(ms / 1000));

@@ -15,6 +15,7 @@ export default defineConfig({
       { find: /^idsmith\/inspect$/, replacement: source('inspect/index.ts') },
       { find: /^idsmith\/shard$/, replacement: source('shard/index.ts') },
       { find: /^idsmith\/shard\/ring$/, replacement: source('shard/ring/index.ts') },
+      { find: /^idsmith\/shardjs$/, replacement: source('shardjs/index.ts') },
       { find: /^idsmith\/testing$/, replacement: source('testing/index.ts') },
       { find: /^#runtime$/, replacement: source('runtime/node.ts') },
       { find: /^#services$/, replacement: here('test/services/index.ts') },

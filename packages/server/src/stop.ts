@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { drain } from './http/drain.js';
 import type { Services } from './services.js';
 
 /**
@@ -8,14 +9,12 @@ import type { Services } from './services.js';
  * @param app `undefined` if the start failed before the HTTP server was built
  */
 export async function stopServer(app: FastifyInstance | undefined, services: Services): Promise<void> {
-  const { settings, health, keyring, sequences, minter, keys, store, metrics, log } = services;
+  const { settings, health, keyring, connections, sequences, minter, keys, store, metrics, log } = services;
   health.isClosing = true;
   keyring.close();
   if (app !== undefined) {
-    // Connections that are still open after the grace period are cut.
-    const timer = setTimeout(() => app.server.closeAllConnections(), settings.grace);
+    await attempt('connections', () => drain(connections, settings.grace));
     await attempt('requests', () => app.close());
-    clearTimeout(timer);
   }
   await attempt('blocks', () => sequences.close());
   await attempt('leases', () => minter.close());

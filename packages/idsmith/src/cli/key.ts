@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { InvalidOptionError } from '../errors.js';
 import type { ShardConfig } from '../shard/config.js';
 import { ShardMap } from '../shard/shard-map.js';
 import { readCount } from './arguments.js';
 import { type Command, type Given, UsageError } from './command.js';
 import { idLines } from './json-lines.js';
+import { loadConfig } from './load-config.js';
 import { VERBOSE } from './store.js';
 
 /** The number of keys in one call of `genKeys`. */
@@ -18,7 +17,7 @@ export const keyCommand: Command = {
   flags: {
     count: { type: 'string', short: 'n', value: 'N', help: 'how many, default 1' },
     type: { type: 'string', value: 'TYPE', help: 'a name in keyTypes, or a number up to 3843' },
-    config: { type: 'string', value: 'FILE', help: 'JSON with shards, auth and options' },
+    config: { type: 'string', value: 'FILE', help: 'shards, auth and options: .json, .js, .cjs or .mjs' },
     verbose: VERBOSE,
   },
   run(given) {
@@ -51,15 +50,5 @@ function readType(type: string | undefined, { keyTypes }: ShardMap): string | nu
 export async function readShardConfig(given: Given, flag: string): Promise<ShardConfig> {
   const file = given.text(flag);
   if (file === undefined) throw new UsageError(`--${flag} is required, for example --${flag} shards.json`);
-  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw new InvalidOptionError(`--${flag} ${file} cannot be read: ${cause.code ?? cause.message}`, {
-      cause,
-    });
-  });
-  try {
-    return JSON.parse(text) as ShardConfig;
-  } catch {
-    // The parser's message quotes the file, which may hold a password.
-    throw new InvalidOptionError(`--${flag} ${file} is not JSON`);
-  }
+  return (await loadConfig(flag, file)) as ShardConfig;
 }

@@ -16,8 +16,8 @@ export const reshardCommand: Command = {
   summary: 'Move sharded keys to other nodes while applications use them',
   example: 'idsmith reshard --from four.json --to six.json --dry-run',
   flags: {
-    from: { type: 'string', value: 'FILE', help: 'JSON with the old config' },
-    to: { type: 'string', value: 'FILE', help: 'JSON with the new config' },
+    from: { type: 'string', value: 'FILE', help: 'the old config: .json, .js, .cjs or .mjs' },
+    to: { type: 'string', value: 'FILE', help: 'the new config' },
     'dry-run': { type: 'boolean', help: 'count the keys that would move, and move nothing' },
     rate: { type: 'string', value: 'N', help: 'the largest number of keys to move in a second' },
     batch: { type: 'string', value: 'N', help: 'the largest number of keys in one script, default 500' },
@@ -44,7 +44,7 @@ async function* plan([from, to]: Maps, given: Given): AsyncIterable<string> {
   if (given.on('json')) yield JSON.stringify(planned, undefined, 2);
   else {
     const { pairs, keys, bytes, stay, skipped } = planned;
-    yield* pairTable(pairs, keys, bytes);
+    yield* pairTable([from, to], pairs, keys, bytes);
     yield `${count(stay)} keys stay${skipped === 0 ? '' : `, ${count(skipped)} others are left alone`}`;
   }
 }
@@ -68,7 +68,7 @@ async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
     display.end();
     process.stderr.write(`idsmith: ${count(report.moved)} keys moved in ${duration(report.seconds)}\n`);
     if (given.on('json')) yield JSON.stringify(report, undefined, 2);
-    else yield* pairTable(report.pairs, report.moved, report.bytes);
+    else yield* pairTable([from, to], report.pairs, report.moved, report.bytes);
     for (const line of remarks(report)) process.stderr.write(`idsmith: ${line}\n`);
   } catch (error) {
     display.end();
@@ -111,7 +111,14 @@ function withAdvice(error: unknown, signal: AbortSignal, moved: number): unknown
   return error;
 }
 
-function pairTable(pairs: readonly ReshardPair[], keys: number, bytes: number): string[] {
-  const rows = pairs.map((pair) => [pair.from, pair.to, count(pair.keys), count(pair.bytes)]);
+function pairTable([from, to]: Maps, pairs: readonly ReshardPair[], keys: number, bytes: number): string[] {
+  const place = (map: ShardMap, name: string) =>
+    `${name} (${map.nodes.find((node) => node.name === name)?.address})`;
+  const rows = pairs.map((pair) => [
+    place(from, pair.from),
+    place(to, pair.to),
+    count(pair.keys),
+    count(pair.bytes),
+  ]);
   return table(['from', 'to', 'keys', 'bytes'], [...rows, ['all', '', count(keys), count(bytes)]]);
 }

@@ -8,7 +8,7 @@ import type { SequenceUse } from '../sequence/sequences.js';
 export interface ConnectOptions {
   /** Ends the attempt to connect. The promise then rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
-  /** The label of every lease that has none of its own: a text for people, such as host and process. Default empty. */
+  /** The label of every lease that has none of its own: a text for people. Default host and process id. */
   readonly label?: string;
 }
 
@@ -24,6 +24,8 @@ export interface LeasedLocalityOptions
 export interface SequenceOpening extends SequenceUse {
   /** Defines the sequence unless it exists, as `Sequences.ensure` does. */
   readonly define?: SequenceOptions;
+  /** Ends the wait. The promise then rejects with the reason of the signal. A definition under way may still be made. */
+  readonly signal?: AbortSignal;
 }
 
 /** The state of one lease. */

@@ -1,3 +1,4 @@
+import { processLabel } from '#runtime';
 import { type Clock, systemClock } from '../clock.js';
 import { refuse, requireInteger, requireKnown, requireMethod, show } from '../options.js';
 import { type RandomSource, systemRandom } from '../random.js';
@@ -18,7 +19,7 @@ export interface LeaseOptions {
   layout?: LeaseLayout;
   /** The length of a lease without renewal, ms. Default 30,000. */
   ttl?: number;
-  /** A text for people, such as host and process. Default empty. */
+  /** A text for people. Default host and process id, where the runtime tells them. */
   label?: string;
   /** Default the machine's clock. */
   clock?: Clock;
@@ -75,7 +76,12 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
   if (typeof store?.listLeases !== 'function' || typeof store.swapLease !== 'function') {
     refuse('store', 'a lease store', store);
   }
-  const { namespace, layout, label = '', reacquire = true } = requireKnown('options', options, KNOWN);
+  const {
+    namespace,
+    layout,
+    label = processLabel(),
+    reacquire = true,
+  } = requireKnown('options', options, KNOWN);
   requireNamespace(namespace);
   requireLabel(label);
   if (typeof reacquire !== 'boolean') refuse('reacquire', 'true or false', reacquire);

@@ -1,5 +1,6 @@
-import { InvalidOptionError } from '../errors.js';
+import { InvalidOptionError, SequenceExhaustedError } from '../errors.js';
 import { show } from '../options.js';
+import { report } from '../support/diagnostics.js';
 import { endOf, isBlock, partOf, withOrigin } from './block.js';
 import type { Block, BlockSource } from './port.js';
 import type { PrefetchPolicy } from './prefetch.js';
@@ -7,12 +8,21 @@ import type { PrefetchPolicy } from './prefetch.js';
 /** The longest distance from the first id of a run to its end. Offsets within a run then fit 32 bits. */
 const LONGEST_SPAN = 2 ** 30;
 
+/** The parts of a {@link Supply}. */
+export interface SupplySettings {
+  /** The name of the sequence. */
+  readonly name: string;
+  readonly source: BlockSource;
+  readonly policy: PrefetchPolicy;
+}
+
 /** The runs of ids at hand after the one that is being handed out. Fetches more. */
 export class Supply {
   readonly #name: string;
   readonly #source: BlockSource;
   readonly #policy: PrefetchPolicy;
   readonly #leftOfRun: () => number;
+  readonly #wanted: () => number;
   #runs: Block[] = [];
   /** The number of ids in `#runs`, kept up to date so that nobody has to sum them up. */
   #waiting = 0;
@@ -23,23 +33,23 @@ export class Supply {
   /** The number of all ids that were fetched, and the number of ids handed out when the last fetch began. */
   #fetched = 0;
   #handedOut = 0;
-  /** The number of ids that callers wait for. */
-  wanted = 0;
+  /** The error of the last fetch, if it failed. */
+  lastError: unknown;
 
-  /** @param leftOfRun gives the number of ids left in the run that is being handed out */
-  constructor(name: string, source: BlockSource, policy: PrefetchPolicy, leftOfRun: () => number) {
+  /**
+   * @param leftOfRun gives the number of ids left in the run that is being handed out
+   * @param wanted gives the number of ids that callers wait for
+   */
+  constructor({ name, source, policy }: SupplySettings, leftOfRun: () => number, wanted: () => number) {
     this.#name = name;
     this.#source = source;
     this.#policy = policy;
     this.#leftOfRun = leftOfRun;
+    this.#wanted = wanted;
   }
 
   get isFetching(): boolean {
     return this.#fetching !== undefined;
-  }
-
-  get isClosed(): boolean {
-    return this.#closed;
   }
 
   /** The number of all ids at hand; 0 after the supply is closed. */
@@ -75,7 +85,6 @@ export class Supply {
    * @throws the error of the source
    */
   fetch(): Promise<void> {
-    if (this.#closed) return Promise.reject(this.#closedError());
     this.#fetching ??= this.#load().finally(() => {
       this.#fetching = undefined;
     });
@@ -90,29 +99,59 @@ export class Supply {
   async #load(): Promise<void> {
     // Callers of the same moment are counted in.
     await undefined;
-    if (this.#closed) throw this.#closedError();
-    const blocks = this.#policy.blocksToFetch(this.left, this.wanted);
+    if (this.#closed) return;
+    const blocks = this.#policy.blocksToFetch(this.left, this.#wanted());
+    try {
+      await this.#allocate(blocks);
+      this.lastError = undefined;
+    } catch (error) {
+      this.lastError = error;
+      const event = error instanceof SequenceExhaustedError ? 'exhausted' : 'fetch-failed';
+      report('idsmith:sequence', () => ({ event, name: this.#name, blocks, error }));
+      throw error;
+    }
+  }
+
+  async #allocate(blocks: number): Promise<void> {
     const startedAt = performance.now();
     const handedOut = this.#fetched - this.left;
     const drops = this.#drops;
     const run = requireRun(this.#name, await this.#source.allocate(blocks));
-    if (drops !== this.#drops) return;
-    const report = { startedAt, endedAt: performance.now(), handedOut: handedOut - this.#handedOut, blocks };
-    this.#policy.fetched({ ...report, count: run.count });
-    this.#runs.push(run);
-    this.#waiting += run.count;
-    this.#fetched += run.count;
-    this.#handedOut = handedOut;
+    const endedAt = performance.now();
+    const { count } = run;
+    if (drops === this.#drops) {
+      this.#policy.fetched({ startedAt, endedAt, handedOut: handedOut - this.#handedOut, blocks, count });
+      this.#runs.push(run);
+      this.#waiting += count;
+      this.#fetched += count;
+      this.#handedOut = handedOut;
+    }
+    report('idsmith:sequence', () => ({
+      event: 'fetched',
+      name: this.#name,
+      blocks,
+      count,
+      duration: endedAt - startedAt,
+    }));
   }
 
+  /** Gives a tail back. If the store cannot be reached, or others have allocated since, the tail is a gap. */
   async #giveBack(tail: Block): Promise<boolean> {
-    return (await this.#source.giveBack?.(tail)) ?? false;
-  }
-
-  #closedError(): InvalidOptionError {
-    return new InvalidOptionError(
-      `sequence ${show(this.#name)} is closed: get it again with Sequences.get()`,
-    );
+    const { first, count } = tail;
+    try {
+      const returned = (await this.#source.giveBack?.(tail)) ?? false;
+      report('idsmith:sequence', () => ({ event: 'given-back', name: this.#name, first, count, returned }));
+      return returned;
+    } catch (error) {
+      report('idsmith:sequence', () => ({
+        event: 'give-back-failed',
+        name: this.#name,
+        first,
+        count,
+        error,
+      }));
+      return false;
+    }
   }
 
   /** Forgets the ids at hand, and those that are being fetched. They are never given back. */
@@ -125,14 +164,12 @@ export class Supply {
   /** Gives the unused ids back, including the end of the current run, as far as they are the last ones that the source gave. */
   async close(current: Block | undefined): Promise<void> {
     this.#closed = true;
+    const drops = this.#drops;
     await this.#fetching?.catch(() => {});
     const tails = joined(current ? [current, ...this.#runs] : this.#runs);
     this.#runs = [];
-    for (const tail of tails.reverse()) {
-      // If the store cannot be reached, or others have allocated since, the tail is a gap.
-      const isTaken = await this.#giveBack(tail).catch(() => false);
-      if (!isTaken) return;
-    }
+    this.#waiting = 0;
+    for (const tail of tails.reverse()) if (drops !== this.#drops || !(await this.#giveBack(tail))) return;
   }
 }
 

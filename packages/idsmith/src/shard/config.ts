@@ -1,7 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { refuse, requireInteger, requireKnown, show } from '../options.js';
-import { VARIANTS } from './keys/codec.js';
-import { MAX_WEIGHT } from './ring/hash-ring.js';
+import { CLUSTER, readShards, requireText, type ShardEntry, type ShardNode } from './shard-nodes.js';
 
 /**
  * A client of the package `ioredis` (the default) or `redis`. The commands have no types here, because neither package has to
@@ -10,28 +9,14 @@ import { MAX_WEIGHT } from './ring/hash-ring.js';
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type AnyClient = any;
 
-/** A Redis node of a map. */
-export interface ShardNode {
-  /** The name of the node in `shards`. */
-  readonly id: string;
-  /** The position among the nodes: the virtual shard whose milliseconds the node mints. */
-  readonly index: number;
-  /** `host:port`, the name of the node on the ring. */
-  readonly name: string;
-  readonly host: string;
-  readonly port: number;
-  readonly weight: number;
-}
-
-/** Port, host and weight. Port and weight may be numbers or text with digits. The default weight is 1. */
-export type ShardEntry = readonly [port: number | string, host: string, weight?: number | string];
-
 /** The login for all nodes. */
 export interface ShardAuth {
   /** For Redis 6 and later. Without a user, `password` is the one of `requirepass`. */
   readonly user?: string;
   /** Another name for `user`. */
   readonly username?: string;
+  /** Another name for `user`, as in configs of Shardjs. */
+  readonly userid?: string;
   readonly password?: string;
 }
 
@@ -86,7 +71,8 @@ export interface ShardSettings {
 
 const CONFIG_NAMES = ['shards', 'cluster', 'auth', 'options', 'createClient'];
 const OPTION_NAMES = ['seqname', 'epoch', 'keyTypes', 'specialKeys', 'subKeys', 'maxSkew', 'timeout'];
-const AUTH_NAMES = ['user', 'username', 'password'];
+const USER_NAMES = ['user', 'username', 'userid'];
+const AUTH_NAMES = [...USER_NAMES, 'password'];
 
 /**
  * The nodes of a config, checked.
@@ -126,61 +112,24 @@ export function readConfig(config: ShardConfig<unknown>): ShardSettings {
   };
 }
 
-const CLUSTER: ShardNode = { id: 'cluster', index: 0, name: 'cluster', host: '', port: 0, weight: 1 };
-
-function readShards(shards: object): ShardNode[] {
-  if (typeof shards !== 'object' || shards === null)
-    refuse('shards', 'an object of [port, host, weight]', shards);
-  const entries = Object.entries(shards);
-  if (entries.length < 1 || entries.length > VARIANTS)
-    refuse('shards', `1 to ${VARIANTS} nodes`, entries.length);
-  const nodes = entries.map(([id, entry], index) => readNode(id, entry, index));
-  const byName = new Map<string, ShardNode>();
-  for (const node of nodes) {
-    const twin = byName.get(node.name);
-    if (twin !== undefined)
-      throw new InvalidOptionError(
-        `shards.${node.id} has the address of shards.${twin.id}, ${node.name}: give every node its own address`,
-      );
-    byName.set(node.name, node);
-  }
-  return nodes;
-}
-
-function readNode(id: string, entry: unknown, index: number): ShardNode {
-  if (!Array.isArray(entry)) refuse(`shards.${id}`, '[port, host, weight]', entry);
-  if (entry.length > 3) refuse(`shards.${id}`, '[port, host, weight] and nothing more', entry);
-  const port = requireInteger(`the port of shards.${id}`, toNumber(entry[0]), 1, 65_535);
-  const host = requireText(`the host of shards.${id}`, entry[1]);
-  const weight = requireInteger(`the weight of shards.${id}`, toNumber(entry[2] ?? 1), 1, MAX_WEIGHT);
-  return { id, index, name: `${host}:${port}`, host, port, weight };
-}
-
-/** Turns text with digits into a number, because ports are text in Shardjs configs. Other values are kept. */
-function toNumber(value: unknown): unknown {
-  return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
-}
-
-function requireText(option: string, value: unknown): string {
-  if (typeof value === 'string' && value !== '' && !/[\s\0]/.test(value)) return value;
-  refuse(option, 'text without spaces', value);
-}
-
 function readAuth(auth: unknown): Pick<ShardSettings, 'user' | 'password'> {
   if (auth === undefined || auth === null) return { user: undefined, password: undefined };
   // The message does not show the wrong value, because the value may be the password.
   if (typeof auth !== 'object') throw new InvalidOptionError('auth must be an object with a password');
   requireKnown('auth', auth, AUTH_NAMES);
-  const { user, username, password } = auth as Record<string, unknown>;
-  const name = user ?? username;
-  for (const [option, value] of Object.entries({ user: name, password }))
+  const { password, ...given } = auth as Record<string, unknown>;
+  const users = USER_NAMES.filter((option) => given[option] !== undefined);
+  const [name] = users;
+  const user = name === undefined ? undefined : given[name];
+  for (const [option, value] of Object.entries({ [name ?? 'user']: user, password }))
     if (value !== undefined && (typeof value !== 'string' || value === ''))
       throw new InvalidOptionError(`auth.${option} must be text`);
-  if (user !== undefined && username !== undefined && user !== username)
-    throw new InvalidOptionError(
-      `auth.user is ${show(user)} and auth.username is ${show(username)}: give only one of them`,
-    );
-  if (name !== undefined && password === undefined)
-    throw new InvalidOptionError('auth.password is missing: auth.user needs one');
-  return { user: name as string | undefined, password: password as string | undefined };
+  for (const other of users.slice(1))
+    if (given[other] !== user)
+      throw new InvalidOptionError(
+        `auth.${name} is ${show(user)} and auth.${other} is ${show(given[other])}: give only one of them`,
+      );
+  if (user !== undefined && password === undefined)
+    throw new InvalidOptionError(`auth.password is missing: auth.${name} needs one`);
+  return { user: user as string | undefined, password: password as string | undefined };
 }

@@ -63,7 +63,9 @@ await describeWith(['redis'], 'idsmith reshard', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(lines[0]).toMatch(/^from +to +keys +bytes$/);
     const target = `127.0.0.1:${shards.servers[2]!.port}`;
-    expect(lines[1]).toMatch(new RegExp(`^127\\.0\\.0\\.1:\\d+ +${target} +[\\d,]+ +[\\d,]+$`));
+    expect(lines[1]).toMatch(
+      new RegExp(`^0 \\(127\\.0\\.0\\.1:\\d+\\) +2 \\(${target}\\) +[\\d,]+ +[\\d,]+$`),
+    );
     expect(lines.at(-2)).toMatch(new RegExp(`^all +${number(leaving)} +[\\d,]+$`));
     expect(lines.at(-1)).toBe(`${number(KEYS - leaving)} keys stay`);
     expect(JSON.parse(idsmith(...args('--dry-run', '--json')).stdout)).toMatchObject({

@@ -195,7 +195,7 @@ export class Minter {
     const { lead, skew, size } = this.#nodeSet;
     if (ms > lead + skew + size + 1000)
       throw new ClockError(
-        `node ${node.name}: its sequence is ${ms + lead} ms ahead of its clock: the clock went back. Set it right, or wait`,
+        `node ${node.address}: its sequence is ${ms + lead} ms ahead of its clock: the clock went back. Set it right, or wait`,
       );
     node.waitUntil = performance.now() + ms;
   }
@@ -256,8 +256,8 @@ export class Minter {
   }
 }
 
-function losesItsSequence({ name }: MintingNode): StoreError {
+function losesItsSequence({ address }: MintingNode): StoreError {
   return new StoreError(
-    `node ${name} loses its sequence again and again: set maxmemory-policy noeviction, and check who deletes the key`,
+    `node ${address} loses its sequence again and again: set maxmemory-policy noeviction, and check who deletes the key`,
   );
 }

@@ -30,8 +30,8 @@ export class MintingNode {
     this.sequence = sequence;
   }
 
-  get name(): string {
-    return this.sequence.node.name;
+  get address(): string {
+    return this.sequence.node.address;
   }
 
   /** The node did not answer the last question. Nobody knows which node set it mints for. */

@@ -1,8 +1,9 @@
 import { StoreError } from '../../errors.js';
 import { refuse } from '../../options.js';
 import { redisError } from '../../redis/error.js';
-import { loadPackage } from '../../support/load-package.js';
-import type { ShardNode, ShardSettings } from '../config.js';
+import { packageError } from '../../support/load-package.js';
+import type { ShardSettings } from '../config.js';
+import type { ShardNode } from '../shard-nodes.js';
 
 /** The part of the package `ioredis` that is used here. */
 interface Ioredis {
@@ -43,7 +44,11 @@ export class NodeClients<Client> {
   /** Loads `ioredis`, unless `createClient` makes the clients. */
   async load(): Promise<void> {
     if (this.#create !== undefined || this.#ioredis !== undefined) return;
-    this.#ioredis = (await loadPackage('ioredis', () => import('ioredis'))) as unknown as Ioredis;
+    try {
+      this.#ioredis = (await import('ioredis')) as unknown as Ioredis;
+    } catch (error) {
+      throw packageError('ioredis', error);
+    }
   }
 
   /**
@@ -52,7 +57,8 @@ export class NodeClients<Client> {
    * @throws StoreError when `ioredis` is needed and not installed, or the map is closed
    */
   of(node: ShardNode): Client {
-    if (this.#isClosed) throw new StoreError(`the map is closed: node ${node.name} has no client any more`);
+    if (this.#isClosed)
+      throw new StoreError(`the map is closed: node ${node.address} has no client any more`);
     const made = this.#made.get(node);
     if (made !== undefined) return made;
     const client = this.#create === undefined ? this.#connect(node) : this.#create(node);
@@ -82,7 +88,7 @@ export class NodeClients<Client> {
           const isReply = (error as ReplyError)?.command?.name === command.name;
           if (isReply || error instanceof StoreError) reject(error);
           // The reason why connecting failed says more than the message that there is no connection.
-          else reject(redisError(`node ${node.name}`, command.name, connectionError ?? error, password));
+          else reject(redisError(`node ${node.address}`, command.name, connectionError ?? error, password));
         };
         return super.sendCommand(command, ...more);
       }

@@ -2,7 +2,8 @@ import { type IdError, StoreError } from '../../errors.js';
 import { textClient } from '../../redis/client.js';
 import { redisError } from '../../redis/error.js';
 import { ScriptRunner } from '../../redis/script-runner.js';
-import type { ShardNode, ShardSettings } from '../config.js';
+import type { ShardSettings } from '../config.js';
+import type { ShardNode } from '../shard-nodes.js';
 import type { NodeClients } from './clients.js';
 
 /** Runs scripts on the sequence of one node. Errors name the node. */
@@ -47,6 +48,6 @@ export class NodeScriptRunner {
   errorOf(operation: string, error: unknown): IdError {
     // The error of a command names the command. The error of its operation says more.
     const reason = error instanceof StoreError && error.cause instanceof Error ? error.cause : error;
-    return redisError(`node ${this.node.name}`, operation, reason, this.#settings.password);
+    return redisError(`node ${this.node.address}`, operation, reason, this.#settings.password);
   }
 }

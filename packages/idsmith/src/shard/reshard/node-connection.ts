@@ -1,8 +1,8 @@
 import { IdError } from '../../errors.js';
 import { type BinaryClient, binaryClient, type CommandPart } from '../../redis/client.js';
 import { ScriptRunner } from '../../redis/script-runner.js';
-import type { ShardNode } from '../config.js';
 import type { ShardMap } from '../shard-map.js';
+import type { ShardNode } from '../shard-nodes.js';
 
 /** The longest time that a node may take to answer one command, ms. A large value takes long. */
 const TIMEOUT = 30_000;
@@ -18,8 +18,9 @@ export class NodeConnection {
     this.node = node;
   }
 
+  /** The address, which tells the servers of two configs apart. The names in `shards` may differ. */
   get name(): string {
-    return this.node.name;
+    return this.node.address;
   }
 
   /**

@@ -1,5 +1,6 @@
 import { sequenceStore } from '../../sequence/rows.js';
-import type { Store } from '../store.js';
+import { makeStore } from '../make-store.js';
+import type { DisposableStore } from '../store.js';
 import { memoryLeases } from './leases.js';
 import { memoryRows } from './sequences.js';
 
@@ -7,11 +8,6 @@ import { memoryRows } from './sequences.js';
  * A store in the memory of this process, for tests and for programs that run once. The store counts as durable: it lasts as
  * long as the generators that use it.
  */
-export function memoryStore(): Store {
-  return {
-    ...memoryLeases(),
-    ...sequenceStore(memoryRows()),
-    durable: true,
-    async close() {},
-  };
+export function memoryStore(): DisposableStore {
+  return makeStore('memory', { ...memoryLeases(), ...sequenceStore(memoryRows()), durable: true });
 }

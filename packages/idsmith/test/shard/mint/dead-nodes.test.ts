@@ -38,7 +38,7 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     await shards.servers[2]!.kill();
     const refused = await map.genKey().catch((error) => error);
     expect(refused).toBeInstanceOf(StoreError);
-    expect(refused.message).toContain(`node ${map.nodes[2]!.name} does not answer`);
+    expect(refused.message).toContain(`node ${map.nodes[2]!.address} does not answer`);
     await shards.servers[2]!.restart();
     await vi.waitFor(() => map.genKey(), { timeout: 10_000 });
   });
@@ -57,7 +57,7 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     await expect.poll(minters).toEqual([0, 2, 3]);
     expect(failures[0]!.node).toBe(dead);
     expect(failures[0]!.error).toBeInstanceOf(StoreError);
-    expect(failures[0]!.error.message).toMatch(new RegExp(`^node ${dead.name}: minting keys failed: .`));
+    expect(failures[0]!.error.message).toMatch(new RegExp(`^node ${dead.address}: minting keys failed: .`));
     // A process that starts now mints on the others, too.
     const other = new ShardMap(shards.config);
     keys.push(...(await other.genKeys('user', 1000)), ...(await other.genKeys('user', 1000)));
@@ -88,7 +88,7 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     await shards.servers[0]!.kill();
     await expect(map.getClient(key).get(key)).rejects.toBeInstanceOf(StoreError);
     await expect(map.getClient(key).get(key)).rejects.toThrow(
-      `node ${map.nodes[0]!.name}: get failed: connect`,
+      `node ${map.nodes[0]!.address}: get failed: connect`,
     );
     await shards.servers[0]!.restart();
     const live = keyOn(map.nodes[1]!.name);
@@ -105,7 +105,7 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     await Promise.all(shards.servers.map((server) => server.kill()));
     const refused = await map.genKey().catch((error) => error);
     expect(refused).toBeInstanceOf(StoreError);
-    for (const { name } of map.nodes) expect(refused.message).toContain(`node ${name}: `);
+    for (const { address } of map.nodes) expect(refused.message).toContain(`node ${address}: `);
     await Promise.all(shards.servers.map((server) => server.restart()));
     await vi.waitFor(() => map.genKey(), 20_000);
   });

@@ -9,8 +9,9 @@ import { scanKeys } from './scan-keys.js';
 
 /** The keys that go from one node to another. */
 export interface ReshardPair {
-  /** The names of the two nodes. */
+  /** The name of the old owner in `shards` of the old config. */
   readonly from: string;
+  /** The name of the new owner in `shards` of the new config. */
   readonly to: string;
   readonly keys: number;
   readonly bytes: number;
@@ -56,8 +57,8 @@ export async function planReshard(
     [...context.sources.values()].map((node) => countKeys(node, placement, signal)),
   );
   const pairs = counts.flatMap(({ to }, i) =>
-    context.to.nodes.flatMap(({ name }): ReshardPair[] => {
-      const pair = to.get(name);
+    context.to.nodes.flatMap(({ name, address }): ReshardPair[] => {
+      const pair = to.get(address);
       return pair === undefined ? [] : [{ from: context.from.nodes[i]!.name, to: name, ...pair }];
     }),
   );

@@ -27,26 +27,37 @@ export interface Repeats {
   readonly isComplete: boolean;
 }
 
+/** Settings for tests. */
+interface RepeatOptions {
+  readonly idsPerPass?: number;
+  /** A whole number from 1 to 2^53 − 1 for a text. */
+  readonly hash?: (text: string) => number;
+}
+
 /**
  * Finds every id that is in the file more than once, exactly. The first passes remember 53 bits of each id, and find the ids that may be
  * repeated. The last pass compares those by their text.
  *
  * @param ids the number of ids in the file
  */
-export async function findRepeats(file: IdFile, ids: number, idsPerPass = IDS_PER_PASS): Promise<Repeats> {
+export async function findRepeats(
+  file: IdFile,
+  ids: number,
+  { idsPerPass = IDS_PER_PASS, hash: hashOfText = hashOf }: RepeatOptions = {},
+): Promise<Repeats> {
   const passes = Math.max(1, Math.ceil(ids / idsPerPass));
   const suspects = new Set<number>();
   for (let pass = 0; pass < passes; pass++) {
     const seen = new HashSet(Math.ceil(ids / passes));
     await forEachId(file, (_line, text) => {
-      const hash = hashOf(text);
+      const hash = hashOfText(text);
       if (hash % passes === pass && !seen.add(hash) && suspects.size <= MOST_REPEATED) suspects.add(hash);
     });
   }
   if (suspects.size === 0) return { list: [], isComplete: true };
   const found = new Map<string, Repeat>();
   await forEachId(file, (line, text) => {
-    if (!suspects.has(hashOf(text))) return;
+    if (!suspects.has(hashOfText(text))) return;
     const repeat = found.get(text) ?? { id: line.text, count: 0, lines: [] };
     repeat.count++;
     if (repeat.lines.length < MOST_LINES) repeat.lines.push(line.number);

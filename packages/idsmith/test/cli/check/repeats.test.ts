@@ -15,7 +15,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const never = new AbortController().signal;
 
 describe('The repeats of a file', () => {
-  it('are those that a map finds, in any number of passes', async () => {
+  it.each([
+    ['with its hash', hashOf],
+    ['with a hash that many ids share', (text: string) => text.length],
+  ])('are those that a map finds, in any number of passes, %s', async (_, hash) => {
     const path = join(folder, 'ids.txt');
     await fc.assert(
       fc.asyncProperty(
@@ -29,7 +32,7 @@ describe('The repeats of a file', () => {
             .filter(([, lines]) => lines.length > 1)
             .map(([id, lines]) => ({ id, count: lines.length, lines: lines.slice(0, 20) }));
           const file = await IdFile.open(path, never);
-          const { list, isComplete } = await findRepeats(file, ids.length, idsPerPass);
+          const { list, isComplete } = await findRepeats(file, ids.length, { idsPerPass, hash });
           expect(isComplete).toBe(true);
           expect(list).toEqual(expected);
         },

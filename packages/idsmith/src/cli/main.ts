@@ -16,6 +16,7 @@ import { leasesCommand } from './leases.js';
 import { localityCommand } from './locality.js';
 import { writeLines } from './output.js';
 import { planCommand } from './plan.js';
+import { publicCommands } from './public.js';
 import { reshardCommand } from './reshard.js';
 import { seqCommands } from './seq.js';
 import { type ExternalCommand, serverCommands } from './server-commands.js';
@@ -32,6 +33,7 @@ const COMMANDS: readonly (Command | CommandGroup | ExternalCommand)[] = [
   checkCommand,
   leasesCommand,
   planCommand,
+  publicCommands,
   ...serverCommands,
 ];
 

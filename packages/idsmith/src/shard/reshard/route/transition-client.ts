@@ -96,13 +96,13 @@ function moduleOf(module: object, call: (method: string, args: readonly unknown[
 }
 
 /** Calls the method at the end of a path, like `['json', 'get']`. */
-export function callPath(client: object, path: readonly string[], args: readonly unknown[]): unknown {
+function callPath(client: object, path: readonly string[], args: readonly unknown[]): unknown {
   const owner = path.slice(0, -1).reduce((object, name) => Reflect.get(object, name) as object, client);
   return (owner as Record<string, Method>)[path.at(-1) as string]?.(...args);
 }
 
 /** Calls `send` with the arguments. A callback among them also gets the error if the command could not be sent. */
-export function callWith(args: readonly unknown[], send: (args: readonly unknown[]) => unknown): unknown {
+function callWith(args: readonly unknown[], send: (args: readonly unknown[]) => unknown): unknown {
   const callback = args.at(-1);
   if (typeof callback !== 'function') return send(args);
   let isCalled = false;

@@ -55,6 +55,7 @@ export type { Prefetch } from './sequence/prefetch.js';
 export type { Sequence } from './sequence/sequence.js';
 export { type SequenceStores, Sequences, type SequenceUse } from './sequence/sequences.js';
 export type { SequenceStatus } from './sequence/status.js';
+export type { SequenceTime } from './sequence/surplus.js';
 export type { SequenceWait } from './sequence/wait.js';
 export { type GaplessTransaction, gapless } from './stores/gapless.js';
 export { memoryStore } from './stores/memory/store.js';

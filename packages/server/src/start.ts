@@ -60,7 +60,11 @@ export async function startServer(
   try {
     await prepare(services);
     const routes = allRoutes({ ...services, version: version() }, assets);
-    app = buildApp(routes, { ...services, assets, guard: (route) => guardOf(route, keyring) });
+    app = buildApp(routes, {
+      ...services,
+      assets,
+      guard: (route) => guardOf(route, keyring, settings.origin),
+    });
     const url = await listen(app, settings);
     log.info('listening', { url, tokens: keyring.isRequired });
     let closed: Promise<void> | undefined;

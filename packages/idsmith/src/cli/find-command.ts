@@ -27,7 +27,7 @@ export function findInGroup(group: CommandGroup, args: readonly string[]): Found
 }
 
 /** The end of a message about an unknown word: the word, and the nearest known one. */
-export function insteadOf(word: string | undefined, known: readonly string[]): string {
+function insteadOf(word: string | undefined, known: readonly string[]): string {
   if (word === undefined) return '';
   const nearest = nearestName(word, known);
   return `, not ${JSON.stringify(word)}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;

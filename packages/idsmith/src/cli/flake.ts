@@ -2,6 +2,7 @@ import { FlakeGenerator } from '../flake/generator.js';
 import type { Layout } from '../flake/layout.js';
 import { layouts } from '../flake/layouts.js';
 import { acquireLease } from '../lease/acquire-lease.js';
+import { requireNamespace } from '../lease/namespace.js';
 import { requireChoice, show } from '../options.js';
 import { readCount, readInteger } from './arguments.js';
 import { type Command, type Given, UsageError } from './command.js';
@@ -54,6 +55,7 @@ function fixed(given: Given, layout: Layout, count: number): AsyncIterable<strin
 async function* leased(given: Given, name: keyof typeof layouts, count: number): AsyncIterable<string> {
   const layout = layouts[name];
   const namespace = given.text('namespace') ?? name;
+  requireNamespace(namespace);
   const { activity, signal } = given;
   yield* withStore(given, true, async function* (store) {
     const timer = tellingTimer(activity, store, namespace);

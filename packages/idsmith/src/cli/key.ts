@@ -4,6 +4,7 @@ import { readCount } from './arguments.js';
 import { type Command, type Given, UsageError } from './command.js';
 import { idLines } from './json-lines.js';
 import { loadConfig } from './load-config.js';
+import { VERBOSE } from './store.js';
 
 /** The number of keys in one call of `genKeys`. */
 const BATCH = 10_000;
@@ -17,6 +18,7 @@ export const keyCommand: Command = {
     count: { type: 'string', short: 'n', value: 'N', help: 'how many, default 1' },
     type: { type: 'string', value: 'TYPE', help: 'a name in keyTypes, or a number up to 3843' },
     config: { type: 'string', value: 'FILE', help: 'shards, auth and options: .json, .js, .cjs or .mjs' },
+    verbose: VERBOSE,
   },
   run(given) {
     return idLines(given, mint(given, readCount(given, 1)));
@@ -26,6 +28,7 @@ export const keyCommand: Command = {
 async function* mint(given: Given, count: number): AsyncIterable<string> {
   const map = new ShardMap(await readShardConfig(given, 'config'));
   const type = readType(given.text('type'), map);
+  given.activity.wait(`waiting for the nodes in ${given.text('config')}`);
   try {
     for (let left = count; left > 0; left -= BATCH) yield* await map.genKeys(type, Math.min(left, BATCH));
   } finally {

@@ -1,3 +1,4 @@
+import { requireNamespace } from '../lease/namespace.js';
 import type { LeaseRecord } from '../lease/port.js';
 import { digestOf } from '../stores/http/owners.js';
 import { type Command, UsageError } from './command.js';
@@ -17,6 +18,7 @@ export const leasesCommand: Command = {
   run(given) {
     const namespace = given.text('namespace');
     if (namespace === undefined) throw new UsageError('leases needs --namespace');
+    requireNamespace(namespace);
     return withStore(given, false, async function* (store) {
       const now = (await store.now?.()) ?? Date.now();
       const records = (await store.listLeases(namespace))

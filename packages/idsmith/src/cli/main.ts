@@ -19,6 +19,7 @@ import { publicCommands } from './public.js';
 import { reshardCommand } from './reshard.js';
 import { seqCommands } from './seq.js';
 import { type ExternalCommand, serverCommands } from './server-commands.js';
+import { muteSqliteWarning } from './sqlite-warning.js';
 import { jsonText } from './visible.js';
 
 const COMMANDS: readonly (Command | CommandGroup | ExternalCommand)[] = [
@@ -39,6 +40,7 @@ const STOPPING = 'stopping: the command releases what it has taken. Ctrl-C again
 /** True if the command has printed something. Then its JSON is complete, or an `UnfinishedJson` completes it. */
 let hasOutput = false;
 
+muteSqliteWarning();
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(words: readonly string[]): Promise<number> {

@@ -8,6 +8,7 @@ import { type Command, type Given, Interrupted } from './command.js';
 import { readShardConfig } from './key.js';
 import { table } from './output.js';
 import { count, duration, ProgressDisplay } from './reshard-display.js';
+import { VERBOSE } from './store.js';
 
 export const reshardCommand: Command = {
   name: 'reshard',
@@ -20,6 +21,7 @@ export const reshardCommand: Command = {
     'dry-run': { type: 'boolean', help: 'count the keys that would move, and move nothing' },
     rate: { type: 'string', value: 'N', help: 'the largest number of keys to move in a second' },
     batch: { type: 'string', value: 'N', help: 'the largest number of keys in one script, default 500' },
+    verbose: VERBOSE,
     'all-keys': { type: 'boolean', help: 'also move keys that no map has minted, like session:42' },
   },
   handlesSignals: true,
@@ -37,6 +39,7 @@ export const reshardCommand: Command = {
 type Maps = readonly [from: ShardMap, to: ShardMap];
 
 async function* plan([from, to]: Maps, given: Given): AsyncIterable<string> {
+  given.activity.wait('counting keys');
   const planned = await planReshard(from, to, { allKeys: given.on('all-keys') });
   if (given.on('json')) yield JSON.stringify(planned, undefined, 2);
   else {

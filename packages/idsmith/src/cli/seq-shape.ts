@@ -30,17 +30,24 @@ export const ALTER_FLAGS: Flags = {
 export function readShape(given: Given): SequenceOptions & SequenceChanges {
   if (given.on('cycle') && given.on('no-cycle'))
     throw new UsageError('seq alter takes --cycle or --no-cycle, not both');
-  const step = readId(given, 'step');
   const shape = {
     start: readId(given, 'start'),
     next: readId(given, 'next'),
     blockSize: readInteger(given, 'block-size', 1, 2 ** 31 - 1),
-    step: step === undefined ? undefined : Number(step),
+    step: readStep(given),
     min: readId(given, 'min'),
     max: readId(given, 'max'),
     cycle: given.on('cycle') ? true : given.on('no-cycle') ? false : undefined,
   };
   return Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined));
+}
+
+/** The step as a number, which must be exact. */
+function readStep(given: Given): number | undefined {
+  const step = readId(given, 'step');
+  if (step === undefined || Number.isSafeInteger(Number(step)))
+    return step === undefined ? step : Number(step);
+  refuse('--step', 'a whole number within ±(2^53 − 1), not 0', given.text('step'));
 }
 
 function readId(given: Given, flag: string): bigint | undefined {

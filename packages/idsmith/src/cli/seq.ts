@@ -1,5 +1,6 @@
 import type { SequenceInfo } from '../sequence/port.js';
 import { Sequences } from '../sequence/sequences.js';
+import { memoryStore } from '../stores/memory/store.js';
 import { readCount } from './arguments.js';
 import { type Command, type CommandGroup, type Flags, type Given, UsageError } from './command.js';
 import { idLines } from './json-lines.js';
@@ -109,8 +110,12 @@ function commandOf({ word, usage, isNamed, creates, flags, run, ...action }: Act
       if (word === 'next') readCount(given, 1);
       if (word === 'alter' && Object.keys(readShape(given)).length === 0)
         throw new UsageError('seq alter needs a flag that changes the sequence, for example --block-size');
-      const lines = withStore(given, creates, (store) => run(new Sequences(store), sequence, given));
-      return word === 'next' ? idLines(given, lines) : lines;
+      const lines = async function* () {
+        // A wrong definition makes no file.
+        if (word === 'define') await new Sequences(memoryStore()).define(sequence, readShape(given));
+        yield* withStore(given, creates, (store) => run(new Sequences(store), sequence, given));
+      };
+      return word === 'next' ? idLines(given, lines()) : lines();
     },
   };
 }

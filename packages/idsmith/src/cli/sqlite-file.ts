@@ -54,7 +54,10 @@ function statOf(path: string, fail: Fail): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    return fail(`${path} cannot be reached: ${(error as NodeJS.ErrnoException).code}`, error);
+    const { code } = error as NodeJS.ErrnoException;
+    // A file in the place of a folder. Later versions of Node take that for a missing entry.
+    if (code === 'ENOTDIR') return undefined;
+    return fail(`${path} cannot be reached: ${code}`, error);
   }
 }
 
@@ -62,6 +65,7 @@ function statOf(path: string, fail: Fail): Stats | undefined {
 function requireFolder(folder: string, fail: Fail): void {
   const found = statOf(folder, fail);
   if (found === undefined) fail(`the folder ${folder} does not exist: make it, or correct the path`);
+  if (!found?.isDirectory()) fail(`${folder} is not a folder`);
   if (!may(folder, constants.W_OK | constants.X_OK)) fail(`this user may not write in the folder ${folder}`);
 }
 

@@ -89,11 +89,11 @@ export class Ids {
   /** The state of leases and sequences, for a readiness probe. Asks nobody, and works after `close()`. */
   status(): IdsStatus {
     const leases = [...this.#flakes.status(), ...this.#localities.status()];
-    const isOpening = this.#flakes.isOpening || this.#localities.isOpening;
+    const isLacking = this.#flakes.isLacking || this.#localities.isLacking;
     return {
-      ready: !this.#closing && !isOpening && leases.every(({ state }) => state === 'active'),
+      ready: !this.#closing && !isLacking && leases.every(({ state }) => state === 'active'),
       leases,
-      sequences: this.sequences.openNames.map((name) => ({ name })),
+      sequences: this.sequences.status(),
       ...(this.#lastError !== undefined && { lastError: this.#lastError }),
     };
   }

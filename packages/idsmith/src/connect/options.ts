@@ -3,6 +3,7 @@ import type { LeaseOptions } from '../lease/options.js';
 import type { LocalityOptions } from '../locality/options.js';
 import type { SequenceOptions } from '../sequence/port.js';
 import type { SequenceUse } from '../sequence/sequences.js';
+import type { SequenceStatus } from '../sequence/status.js';
 
 /** Options of `connect`. */
 export interface ConnectOptions {
@@ -43,11 +44,14 @@ export interface LeaseStatus {
 
 /** The state of everything that an `Ids` has handed out. */
 export interface IdsStatus {
-  /** True when every lease is active, none is being acquired, and nothing is closed. */
+  /**
+   * True when every lease that was asked for is there and active, and nothing is closed. Sequences do not count: only a call for an
+   * id fetches again after a failure, and a process that is not ready gets no calls.
+   */
   readonly ready: boolean;
   readonly leases: readonly LeaseStatus[];
-  /** The sequences that are open. */
-  readonly sequences: readonly { readonly name: string }[];
+  /** The supply of every sequence that is open. */
+  readonly sequences: readonly SequenceStatus[];
   /** The last error of an acquisition, a renewal or a replacement. It stays after a recovery. */
   readonly lastError?: unknown;
 }

@@ -62,12 +62,13 @@ export class FlakeGenerator {
   constructor(options: FlakeOptions | { clock?: Clock }, handle?: SharedFlake) {
     requireKnown('options', options, handle ? ['clock'] : OPTIONS);
     const given = (handle ?? options) as FlakeOptions;
+    const { maxBackward = 10_000 } = given;
     this.#layout = handle ? defineLayout(handle.layout) : layoutOf(options as FlakeOptions);
     this.#clock = requireMethod('clock', 'now', options.clock, systemClock);
     this.#rules = {
       onFull: requireChoice('onFull', given.onFull, ['wait', 'borrow']),
       onClockBack: requireChoice('onClockBack', given.onClockBack, ['hold', 'throw']),
-      maxBackward: requireInteger('maxBackward', given.maxBackward ?? 10_000, 0, YEAR),
+      maxBackward: requireInteger('maxBackward', maxBackward, 0, YEAR),
     };
     const { shift, bits } = this.#layout.fields.sequence;
     this.#maxSequence = this.#layout.max('sequence');

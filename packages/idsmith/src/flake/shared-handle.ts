@@ -40,5 +40,6 @@ export function handleOf(
 export function requireHandle(handle: SharedFlake): SharedFlake {
   if (!isA('SharedArrayBuffer', handle?.state) || handle.state.byteLength !== SHARED_BYTES)
     refuse('handle', 'a handle from share()', handle);
+  if (handle.turns !== undefined) requireKnown('handle.turns', handle.turns, ['memory', 'slot', 'group']);
   return requireKnown('handle', handle, HANDLE_NAMES);
 }

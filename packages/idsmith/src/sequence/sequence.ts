@@ -5,11 +5,14 @@ import { endOf, partOf } from './block.js';
 import type { Block } from './port.js';
 import type { SequenceStatus } from './status.js';
 import { Supply, type SupplySettings } from './supply.js';
-import { eventLoopTurn, type SequenceWait, signalOf } from './wait.js';
+import { type SequenceWait, signalOf } from './wait.js';
 import { Waiters } from './waiters.js';
 
 /** The most ids of one `batch`. */
 const MAX_BATCH = 2 ** 24;
+
+/** The most ids that are handed out between two stops while a fetch is under way. */
+const NEAR = 1024;
 
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -38,21 +41,24 @@ export class Sequence {
   readonly #supply: Supply;
   readonly #onClose: () => void;
   #closing: Promise<void> | undefined;
-  /** While callers wait, the ids at hand are theirs, and `#stop` is `#at`. */
-  readonly #waiters = new Waiters();
-  /** True while ids are drawn for those who wait. */
-  #isServing = false;
-  /** True while a fetch is under way that those who wait need. */
-  #isFilling = false;
+  readonly #waiters = new Waiters({
+    left: () => this.#supply.left,
+    fetch: () => this.#supply.fetch(),
+    hold: () => {
+      this.#stop = this.#at;
+      this.#numberStop = 0;
+    },
+  });
 
   /** @internal */
   constructor(settings: SupplySettings, onClose: () => void) {
     this.name = settings.name;
-    this.#supply = new Supply(
-      settings,
-      () => this.#leftOfRun(),
-      () => this.#waiters.wanted,
-    );
+    this.#supply = new Supply(settings, {
+      left: () => this.#leftOfRun(),
+      rest: () => this.#restOfRun(),
+      cut: (count) => this.#cut(count),
+      wanted: () => this.#waiters.wanted,
+    });
     this.#onClose = onClose;
   }
 
@@ -143,9 +149,9 @@ export class Sequence {
    * Does nothing after `close()`.
    */
   fence(): void {
+    this.#supply.drop();
     this.#at = this.#stop = this.#end;
     this.#numberStop = 0;
-    this.#supply.drop();
   }
 
   /** The ids at hand and the last error, for a readiness probe. Asks nobody, and works after `close()`. */
@@ -176,12 +182,11 @@ export class Sequence {
   }
 
   async #close(): Promise<void> {
-    const left = this.#leftOfRun();
-    const tail = left > 0 ? partOf(this.#run, this.#at, left) : undefined;
+    const tail = this.#restOfRun();
     this.#at = this.#stop = this.#end;
     this.#numberStop = 0;
     const closed = this.#supply.close(tail);
-    this.#waiters.serveOrFail(() => 0, this.#closedError());
+    this.#waiters.close(this.#closedError());
     this.#onClose();
     await closed;
     report('idsmith:sequence', () => ({ event: 'closed', name: this.name }));
@@ -196,54 +201,17 @@ export class Sequence {
     try {
       const signal = signalOf(options);
       if (this.#closing) throw this.#closedError();
-      const isFirst = this.#waiters.isEmpty;
-      const hasEnough = this.#supply.left >= count;
-      if (isFirst && hasEnough && !this.#supply.isFetching) return Promise.resolve(draw());
-      const drawn = this.#waiters.add(count, draw, signal, () => this.#serve());
-      this.#stop = this.#at;
-      this.#numberStop = 0;
-      if (!hasEnough) this.#fill();
-      // A caller that waits only for ids would otherwise keep the process from reading the store's answer.
-      else if (isFirst) void eventLoopTurn().then(() => this.#serve());
-      return drawn;
+      const isReady = this.#waiters.isEmpty && !this.#supply.isFetching && this.#supply.left >= count;
+      return isReady ? Promise.resolve(draw()) : this.#waiters.add(count, draw, signal);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  /** Fetches for those who wait. */
-  #fill(): void {
-    if (this.#isFilling) return;
-    this.#isFilling = true;
-    this.#supply.fetch().then(
-      () => this.#filled(),
-      (error: unknown) => this.#filled({ error }),
-    );
-  }
-
-  #filled(failure?: { readonly error: unknown }): void {
-    this.#isFilling = false;
-    this.#serve(failure);
-  }
-
-  /** Serves those who wait, as far as the ids at hand go. After a failed fetch, the others get its error. */
-  #serve(failure?: { readonly error: unknown }): void {
-    if (this.#closing) return;
-    const left = () => this.#supply.left;
-    this.#isServing = true;
-    if (failure) this.#waiters.serveOrFail(left, failure.error);
-    else this.#waiters.serve(left);
-    this.#isServing = false;
-    if (this.#waiters.isEmpty) return;
-    this.#stop = this.#at;
-    this.#numberStop = 0;
-    this.#fill();
-  }
-
   /** The slow path at `#stop`: fetches ahead if it is time, and goes on to the next run if this one is used up. */
   #lookUp(): boolean {
     if (this.#closing) throw this.#closedError();
-    if (!this.#isServing && !this.#waiters.isEmpty) return false;
+    if (this.#waiters.isHolding) return false;
     if (this.#at === this.#end) {
       const run = this.#supply.shift();
       if (run === undefined) {
@@ -254,9 +222,9 @@ export class Sequence {
     }
     const { lowWater, left } = this.#supply;
     if (lowWater > 0 && left <= lowWater) this.#supply.fetchAhead();
-    // The next stop is where few ids are left, or else half-way to the end.
+    // The next stop is where few ids are left. While a fetch is under way, stops are near, so that the event loop can turn.
     const rest = this.#leftOfRun();
-    const ahead = left > lowWater ? Math.min(rest, left - lowWater) : Math.ceil(rest / 2);
+    const ahead = Math.min(rest, left > lowWater ? left - lowWater : Math.min(NEAR, Math.ceil(rest / 2)));
     this.#stop = lowWater > 0 ? this.#at + ahead : this.#end;
     this.#numberStop = isSafe(this.#first) && isSafe(endOf(this.#run)) ? this.#stop : 0;
     return true;
@@ -274,6 +242,19 @@ export class Sequence {
 
   #leftOfRun(): number {
     return this.#end - this.#at;
+  }
+
+  #restOfRun(): Block | undefined {
+    const left = this.#leftOfRun();
+    return left > 0 ? partOf(this.#run, this.#at, left) : undefined;
+  }
+
+  /** Takes ids off the end of the run. Nobody hands them out any more. */
+  #cut(count: number): Block {
+    this.#end -= count;
+    this.#stop = Math.min(this.#stop, this.#end);
+    this.#numberStop = Math.min(this.#numberStop, this.#stop);
+    return partOf(this.#run, this.#end, count);
   }
 
   // The slow paths are separate methods, so that engines can inline the fast ones.

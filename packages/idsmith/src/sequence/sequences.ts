@@ -1,5 +1,8 @@
+import { systemClock } from '../clock.js';
 import { ClosedError, InvalidOptionError, NoSuchSequenceError, SequenceExistsError } from '../errors.js';
 import { refuse, requireKnown, requireMethod, show } from '../options.js';
+import { systemTimer } from '../support/timer.js';
+import { endOf } from './block.js';
 import { DEFINABLE } from './blocks.js';
 import { definitionOf, requireSameDefinition } from './definition.js';
 import { requireSequenceName } from './name.js';
@@ -7,6 +10,7 @@ import type { BlockSource, SequenceChanges, SequenceInfo, SequenceOptions, Seque
 import { type Prefetch, prefetchPolicy } from './prefetch.js';
 import { Sequence } from './sequence.js';
 import type { SequenceStatus } from './status.js';
+import type { SequenceTime } from './surplus.js';
 
 /** Options of `Sequences.get`. */
 export interface SequenceUse {
@@ -35,13 +39,21 @@ export type SequenceStores = SequenceStore | { default: SequenceStore; [sequence
 export class Sequences {
   readonly #default: SequenceStore;
   readonly #named: ReadonlyMap<string, SequenceStore>;
+  readonly #time: SequenceTime;
   readonly #open = new Map<string, Opened>();
   /** Every sequence that was handed out and is not closed, also those whose name was removed. */
   readonly #handedOut = new Set<Sequence>();
   #closing: Promise<void> | undefined;
 
-  /** @throws InvalidOptionError when `stores` is neither a store nor an object with a store `default` */
-  constructor(stores: SequenceStores) {
+  /**
+   * @param time sources of time, for tests
+   * @throws InvalidOptionError when `stores` is neither a store nor an object with a store `default`
+   */
+  constructor(stores: SequenceStores, time: SequenceTime = {}) {
+    requireKnown('time', time, ['clock', 'timer']);
+    requireMethod('clock', 'now', time.clock, systemClock);
+    requireMethod('timer', 'after', time.timer, systemTimer);
+    this.#time = time;
     const { default: fallback, ...named } = isStore(stores) ? { default: stores } : (stores ?? {});
     for (const [name, store] of Object.entries({ ...named, default: fallback }))
       if (!isStore(store)) refuse(`the store of ${show(name)}`, 'a store of sequences', store);
@@ -162,11 +174,6 @@ export class Sequences {
     return [...this.#handedOut].map((sequence) => sequence.status());
   }
 
-  /** The names of the sequences that are open. @internal */
-  get openNames(): string[] {
-    return [...this.#open.keys()];
-  }
-
   /** Closes every sequence that was handed out. The stores stay open. A second call does nothing. */
   close(): Promise<void> {
     this.#closing ??= this.#closeAll();
@@ -189,7 +196,7 @@ export class Sequences {
         : [requireMethod('source', 'allocate', source, source), undefined];
     this.#requireOpen();
     const policy = prefetchPolicy(prefetch, blockSize);
-    const sequence = new Sequence({ name, source: from, policy }, () => {
+    const sequence = new Sequence({ name, source: from, policy, time: this.#time }, () => {
       this.#handedOut.delete(sequence);
       onClose();
     });
@@ -236,6 +243,9 @@ function isStore(value: unknown): value is SequenceStore {
 function storeSource(store: SequenceStore, name: string): BlockSource {
   return {
     allocate: (blocks) => store.allocate(name, blocks),
-    giveBack: async (tail) => (await store.giveBack?.(name, tail)) ?? false,
+    ...(store.giveBack && {
+      giveBack: async (tail) => (await store.giveBack?.(name, tail)) ?? false,
+      isLast: async (run) => (await store.describeSequence(name)).next === BigInt.asIntN(64, endOf(run)),
+    }),
   };
 }

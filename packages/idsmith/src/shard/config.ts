@@ -1,24 +1,17 @@
 import { InvalidOptionError } from '../errors.js';
-import { refuse, requireInteger, requireKnown, show } from '../options.js';
-import { CLUSTER, readShards, requireText, type ShardEntry, type ShardNode } from './shard-nodes.js';
+import { refuse, requireChoice, requireInteger, requireKnown } from '../options.js';
+import { readAuth, type ShardAuth } from './auth.js';
+import type { DriverName } from './nodes/clients.js';
+import type { NodeLogin } from './nodes/login.js';
+import { requireText, type ShardEntry } from './shard-entry.js';
+import { CLUSTER, readShards, type ShardNode } from './shard-nodes.js';
 
 /**
- * A client of the package `ioredis` (the default) or `redis`. The commands have no types here, because neither package has to
+ * A client of the package `ioredis` or `redis`. The commands have no types here, because neither package has to
  * be installed. `new ShardMap<Redis>(…)` gives them types.
  */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type AnyClient = any;
-
-/** The login for all nodes. */
-export interface ShardAuth {
-  /** For Redis 6 and later. Without a user, `password` is the one of `requirepass`. */
-  readonly user?: string;
-  /** Another name for `user`. */
-  readonly username?: string;
-  /** Another name for `user`, as in configs of Shardjs. */
-  readonly userid?: string;
-  readonly password?: string;
-}
 
 /** The `options` of a config. */
 export interface ShardOptions {
@@ -48,9 +41,12 @@ export interface ShardConfig<Client = AnyClient> {
   readonly shards?: Readonly<Record<string, ShardEntry>>;
   /** A Redis Cluster client of `ioredis` or `redis`. The slots of the cluster then place the keys. */
   readonly cluster?: Client;
+  /** The login for all nodes that have none of their own. */
   readonly auth?: ShardAuth | null | undefined;
   readonly options?: ShardOptions;
-  /** Makes the client of a node with `ioredis` or `redis`, ready to be used. By default the map uses `ioredis`. */
+  /** The package that the map makes its clients with. Default `ioredis` if it is installed, otherwise `redis`. */
+  readonly driver?: 'ioredis' | 'redis';
+  /** Makes the client of a node with `ioredis` or `redis`, ready to be used, in place of the map. */
   readonly createClient?: (node: ShardNode) => Client;
 }
 
@@ -61,18 +57,17 @@ const DEFAULT_EPOCH = 1_325_404_800_000;
 export interface ShardSettings {
   readonly nodes: readonly ShardNode[];
   readonly isCluster: boolean;
-  readonly user: string | undefined;
-  readonly password: string | undefined;
+  /** The login of each node, in the order of the nodes. */
+  readonly logins: readonly NodeLogin[];
+  readonly driver: DriverName | undefined;
   readonly seqname: string;
   readonly epoch: number;
   readonly maxSkew: number;
   readonly timeout: number;
 }
 
-const CONFIG_NAMES = ['shards', 'cluster', 'auth', 'options', 'createClient'];
+const CONFIG_NAMES = ['shards', 'cluster', 'auth', 'options', 'driver', 'createClient'];
 const OPTION_NAMES = ['seqname', 'epoch', 'keyTypes', 'specialKeys', 'subKeys', 'maxSkew', 'timeout'];
-const USER_NAMES = ['user', 'username', 'userid'];
-const AUTH_NAMES = [...USER_NAMES, 'password'];
 
 /**
  * The nodes of a config, checked.
@@ -102,34 +97,13 @@ export function readConfig(config: ShardConfig<unknown>): ShardSettings {
   const epoch = requireInteger('epoch', options.epoch ?? DEFAULT_EPOCH, 0, 8.64e15);
   if (epoch > now) refuse('epoch', `a time in the past, before ${now}`, epoch);
   return {
-    nodes: isCluster ? [CLUSTER] : readShards(config.shards as object),
+    ...(isCluster ? CLUSTER : readShards(config.shards as object, readAuth('auth', config.auth))),
     isCluster,
-    ...readAuth(config.auth),
+    driver:
+      config.driver === undefined ? undefined : requireChoice('driver', config.driver, ['ioredis', 'redis']),
     seqname: requireText('seqname', options.seqname ?? '$EQUENCE'),
     epoch,
     maxSkew: requireInteger('maxSkew', options.maxSkew ?? 1000, 0, 86_400_000),
     timeout: requireInteger('timeout', options.timeout ?? 2000, 1, 2 ** 31 - 1),
   };
-}
-
-function readAuth(auth: unknown): Pick<ShardSettings, 'user' | 'password'> {
-  if (auth === undefined || auth === null) return { user: undefined, password: undefined };
-  // The message does not show the wrong value, because the value may be the password.
-  if (typeof auth !== 'object') throw new InvalidOptionError('auth must be an object with a password');
-  requireKnown('auth', auth, AUTH_NAMES);
-  const { password, ...given } = auth as Record<string, unknown>;
-  const users = USER_NAMES.filter((option) => given[option] !== undefined);
-  const [name] = users;
-  const user = name === undefined ? undefined : given[name];
-  for (const [option, value] of Object.entries({ [name ?? 'user']: user, password }))
-    if (value !== undefined && (typeof value !== 'string' || value === ''))
-      throw new InvalidOptionError(`auth.${option} must be text`);
-  for (const other of users.slice(1))
-    if (given[other] !== user)
-      throw new InvalidOptionError(
-        `auth.${name} is ${show(user)} and auth.${other} is ${show(given[other])}: give only one of them`,
-      );
-  if (user !== undefined && password === undefined)
-    throw new InvalidOptionError(`auth.password is missing: auth.${name} needs one`);
-  return { user: user as string | undefined, password: password as string | undefined };
 }

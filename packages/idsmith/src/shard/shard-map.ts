@@ -1,6 +1,6 @@
-import type { IdError } from '../errors.js';
-import { InvalidIdError } from '../errors.js';
-import { refuse, requireInteger, show } from '../options.js';
+import { ClosedError, type IdError, InvalidIdError } from '../errors.js';
+import { refuse, requireInteger, requireKnown, show } from '../options.js';
+import { requireSignal } from '../support/abort.js';
 import { Emitter } from '../support/emitter.js';
 import { type AnyClient, readConfig, type ShardConfig, type ShardSettings } from './config.js';
 import { refuseExtraArguments } from './extra-arguments.js';
@@ -18,6 +18,12 @@ import type { ShardNode } from './shard-nodes.js';
 
 /** The largest number of keys in one call. */
 const MAX_COUNT = 10_000_000;
+
+/** The options of `genKey` and `genKeys`. */
+export interface GenKeyOptions {
+  /** Ends the call early, with the reason of the signal. Keys that were reserved for the call are never used. */
+  readonly signal?: AbortSignal;
+}
 
 /** The argument of a `node-failed` listener. */
 export interface NodeFailure {
@@ -50,6 +56,7 @@ export class ShardMap<Client = AnyClient> {
   readonly #subKeys: SubKeys;
   readonly #sequences: readonly NodeSequence[];
   readonly #minter: Minter;
+  #isClosed = false;
   readonly #events = new Emitter<{ 'node-failed': [failure: NodeFailure] }>(['node-failed']);
 
   /**
@@ -90,18 +97,25 @@ export class ShardMap<Client = AnyClient> {
    * @param type a name in `keyTypes`, or a number up to 3843, which is the default
    * @throws InvalidOptionError when the type is unknown, or other processes use these nodes with another config
    * @throws StoreError naming each node, when no node can mint
+   * @throws ClosedError after `close()`; the reason of `signal`
    */
-  async genKey(type?: string | number, ...extra: never[]): Promise<string> {
-    refuseExtraArguments('genKey(type)', extra, 'it returns a promise, and genKeys(type, count) mints many');
-    const [key] = await (this.routing ?? this).mint(this.#types.valueOf(type), 1);
+  async genKey(type?: string | number, options?: GenKeyOptions, ...extra: never[]): Promise<string> {
+    const advice = 'it returns a promise, and genKeys(type, count) mints many';
+    const signal = readSignal('genKey(type, { signal })', options, extra, advice);
+    const [key] = await (this.routing ?? this).mint(this.#types.valueOf(type), 1, signal);
     return key as string;
   }
 
   /** Mints many keys, ascending, usually in one round trip. */
-  async genKeys(type: string | number | undefined, count: number, ...extra: never[]): Promise<string[]> {
-    refuseExtraArguments('genKeys(type, count)', extra, 'it returns a promise');
+  async genKeys(
+    type: string | number | undefined,
+    count: number,
+    options?: GenKeyOptions,
+    ...extra: never[]
+  ): Promise<string[]> {
+    const signal = readSignal('genKeys(type, count, { signal })', options, extra, 'it returns a promise');
     requireInteger('count', count, 0, MAX_COUNT);
-    return (this.routing ?? this).mint(this.#types.valueOf(type), count);
+    return (this.routing ?? this).mint(this.#types.valueOf(type), count, signal);
   }
 
   /**
@@ -109,18 +123,21 @@ export class ShardMap<Client = AnyClient> {
    *
    * @internal
    */
-  mint(type: number, count: number): Promise<string[]> {
-    return this.#minter.mint(type, count);
+  async mint(type: number, count: number, signal?: AbortSignal): Promise<string[]> {
+    if (this.#isClosed) throw closedError();
+    return this.#minter.mint(type, count, signal);
   }
 
   /**
    * The client of the node that owns a key.
    *
    * @throws InvalidIdError when the text is not a key
-   * @throws StoreError when `ioredis` is needed and not installed, or the map is closed
+   * @throws StoreError when a driver is needed and not installed
+   * @throws ClosedError after `close()`
    */
   getClient(key: string, ...extra: never[]): Client {
     refuseExtraArguments('getClient(key)', extra, 'it returns the client');
+    if (this.#isClosed) throw closedError();
     const owner = this.#owner(key);
     return (this.routing?.getClient(key) as Client | undefined) ?? this.#clients.of(owner);
   }
@@ -128,6 +145,7 @@ export class ShardMap<Client = AnyClient> {
   /** The client of a node. */
   clientOf(node: ShardNode, ...extra: never[]): Client {
     refuseExtraArguments('clientOf(node)', extra, 'it returns the client');
+    if (this.#isClosed) throw closedError();
     if (!this.nodes.includes(node)) refuse('node', 'one of the nodes of this map', node);
     return this.#clients.of(node);
   }
@@ -252,11 +270,31 @@ export class ShardMap<Client = AnyClient> {
     return this;
   }
 
-  /** Ends pending calls and the clients that the map made. Clients of `createClient` stay open. */
+  /** Calls `listener` at the next event only. */
+  once(event: 'node-failed', listener: (failure: NodeFailure) => void): this {
+    this.#events.once(event, listener);
+    return this;
+  }
+
+  /** Removes a listener. */
+  off(event: 'node-failed', listener: (failure: NodeFailure) => void): this {
+    this.#events.off(event, listener);
+    return this;
+  }
+
+  /**
+   * Ends pending calls and the clients that the map made. Clients of `createClient` stay open. Afterwards, methods that need a
+   * node throw `ClosedError`. Methods that only read or make keys still work.
+   */
   async close(...extra: never[]): Promise<void> {
     refuseExtraArguments('close()', extra, 'it returns a promise');
-    this.#minter.close();
+    this.#isClosed = true;
+    this.#minter.close(closedError());
     this.#clients.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** A copy of an object with short property names (`subKeys`), at every depth of arrays and plain objects. */
@@ -288,4 +326,17 @@ export class ShardMap<Client = AnyClient> {
   get seqname(): string {
     return this.#settings.seqname;
   }
+}
+
+const closedError = () => new ClosedError('the map is closed: make a new ShardMap');
+
+function readSignal(
+  call: string,
+  options: GenKeyOptions | undefined,
+  extra: readonly unknown[],
+  advice: string,
+): AbortSignal | undefined {
+  if (options !== undefined && (typeof options !== 'object' || options === null)) extra = [options];
+  refuseExtraArguments(call, extra, advice);
+  return options === undefined ? undefined : requireSignal(requireKnown(call, options, ['signal']).signal);
 }

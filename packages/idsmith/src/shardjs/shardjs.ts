@@ -23,7 +23,8 @@ export class Shardjs {
   readonly map: ShardMap;
 
   constructor(config: ShardConfig) {
-    this.map = new ShardMap(config);
+    // Code for Shardjs uses the commands and callbacks that clients of ioredis have.
+    this.map = new ShardMap({ ...config, driver: 'ioredis' });
   }
 
   /** The numbers of the types by name. */

@@ -74,13 +74,31 @@ describe('A command that defines or mints', () => {
   });
 });
 
+describe('A wrong definition or name', () => {
+  it.each([
+    ['seq', 'define', 'x', '--start', 'ten'],
+    ['seq', 'define', 'x', '--step', '0'],
+    ['seq', 'define', 'x', '--step', '9007199254740993'],
+    ['seq', 'define', 'x', '--min', '5', '--max', '1'],
+    ['seq', 'define', ''],
+    ['flake', '--namespace', ''],
+    ['flake', '-n', '0'],
+  ])('makes no file: %j', (...args) => {
+    const { status, stdout, stderr } = idsmith(...args, '--store', urlOf('unmade.db'));
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(/must be/);
+    expect(existsSync(at('unmade.db'))).toBe(false);
+  });
+});
+
 describe('The file of a store', () => {
   it.each([
     ['nowhere/ids.db', `the folder ${at('nowhere')} does not exist: make it, or correct the path`],
     ['folder', `${at('folder')} is a folder: name a file in it`],
     ['notes.txt', `${at('notes.txt')} is not a SQLite database`],
     ['short', `${at('short')} is not a SQLite database`],
-    ['notes.txt/ids.db', `${at('notes.txt/ids.db')} cannot be reached: ENOTDIR`],
+    ['notes.txt/ids.db', `${at('notes.txt')} is not a folder`],
+    ['notes.txt/deep/ids.db', `the folder ${at('notes.txt/deep')} does not exist`],
     ['loop', `${at('loop')} cannot be reached: ELOOP`],
     [`${'x'.repeat(300)}`, 'cannot be reached: ENAMETOOLONG'],
   ])('%s is refused with a reason', (name, message) => {

@@ -165,7 +165,8 @@ describe('ids', () => {
     await ids.sequence('invoices', { define: {} });
     const { id: node, until } = orders.lease as { id: number; until: number };
     const lease = { family: 'flake', namespace: 'orders', node, state: 'active', until, left: 30_000 };
-    expect(ids.status()).toEqual({ ready: true, leases: [lease], sequences: [{ name: 'invoices' }] });
+    const supply = { name: 'invoices', state: 'open', available: 0, wanted: 0, fetching: false };
+    expect(ids.status()).toEqual({ ready: true, leases: [lease], sequences: [supply] });
     state.down = true;
     await time.advance(30_001);
     expect(ids.status()).toMatchObject({

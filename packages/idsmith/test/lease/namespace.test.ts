@@ -299,6 +299,16 @@ describe('misspelt names', () => {
   });
 });
 
+describe('null', () => {
+  it.each(['ttl', 'maxSkew', 'maxIdle', 'waitFor', 'size', 'label', 'layout', 'reacquire', 'clock', 'timer'])(
+    'is no value of the option %s',
+    async (name) => {
+      const { lease } = setUp();
+      await expect(lease({ layout: layouts.safe53, [name]: null })).rejects.toThrow(named('INVALID_OPTION'));
+    },
+  );
+});
+
 describe('an acquisition that fails', () => {
   it('leaves no layout behind in the namespace', async () => {
     const { store, lease } = setUp();

@@ -122,6 +122,7 @@ describe('A config', () => {
     ['a skew that is none', withOptions({ maxSkew: -1 }), /^maxSkew .*-1/],
     ['a timeout of nothing', withOptions({ timeout: 0 }), /^timeout .*0/],
     ['options that are none', make({ shards, options: 5 }), /^options .*5/],
+    ['an unknown driver', make({ shards, driver: 'redys' }), /^driver .*"ioredis" or "redis".*"redys"/],
     ['no maker of clients', make({ shards, createClient: 'ioredis' }), /^createClient .*"ioredis"/],
     [
       'one short name for two',
@@ -226,19 +227,29 @@ describe('A map', () => {
     [
       'genKey',
       () => map.genKey('user', ...([() => {}] as never[])),
-      /^genKey\(type\) .*a function: .*promise/,
+      /^genKey\(type, { signal }\) .*a function: .*promise/,
     ],
     [
       'genKey',
       () => map.genKey('user', ...([3, () => {}] as never[])),
-      /^genKey\(type\) .*3: .*genKeys\(type, count\)/,
+      /^genKey\(type, { signal }\) .*3: .*genKeys\(type, count\)/,
     ],
     [
       'genKeys',
       () => map.genKeys('user', 3, ...([() => {}] as never[])),
-      /^genKeys\(type, count\) .*a function/,
+      /^genKeys\(type, count, { signal }\) .*a function/,
     ],
     ['genKey', () => map.genKey((() => {}) as never), /^type .*a function/],
+    [
+      'genKey',
+      () => map.genKey('user', { signl: 1 } as never),
+      /unknown name "signl"; did you mean "signal"\?/,
+    ],
+    [
+      'genKeys',
+      () => map.genKeys('user', 3, { signal: 5 } as never),
+      /^signal must be an AbortSignal, not 5/,
+    ],
     [
       'whereIs',
       async () => map.whereIs('1jyVFw3401', ...([true, true] as never[])),

@@ -2,6 +2,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Settings } from '../config/settings.js';
 import type { Log } from '../ops/log.js';
 import type { Assets } from './assets.js';
+import { bodyRefusal } from './body.js';
 import { DATA_HEADERS, PAGE_HEADERS } from './headers.js';
 import { makeServer } from './make-server.js';
 import { type ProblemResponse, problemResponseOf, RequestProblem } from './problem.js';
@@ -84,7 +85,9 @@ function acceptJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
-    if (text === '') done(null, undefined);
+    const refusal = bodyRefusal(request.headers, text as string);
+    if (refusal !== undefined) done(refusal);
+    else if (text === '') done(null, undefined);
     else parse(request, text as string, done);
   });
 }

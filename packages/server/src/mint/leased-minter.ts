@@ -5,7 +5,7 @@ import { SETTINGS, type Settings } from '../config/settings.js';
 import type { Series } from '../ops/counter.js';
 import type { Refusal } from '../ops/health.js';
 import type { Log } from '../ops/log.js';
-import type { Metrics } from '../ops/metrics.js';
+import type { LeaseGauge, Metrics } from '../ops/metrics.js';
 import { type GeneratorKind, LeasedGenerator } from './leased-generator.js';
 
 /** The namespace of the leases of locality UUIDs, and its number of node ids. */
@@ -89,9 +89,11 @@ export class LeasedMinter {
     return `{"ids":["${text}"]}`;
   }
 
-  /** Ends minting and releases the node ids. */
-  async close(): Promise<void> {
-    await Promise.allSettled(this.#all.map((each) => each.release()));
+  /** Ends minting and releases the node ids. The list has each lease and the promise of its release. */
+  releaseAll(): { lease: LeaseGauge & { node: number | null }; released: Promise<void> }[] {
+    return this.#all
+      .filter((each) => each.isStarted)
+      .map((each) => ({ lease: each.gauge, released: each.release() }));
   }
 
   get #all() {

@@ -39,8 +39,8 @@ export function makeLog(level: LogLevel, sink: LogSink): Log {
   /** Logs equal errors once per interval, because an error of every request would flood the log. */
   const writeError = (event: string, { error, ...others }: Fields = {}) => {
     const fields = { ...others, ...(error !== undefined && errorFields(error)) };
-    const { code, path, namespace } = fields as Fields;
-    const kind = JSON.stringify([event, code, path, namespace]);
+    const { code, path, namespace, node } = fields as Fields;
+    const kind = JSON.stringify([event, code, path, namespace, node]);
     const last = written.get(kind);
     const now = performance.now();
     if (last !== undefined && now - last.at < REPEAT_INTERVAL) {

@@ -1,4 +1,5 @@
 import { InvalidOptionError, StoreError } from '../../errors.js';
+import { report } from '../../support/diagnostics.js';
 import { askNodes, requireAnswers } from './ask-nodes.js';
 import type { NodeSequence } from './node-sequence.js';
 import { NodeSetConflictError } from './node-set-conflict.js';
@@ -39,6 +40,7 @@ export async function handOver(
     const seen = requireAnswers(await askNodes(left, (sequence) => sequence.readStatus()));
     if (seen.every(([, status]) => isClosedFor(status, next.fingerprint))) {
       await adoptInOrder(from, to, base, generation);
+      report('idsmith:key', () => ({ event: 'handed-over', from: old.nodes, to: next.nodes, generation }));
       return;
     }
     if (round === MAX_ROUNDS)

@@ -1,6 +1,7 @@
 import { IdError } from '../../errors.js';
 import { type BinaryClient, binaryClient, type CommandPart } from '../../redis/client.js';
 import { ScriptRunner } from '../../redis/script-runner.js';
+import { unlimited } from '../nodes/command-limit.js';
 import type { ShardMap } from '../shard-map.js';
 import type { ShardNode } from '../shard-nodes.js';
 
@@ -51,7 +52,7 @@ export class NodeConnection {
 
   #connect(operation: string): ScriptRunner<BinaryClient> {
     try {
-      this.#runner ??= new ScriptRunner(binaryClient(this.#map.clientOf(this.node)), {
+      this.#runner ??= new ScriptRunner(patient(binaryClient(this.#map.clientOf(this.node))), {
         timeout: TIMEOUT,
         errorOf: (failed, error) => this.errorOf(failed, error),
       });
@@ -68,4 +69,12 @@ export class NodeConnection {
       return error as IdError;
     return sequence.runner.errorOf(operation, error);
   }
+}
+
+/** A client without time limits of its own, because the script runner has one. */
+function patient(client: BinaryClient): BinaryClient {
+  return {
+    send: (...parts) => unlimited(() => client.send(...parts)),
+    evaluate: (...command) => unlimited(() => client.evaluate(...command)),
+  };
 }

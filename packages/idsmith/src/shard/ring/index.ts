@@ -2,5 +2,6 @@
 
 export { type ShardConfig, shardNodesOf } from '../config.js';
 export { fixedKey } from '../keys/codec.js';
-export type { ShardEntry, ShardNode, ShardRecord, ShardTuple } from '../shard-nodes.js';
+export type { ShardEntry, ShardRecord, ShardSentinel, ShardTuple } from '../shard-entry.js';
+export type { ShardNode } from '../shard-nodes.js';
 export { HashRing, MAX_WEIGHT } from './hash-ring.js';

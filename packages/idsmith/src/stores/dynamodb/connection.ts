@@ -1,13 +1,7 @@
 import type { AttributeValue, DynamoDBClient, ScanCommandInput } from '@aws-sdk/client-dynamodb';
 import { packageError } from '../../support/load-package.js';
 import { storeError } from '../../support/store-error.js';
-
-/** The part of a client that the store uses. A `DynamoDBClient` of the package `@aws-sdk/client-dynamodb` has it. */
-export interface DynamodbClient {
-  send(command: never, options?: { abortSignal?: AbortSignal }): Promise<unknown>;
-  /** A client with this member gives access to its responses, and so tells the time of the service. */
-  readonly middlewareStack?: object;
-}
+import type { DynamodbClient } from './client.js';
 
 export type Item = Record<string, AttributeValue>;
 

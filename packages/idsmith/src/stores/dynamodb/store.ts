@@ -3,7 +3,8 @@ import { sequenceStore } from '../../sequence/rows.js';
 import { requireTimeout } from '../../support/timeout.js';
 import { makeStore, type OwnClient } from '../make-store.js';
 import type { DisposableStore } from '../store.js';
-import { type DynamodbClient, openTable, serviceTime } from './connection.js';
+import type { DynamodbClient } from './client.js';
+import { openTable, serviceTime } from './connection.js';
 import { dynamodbLeases, LEASE_ATTRIBUTES } from './leases.js';
 import { dynamodbRows, SEQUENCE_ATTRIBUTES } from './sequences.js';
 

@@ -2,10 +2,10 @@ import { refuse } from '../../options.js';
 import { packageError } from '../../support/load-package.js';
 import { type DriverError, storeError } from '../../support/store-error.js';
 import type { DisposableStore } from '../store.js';
-import { isBusy, type SqliteDatabase } from './connection.js';
+import { isBusy, type SqliteConnection } from './connection.js';
 import { storeOn } from './store.js';
 
-type OpenDatabase = SqliteDatabase & { close(): unknown };
+type OpenDatabase = SqliteConnection & { close(): unknown };
 type Constructor = new (path: string) => OpenDatabase;
 
 /**

@@ -2,7 +2,7 @@ import { requireKnown } from '../../options.js';
 import { sequenceStore } from '../../sequence/rows.js';
 import { makeStore, type OwnClient } from '../make-store.js';
 import type { DisposableStore } from '../store.js';
-import { type SqliteDatabase, sqliteRunner, transact } from './connection.js';
+import { type SqliteConnection, type SqliteDatabase, sqliteRunner, transact } from './connection.js';
 import { sqliteLeases } from './leases.js';
 import { sqliteRows, sqliteTable } from './sequences.js';
 
@@ -24,7 +24,7 @@ export function sqliteStore(
   options: Readonly<Record<never, never>> = {},
 ): DisposableStore {
   requireKnown('options', options, []);
-  return storeOn(db);
+  return storeOn(db as SqliteConnection);
 }
 
 /** A file that was opened for a store. */
@@ -40,7 +40,7 @@ interface OwnFile extends OwnClient {
  *
  * @param own the file that `openSqlite` has opened
  */
-export function storeOn(db: SqliteDatabase, own?: OwnFile): DisposableStore {
+export function storeOn(db: SqliteConnection, own?: OwnFile): DisposableStore {
   const runner = sqliteRunner(db, () => own?.configure(), own?.path);
   const rowsOf = (sql: string, values: string[] = []) => db.prepare(sql).all(...values);
   const run = runner(() => sqliteTable(rowsOf));

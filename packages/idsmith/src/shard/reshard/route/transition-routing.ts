@@ -31,28 +31,29 @@ export class TransitionRouting implements KeyRouting {
   }
 
   /** Mints on the old nodes until the hand-over, then on the new ones. During the hand-over, nobody mints for a moment. */
-  async mint(type: number, count: number): Promise<string[]> {
+  async mint(type: number, count: number, signal: AbortSignal | undefined): Promise<string[]> {
     const until = performance.now() + HANDOVER_TIMEOUT;
     for (;;) {
       try {
-        return await this.#mintNow(type, count);
+        return await this.#mintNow(type, count, signal);
       } catch (error) {
         if (!(error instanceof NodeSetConflictError) || performance.now() > until) throw error;
       }
       await pause(systemTimer, HANDOVER_POLL_INTERVAL, false);
+      signal?.throwIfAborted();
     }
   }
 
-  async #mintNow(type: number, count: number): Promise<string[]> {
+  async #mintNow(type: number, count: number, signal: AbortSignal | undefined): Promise<string[]> {
     const { from, to } = this.#context;
     if (!this.#isHandedOver) {
       try {
-        return await from.mint(type, count);
+        return await from.mint(type, count, signal);
       } catch (error) {
         if (!(error instanceof NodeSetConflictError)) throw error;
       }
     }
-    const keys = await to.mint(type, count);
+    const keys = await to.mint(type, count, signal);
     this.#isHandedOver = true;
     return keys;
   }
@@ -104,7 +105,7 @@ class ForwardingRouting implements KeyRouting {
     return this.#to.clientOf(this.#to.ownerOf(key));
   }
 
-  mint(type: number, count: number): Promise<string[]> {
-    return this.#to.mint(type, count);
+  mint(type: number, count: number, signal: AbortSignal | undefined): Promise<string[]> {
+    return this.#to.mint(type, count, signal);
   }
 }

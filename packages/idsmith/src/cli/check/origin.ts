@@ -1,13 +1,13 @@
 import type { Layout } from '../../flake/layout.js';
 import type { layouts } from '../../flake/layouts.js';
-import { inspect, type Reading } from '../../inspect/index.js';
+import { type InspectedFamily, inspect, type Reading } from '../../inspect/index.js';
 
 /** The name of a preset layout. */
 export type LayoutName = keyof typeof layouts;
 
 /** The origin of an id, as far as the id tells it. */
 export interface Origin {
-  readonly family: 'locality' | 'uuid' | 'flake' | 'number' | 'key';
+  readonly family: InspectedFamily | 'number';
   /** Unix milliseconds. */
   readonly timestamp?: number;
   /** The node that has made the id: a number for flakes, process id and MAC fragment for locality UUIDs. */

@@ -43,9 +43,12 @@ function problemOf(path: string): string | undefined {
   if (fs === undefined || paths === undefined) return undefined;
   const folder = paths.dirname(absolute(path));
   if (!fs.existsSync(folder)) return `the folder ${folder} does not exist`;
-  return fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()
-    ? 'the path is that of a folder'
-    : undefined;
+  try {
+    return fs.statSync(path).isDirectory() ? 'the path is that of a folder' : undefined;
+  } catch {
+    // The driver's own error tells more than that the path cannot be looked at.
+    return undefined;
+  }
 }
 
 /** The path from the root, so that a change of the working directory does not matter. */

@@ -9,7 +9,7 @@ import { drawSteadily } from './sequence/draw.mjs';
 import { startBare, startIdsmith } from './server/start.mjs';
 import { timeRequests } from './server/steady.mjs';
 
-const ROUNDS = Number(process.env.IDSMITH_ROUNDS ?? 9);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
 const SECONDS = 2;
 const CONNECTIONS = 50;
 
@@ -36,10 +36,12 @@ for (const { url, ids } of lanes) await checkAnswers(url, ids);
 
 /** One round of load; whatever is not a success disqualifies. */
 async function load(url, duration) {
+  const server = url.startsWith(ours.url) ? ours : bare;
+  const before = server.cpuSeconds();
   const result = await autocannon({ url, method: 'POST', connections: CONNECTIONS, duration });
   const failed = result.errors + result.timeouts + result.non2xx;
   if (failed > 0) throw new Error(`${url}: ${failed} requests failed`);
-  return result;
+  return { ...result, cpu: ((server.cpuSeconds() - before) / result.requests.total) * 1e6 };
 }
 
 /** An answer that is not one, or an id that comes twice, disqualifies before anything is timed. */
@@ -62,7 +64,8 @@ for (let round = 0; round < ROUNDS; round++)
 const results = lanes.map(({ name, ids, rounds }) => {
   const rate = median(rounds.map(({ requests }) => requests.average));
   const at = (share) => median(rounds.map(({ latency }) => latency[share]));
-  return { name, rate, ids: rate * ids, p50: at('p50'), p99: at('p99'), p999: at('p99_9') };
+  const cpu = median(rounds.map((round) => round.cpu));
+  return { name, rate, ids: rate * ids, cpu, p50: at('p50'), p99: at('p99'), p999: at('p99_9') };
 });
 
 const machine = `${cpus()[0]?.model.trim()}, ${cpus().length} cores, Node ${process.version}, V8 ${process.versions.v8}`;
@@ -71,10 +74,11 @@ console.log(
   `median of ${ROUNDS} interleaved rounds of ${SECONDS} s, ${CONNECTIONS} connections, one request at a time on each\n`,
 );
 printRows(
-  ['', 'requests/s', 'ids/s', 'p50 ms', 'p99 ms', 'p99.9 ms'],
-  results.map(({ name, rate, ids, p50, p99, p999 }) => [
+  ['', 'requests/s', 'ids/s', 'CPU µs', 'p50 ms', 'p99 ms', 'p99.9 ms'],
+  results.map(({ name, rate, ids, cpu, p50, p99, p999 }) => [
     name,
     ...[rate, ids].map((number) => Math.round(number).toLocaleString('en')),
+    cpu.toFixed(1),
     ...[p50, p99, p999].map(String),
   ]),
 );
@@ -101,8 +105,14 @@ function against(base, name) {
   const [baseLane, lane] = [base, name].map((each) =>
     lanes.find((candidate) => candidate.name.endsWith(each)),
   );
+  const cpu =
+    median(baseLane.rounds.map((round) => round.cpu)) / median(lane.rounds.map((round) => round.cpu));
+  console.log(`${cpu.toFixed(2)} × by processor time: ${name} against ${base}`);
   return median(lane.rounds.map(({ requests }, i) => requests.average / baseLane.rounds[i].requests.average));
 }
+
+// On a machine that has other work to do, the processor time of the server tells more than the rate.
+console.log('');
 
 const targets = [
   ...PATHS.map((path) => ({

@@ -15,13 +15,12 @@ export class Connection {
   /** The bytes of the responses that wait to be read, about. */
   size = 0;
   #written = 0;
-  #progressAt: number;
+  #progressAt = 0;
 
   constructor(socket: Socket, isSurplus: boolean, now: number) {
     this.socket = socket;
     this.isSurplus = isSurplus;
     this.usedAt = now;
-    this.#progressAt = now;
   }
 
   /** True if no request is being served. Responses are finished in order, so the newest one decides. */
@@ -29,12 +28,22 @@ export class Connection {
     return this.latest === undefined || this.latest.writableFinished;
   }
 
-  /** The time at which the client was last seen to read, ms: when this was asked before, or when responses began to wait. */
+  /** Records that responses begin to wait: from now on, the client should read. */
+  startWaiting(now: number): void {
+    this.#written = this.#bytesTaken;
+    this.#progressAt = now;
+  }
+
+  /** The time at which the client was last seen to read, ms: now, when this was asked before, or when responses began to wait. */
   progressAt(now: number): number {
-    const { bytesWritten, writableLength } = this.socket;
-    const written = bytesWritten - writableLength;
+    const written = this.#bytesTaken;
     if (written > this.#written) this.#progressAt = now;
     this.#written = written;
     return this.#progressAt;
+  }
+
+  /** The bytes that the machine has taken for the client. */
+  get #bytesTaken(): number {
+    return this.socket.bytesWritten - this.socket.writableLength;
   }
 }

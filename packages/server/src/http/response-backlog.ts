@@ -23,8 +23,7 @@ export class ResponseBacklog {
   /** Counts a response until it is fully written. */
   add(connection: Connection, response: ServerResponse, size: number): void {
     if (connection.size === 0) {
-      // From here on, the client should read.
-      connection.progressAt(this.#now());
+      connection.startWaiting(this.#now());
       this.#waiting.add(connection);
     }
     this.#change(connection, size);

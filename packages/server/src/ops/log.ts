@@ -10,7 +10,7 @@ export interface Log {
   request(fields: Fields): void;
 }
 
-export type Fields = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
 
 /** Receives the events that the level lets through. */
 export type LogSink = (level: 'info' | 'warn' | 'error', event: string, fields: Fields) => void;

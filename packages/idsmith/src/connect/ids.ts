@@ -1,4 +1,4 @@
-import { ClosedError } from '../errors.js';
+import { ClosedError, NoSuchSequenceError } from '../errors.js';
 import { FlakeGenerator } from '../flake/generator.js';
 import { layouts } from '../flake/layouts.js';
 import { LEASED_FLAKE_NAMES } from '../flake/leased.js';
@@ -112,7 +112,14 @@ export class Ids {
     requireSignal(signal)?.throwIfAborted();
     if (define !== undefined) await unlessAborted(this.sequences.ensure(name, define), signal);
     this.#requireOpen();
-    return unlessAborted(this.sequences.get(name, use), signal);
+    try {
+      return await unlessAborted(this.sequences.get(name, use), signal);
+    } catch (error) {
+      if (!(error instanceof NoSuchSequenceError)) throw error;
+      throw new NoSuchSequenceError(`${error.message}: give define, for example { define: { start: 1 } }`, {
+        cause: error,
+      });
+    }
   }
 
   /** The state of leases and sequences, for a readiness probe. Asks nobody, and works after `close()`. */

@@ -198,7 +198,8 @@ export class Uuid7Generator {
     this.#reading = now;
     this.#ahead = count;
     this.#at = ID_LENGTH;
-    this.#end = count * ID_LENGTH;
+    // The clock or the random source may have shared the generator meanwhile.
+    this.#end = this.#handle ? ID_LENGTH : count * ID_LENGTH;
     return text.substring(0, ID_LENGTH);
   }
 

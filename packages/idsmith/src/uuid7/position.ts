@@ -36,7 +36,7 @@ export class OwnPosition implements Position {
   highMask = 0xffffff;
   lowMask = 0xffffffff;
   unit = 1;
-  /** The highest reading that led to an id. */
+  /** The highest reading that led to an id, or the start of a window if the window began ahead of the clock. */
   #highest = -1;
   #isFresh = true;
   #window: LeaseWindow | undefined;
@@ -52,7 +52,7 @@ export class OwnPosition implements Position {
     this.#checkWindow(ms);
     checkLead(ms, Math.max(this.#highest, earliest), isNew);
     if (isNew) this.#begin(ms, words, at);
-    this.#highest = Math.max(this.#highest, reading);
+    this.#highest = Math.max(this.#highest, earliest);
     this.#lastInWindow = ms;
     return this;
   }
@@ -110,6 +110,6 @@ export class OwnPosition implements Position {
 export function checkLead(ms: number, highest: number, isNew: boolean): void {
   if (!isNew || ms - highest <= MAX_LEAD) return;
   throw new ClockError(
-    `the clock stands still at ${highest}, and ids have run ${MAX_LEAD} ms ahead of it: set the clock right`,
+    `the clock has not passed ${highest}, and ids have run ${MAX_LEAD} ms ahead of it: set the clock right, or wait`,
   );
 }

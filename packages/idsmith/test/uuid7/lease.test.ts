@@ -139,6 +139,19 @@ describe('a UUIDv7 generator with a lease', () => {
   });
 });
 
+describe('a window that begins ahead of the clock', () => {
+  it('is no lead: a switch to another node id goes on above it', () => {
+    const clock = new FakeClock(START);
+    const lease = handLease(0, START + 40_000, START + 70_000);
+    const generator = new Uuid7Generator({ node: lease, clock });
+    expect(timeOf(generator.next())).toBe(START + 40_000);
+    lease.move({ node: 1, from: START, until: START + 30_000 });
+    expect(() => generator.next()).toThrow(fenced);
+    lease.move({ until: START + 45_000 });
+    expect(timeOf(generator.next())).toBe(START + 40_001);
+  });
+});
+
 describe('close()', () => {
   it('ends a generator, and releases only a lease of its own', async () => {
     const { store, clock, lease, generator } = setUp();

@@ -19,6 +19,11 @@ export const reshardCommand: Command = {
     'dry-run': { type: 'boolean', help: 'count the keys that would move, and move nothing' },
     rate: { type: 'string', value: 'N', help: 'the largest number of keys to move in a second' },
     batch: { type: 'string', value: 'N', help: 'the largest number of keys in one script, default 500' },
+    'accept-older': {
+      type: 'string',
+      value: 'NODE,…',
+      help: 'go on with nodes that came back from a crash with older data',
+    },
     'all-keys': { type: 'boolean', help: 'also move keys that no map has minted, like session:42' },
   },
   async *run(given) {
@@ -56,6 +61,7 @@ async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
   try {
     const report = await reshard(from, to, {
       allKeys: given.on('all-keys'),
+      acceptOlder: names(given, 'accept-older'),
       ...(rate !== undefined && { rate }),
       ...(batch !== undefined && { batch }),
       signal: controller.signal,
@@ -72,6 +78,11 @@ async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
+}
+
+/** The names in a flag, with commas between. */
+function names(given: Given, flag: string): string[] {
+  return given.text(flag)?.split(',') ?? [];
 }
 
 /** Remarks on a successful run, for people. */

@@ -16,7 +16,7 @@ export interface OwnerChange {
 export class ReshardContext {
   readonly from: ShardMap<unknown>;
   readonly to: ShardMap<unknown>;
-  /** The fingerprint of this resharding: of the nodes of both maps with their weights. */
+  /** The fingerprints of the two maps, with a hyphen between: of their nodes in order, with their weights. */
   readonly reshardId: string;
   /** The same for people. */
   readonly description: string;
@@ -24,6 +24,8 @@ export class ReshardContext {
   readonly sources: ReadonlyMap<string, NodeConnection>;
   /** The nodes of the new map by name. */
   readonly targets: ReadonlyMap<string, NodeConnection>;
+  /** The names of nodes that are lost for good. Nobody asks them any more. */
+  readonly gone = new Set<string>();
 
   /** @throws InvalidOptionError when keys cannot be moved from one map to the other */
   constructor(from: ShardMap<unknown>, to: ShardMap<unknown>) {
@@ -34,16 +36,16 @@ export class ReshardContext {
       throw new InvalidOptionError(
         `seqname must stay ${this.from.seqname}, not become ${this.to.seqname}: keys would repeat`,
       );
-    const [old, next] = [weightsOf(this.from), weightsOf(this.to)];
-    this.reshardId = bytesToHex(md5(new TextEncoder().encode(JSON.stringify([old, next]))));
+    this.reshardId = `${fingerprintOf(this.from)}-${fingerprintOf(this.to)}`;
     this.description = `${describe(this.from.nodes)} → ${describe(this.to.nodes)}`;
     this.sources = connectionsOf(this.from);
     this.targets = connectionsOf(this.to);
   }
 
-  /** All nodes of both maps, each once. */
+  /** All nodes of both maps that are not gone, each once. */
   get nodes(): NodeConnection[] {
-    return [...new Map([...this.targets, ...this.sources]).values()];
+    const all = new Map([...this.targets, ...this.sources]);
+    return [...all.values()].filter(({ name }) => !this.gone.has(name));
   }
 
   /** The old and the new owner of keys with this stem; `undefined` if they are the same node. */
@@ -70,7 +72,10 @@ function requireMap(option: string, map: ShardMap<unknown>): ShardMap<unknown> {
   return map as ShardMap<unknown>;
 }
 
-const weightsOf = (map: ShardMap<unknown>) => map.nodes.map(({ name, weight }) => [name, weight]);
+function fingerprintOf(map: ShardMap<unknown>): string {
+  const weights = map.nodes.map(({ name, weight }) => [name, weight]);
+  return bytesToHex(md5(new TextEncoder().encode(JSON.stringify(weights))));
+}
 
 function connectionsOf(map: ShardMap<unknown>): Map<string, NodeConnection> {
   return new Map(map.nodes.map((node) => [node.name, new NodeConnection(map, node)]));

@@ -3,16 +3,23 @@ import { refuse, requireInteger, requireKnown } from '../../options.js';
 import { handOver } from '../mint/handover.js';
 import type { ShardMap } from '../shard-map.js';
 import { ReshardContext } from './context.js';
+import { commonPhaseOf } from './move/compare-states.js';
 import { type AfterStep, KeyMover } from './move/key-mover.js';
 import { NodePasses } from './move/node-passes.js';
-import { beginReshard, finishReshard, readPhases } from './move/phase.js';
+import { beginReshard, finishReshard, isGivenUpError, readCheckedStates } from './move/phase.js';
 import { ProgressTracker, type ReshardProgress } from './move/progress.js';
 import { RateLimit } from './move/rate-limit.js';
 import { settleLeftovers } from './move/settle-leftovers.js';
 import { requireDistinctServers } from './plan/check-distinct-servers.js';
 import { requireTargetsEmpty } from './plan/check-targets-empty.js';
 import { KeyPlacement } from './plan/key-placement.js';
-import { PLAN_OPTION_NAMES, type PlanOptions, readAllKeys, readSignal } from './plan/plan-options.js';
+import {
+  PLAN_OPTION_NAMES,
+  type PlanOptions,
+  readAllKeys,
+  readNodeNames,
+  readSignal,
+} from './plan/plan-options.js';
 import type { ReshardPair } from './plan/plan-reshard.js';
 import { type ReshardOutcome, startTransition } from './route/transition-routing.js';
 
@@ -30,11 +37,23 @@ export interface ReshardOptions extends PlanOptions {
   readonly batch?: number;
   /** Called with the progress after each batch. */
   readonly onProgress?: (progress: ReshardProgress) => void;
+  /**
+   * Names of nodes that were started again with older data or without any. Values at new owners are kept. Values that were
+   * only on such a node are lost, and keys that were deleted since may come back.
+   */
+  readonly acceptOlder?: readonly string[];
   /** @internal Called after each step of a batch. */
   readonly afterStep?: AfterStep;
 }
 
-const RESHARD_OPTION_NAMES = [...PLAN_OPTION_NAMES, 'rate', 'batch', 'onProgress', 'afterStep'];
+const RESHARD_OPTION_NAMES = [
+  ...PLAN_OPTION_NAMES,
+  'rate',
+  'batch',
+  'onProgress',
+  'acceptOlder',
+  'afterStep',
+];
 
 /** The report of a resharding. */
 export interface ReshardReport {
@@ -83,6 +102,7 @@ export async function reshard(
   const batch = Math.min(requireInteger('batch', options.batch ?? BATCH, 1, 10_000), rateLimit.largestBatch);
   if (onProgress !== undefined && typeof onProgress !== 'function')
     refuse('onProgress', 'a function', onProgress);
+  const acceptOlder = readNodeNames('acceptOlder', options.acceptOlder, context);
   const placement = new KeyPlacement(context, readAllKeys(options.allKeys));
   signal?.throwIfAborted();
 
@@ -91,16 +111,18 @@ export async function reshard(
   const endTransition = startTransition(context);
   let outcome: ReshardOutcome = 'not begun';
   try {
-    const phases = await readPhases(context);
+    const states = await readCheckedStates(context, acceptOlder);
+    const common = commonPhaseOf(states);
+    if (common === 'stopping') throw isGivenUpError(context);
     await requireDistinctServers(context);
-    if (!phases.every((phase) => phase === 'moving' || phase === 'done'))
-      await requireTargetsEmpty(context, placement);
+    // While keys are moved, a value that the old and the new owner have is the work of this resharding.
+    if (common !== 'moving') await requireTargetsEmpty(context, placement);
     await handOver(from.sequences, to.sequences);
     outcome = 'not finished';
-    const lapsed = await beginReshard(context, signal);
-    const mover = new KeyMover(context.reshardId, options.afterStep);
+    const lapsed = await beginReshard(context, signal, { acceptOlder });
+    const mover = new KeyMover(context.reshardId, { afterStep: options.afterStep });
     const passes = new NodePasses(context, { placement, mover, progress, rateLimit, batch, signal });
-    await moveAllKeys(passes, () => settleLeftovers(context, placement, mover));
+    await moveAllKeys(passes, () => settleLeftovers(context, mover));
     await finishReshard(context);
     outcome = 'finished';
     return { ...progress.totals(), lapsed };

@@ -1,6 +1,6 @@
+import { stemOf } from '../../keys/codec.js';
 import type { OwnerChange, ReshardContext } from '../context.js';
-import type { KeyPlacement } from '../plan/key-placement.js';
-import { type RedisKey, redisKeyOf } from '../redis-key.js';
+import { type RedisKey, redisKeyOf, redisKeyText } from '../redis-key.js';
 import { INCOMING_KEY, OUTGOING_KEY } from '../reserved-keys.js';
 import type { KeyMover } from './key-mover.js';
 
@@ -12,18 +12,14 @@ const BATCH = 100;
  *
  * @returns the number of entries
  */
-export async function settleLeftovers(
-  context: ReshardContext,
-  placement: KeyPlacement,
-  mover: KeyMover,
-): Promise<number> {
+export async function settleLeftovers(context: ReshardContext, mover: KeyMover): Promise<number> {
   let found = 0;
   for (const list of [INCOMING_KEY, OUTGOING_KEY])
     for (const node of context.nodes) {
       const reply = await node.command('reading leftovers', 'HKEYS', list);
       const keys = (reply as Uint8Array[]).map(redisKeyOf);
       found += keys.length;
-      for (const { change, keys: some } of byOwnerChange(keys, context, placement))
+      for (const { change, keys: some } of byOwnerChange(keys, context))
         for (let at = 0; at < some.length; at += BATCH) await mover.move(change, some.slice(at, at + BATCH));
     }
   return found;
@@ -32,11 +28,11 @@ export async function settleLeftovers(
 function byOwnerChange(
   keys: readonly RedisKey[],
   context: ReshardContext,
-  placement: KeyPlacement,
 ): Iterable<{ readonly change: OwnerChange; readonly keys: RedisKey[] }> {
   const groups = new Map<string, { change: OwnerChange; keys: RedisKey[] }>();
   for (const key of keys) {
-    const change = context.ownerChangeOf(placement.stemOf(key) ?? '');
+    // A key on a list has been moved by somebody, so it belongs to the map, whatever its name is.
+    const change = context.ownerChangeOf(stemOf(redisKeyText(key)));
     if (change === undefined) continue;
     const name = `${change.source.name} ${change.target.name}`;
     const group = groups.get(name) ?? { change, keys: [] };

@@ -34,8 +34,9 @@ async function checkNode(
       for (const key of present)
         if ((await exists(source, key)) && !(await isIncoming(node, key)))
           throw new StoreError(
-            `node ${node.name} already holds the key ${show(redisKeyText(key))}, which node ${source.name} holds, too: ` +
-              'a node that joins must be empty. Delete its old keys, and try again',
+            `node ${node.name} already holds the key ${show(redisKeyText(key))}, which node ${source.name} holds, too. ` +
+              'Nothing was changed. Find out which of the two values is the right one, give the other one another name (RENAME), ' +
+              'and try again',
           );
   }
 }

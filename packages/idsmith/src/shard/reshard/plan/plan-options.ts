@@ -1,4 +1,6 @@
-import { refuse } from '../../../options.js';
+import { InvalidOptionError } from '../../../errors.js';
+import { refuse, show } from '../../../options.js';
+import type { ReshardContext } from '../context.js';
 
 /** The options of `planReshard`. */
 export interface PlanOptions {
@@ -25,4 +27,21 @@ export function readSignal(signal: AbortSignal | undefined): AbortSignal | undef
   if (signal !== undefined && typeof signal?.throwIfAborted !== 'function')
     refuse('signal', 'an AbortSignal', signal);
   return signal;
+}
+
+/** @throws InvalidOptionError unless the value is a list of names of nodes of the two maps, or left out */
+export function readNodeNames(
+  option: string,
+  value: unknown,
+  { sources, targets }: ReshardContext,
+): readonly string[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) refuse(option, 'a list of names of nodes', value);
+  const known = [...new Set([...sources.keys(), ...targets.keys()])];
+  for (const name of value)
+    if (!known.includes(name))
+      throw new InvalidOptionError(
+        `${option}: there is no node ${show(name)} in the two maps (${known.join(', ')})`,
+      );
+  return value as string[];
 }

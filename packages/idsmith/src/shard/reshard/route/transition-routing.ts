@@ -43,17 +43,17 @@ export class TransitionRouting implements KeyRouting {
     }
   }
 
+  /** After the resharding was given up, minting is handed back. So both maps are tried, the one that minted last first. */
   async #mintNow(type: number, count: number): Promise<string[]> {
     const { from, to } = this.#context;
-    if (!this.#isHandedOver) {
-      try {
-        return await from.mint(type, count);
-      } catch (error) {
-        if (!(error instanceof NodeSetConflictError)) throw error;
-      }
+    const [first, second] = this.#isHandedOver ? [to, from] : [from, to];
+    try {
+      return await first.mint(type, count);
+    } catch (error) {
+      if (!(error instanceof NodeSetConflictError)) throw error;
     }
-    const keys = await to.mint(type, count);
-    this.#isHandedOver = true;
+    const keys = await second.mint(type, count);
+    this.#isHandedOver = second === to;
     return keys;
   }
 

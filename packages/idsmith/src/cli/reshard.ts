@@ -1,7 +1,9 @@
 import process from 'node:process';
 import { IdError, StoreError } from '../errors.js';
+import type { PlanOptions } from '../shard/reshard/plan/plan-options.js';
 import { planReshard, type ReshardPair } from '../shard/reshard/plan/plan-reshard.js';
-import { reshard } from '../shard/reshard/reshard.js';
+import type { SkippedKeys } from '../shard/reshard/plan/skipped-keys.js';
+import { type ReshardReport, reshard } from '../shard/reshard/reshard.js';
 import { ShardMap } from '../shard/shard-map.js';
 import { type Command, type Given, readInteger, UsageError } from './command.js';
 import { readShardConfig } from './key.js';
@@ -24,7 +26,9 @@ export const reshardCommand: Command = {
       value: 'NODE,…',
       help: 'go on with nodes that came back from a crash with older data',
     },
-    'all-keys': { type: 'boolean', help: 'also move keys that no map has minted, like session:42' },
+    types: { type: 'string', value: 'TYPE,…', help: 'types of your keys that are not in keyTypes' },
+    pattern: { type: 'string', value: 'REGEX', help: 'names of further keys that are yours' },
+    'all-keys': { type: 'boolean', help: 'also move keys of other programs, like session:42' },
   },
   async *run(given) {
     if (given.rest.length > 0) throw new UsageError(`reshard takes no ${JSON.stringify(given.rest[0])}`);
@@ -41,12 +45,13 @@ export const reshardCommand: Command = {
 type Maps = readonly [from: ShardMap, to: ShardMap];
 
 async function* plan([from, to]: Maps, given: Given): AsyncIterable<string> {
-  const planned = await planReshard(from, to, { allKeys: given.on('all-keys') });
+  const planned = await planReshard(from, to, keyOptions(given));
   if (given.on('json')) yield JSON.stringify(planned, undefined, 2);
   else {
     const { pairs, keys, bytes, stay, skipped } = planned;
     yield* pairTable(pairs, keys, bytes);
     yield `${count(stay)} keys stay${skipped === 0 ? '' : `, ${count(skipped)} others are left alone`}`;
+    yield* skippedLines(planned);
   }
 }
 
@@ -60,7 +65,7 @@ async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
     const report = await reshard(from, to, {
-      allKeys: given.on('all-keys'),
+      ...keyOptions(given),
       acceptOlder: names(given, 'accept-older'),
       ...(rate !== undefined && { rate }),
       ...(batch !== undefined && { batch }),
@@ -80,23 +85,50 @@ async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
   }
 }
 
+/** The options that decide which keys belong to the maps. A flag that is not given leaves its option out. */
+function keyOptions(given: Given): PlanOptions {
+  const [types, pattern] = [given.text('types'), given.text('pattern')];
+  return {
+    ...(given.on('all-keys') && { allKeys: true }),
+    ...(types !== undefined && {
+      types: types.split(',').map((type) => (/^\d+$/.test(type) ? Number(type) : type)),
+    }),
+    ...(pattern !== undefined && { pattern: readPattern(pattern) }),
+  };
+}
+
+function readPattern(text: string): RegExp {
+  try {
+    return new RegExp(text);
+  } catch (cause) {
+    throw new UsageError(`--pattern is not a regular expression: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Lines about the keys that are left alone. */
+function skippedLines({ skipped, skippedKeys, unknownTypes }: SkippedKeys): string[] {
+  if (skipped === 0) return [];
+  const names = skippedKeys.map((name) => JSON.stringify(name)).join(', ');
+  const types = Object.entries(unknownTypes).map(([type, keys]) => `${type} (${count(keys)} keys)`);
+  return [
+    `left alone: ${names}${skipped > skippedKeys.length ? ', …' : ''}`,
+    ...(types.length > 0
+      ? [`types that are not in keyTypes: ${types.join(', ')}. If such keys are yours, give --types`]
+      : []),
+  ];
+}
+
 /** The names in a flag, with commas between. */
 function names(given: Given, flag: string): string[] {
   return given.text(flag)?.split(',') ?? [];
 }
 
 /** Remarks on a successful run, for people. */
-function remarks({
-  skipped,
-  superseded,
-  lapsed,
-}: {
-  skipped: number;
-  superseded: number;
-  lapsed: number;
-}): string[] {
+function remarks(report: ReshardReport): string[] {
+  const { skipped, superseded, lapsed } = report;
   return [
     ...(skipped > 0 ? [`${count(skipped)} keys were left alone: they are not keys of these maps`] : []),
+    ...skippedLines(report),
     ...(superseded > 0
       ? [`${count(superseded)} values of old nodes were dropped: the new nodes had newer values`]
       : []),

@@ -1477,6 +1477,7 @@ return answer()`;
 
 /** Writes the name of a node on its server, unless a name is there. See scripts/reshard/probe-server.lua. */
 export const PROBE_SERVER = `
+redis.call('HDEL', KEYS[1], '')
 redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
 return { redis.call('HGET', KEYS[1], ARGV[1]) }`;
 

@@ -36,6 +36,9 @@ export class ReshardContext {
       throw new InvalidOptionError(
         `seqname must stay ${this.from.seqname}, not become ${this.to.seqname}: keys would repeat`,
       );
+    const [epoch, next] = [this.from, this.to].map((map) => map.sequences[0]?.nodeSet.epoch);
+    if (epoch !== next)
+      throw new InvalidOptionError(`epoch must stay ${epoch}, not become ${next}: keys would repeat`);
     this.reshardId = `${fingerprintOf(this.from)}-${fingerprintOf(this.to)}`;
     this.description = `${describe(this.from.nodes)} → ${describe(this.to.nodes)}`;
     this.sources = connectionsOf(this.from);

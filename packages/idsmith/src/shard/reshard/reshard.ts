@@ -3,24 +3,17 @@ import { refuse, requireInteger, requireKnown } from '../../options.js';
 import { handOver } from '../mint/handover.js';
 import type { ShardMap } from '../shard-map.js';
 import { ReshardContext } from './context.js';
-import { commonPhaseOf } from './move/compare-states.js';
 import { type AfterStep, KeyMover } from './move/key-mover.js';
 import { NodePasses } from './move/node-passes.js';
-import { beginReshard, finishReshard, isGivenUpError, readCheckedStates } from './move/phase.js';
+import { beginReshard, finishReshard } from './move/phase.js';
 import { ProgressTracker, type ReshardProgress } from './move/progress.js';
 import { RateLimit } from './move/rate-limit.js';
 import { settleLeftovers } from './move/settle-leftovers.js';
-import { requireDistinctServers } from './plan/check-distinct-servers.js';
-import { requireTargetsEmpty } from './plan/check-targets-empty.js';
-import { KeyPlacement } from './plan/key-placement.js';
-import {
-  PLAN_OPTION_NAMES,
-  type PlanOptions,
-  readAllKeys,
-  readNodeNames,
-  readSignal,
-} from './plan/plan-options.js';
+import { readKeySettings } from './plan/key-settings.js';
+import { PLAN_OPTION_NAMES, type PlanOptions, readNodeNames, readSignal } from './plan/plan-options.js';
 import type { ReshardPair } from './plan/plan-reshard.js';
+import { prepareReshard } from './plan/prepare-reshard.js';
+import type { SkippedKeys } from './plan/skipped-keys.js';
 import { type ReshardOutcome, startTransition } from './route/transition-routing.js';
 
 /** The default for the largest number of keys in one round trip. */
@@ -56,7 +49,7 @@ const RESHARD_OPTION_NAMES = [
 ];
 
 /** The report of a resharding. */
-export interface ReshardReport {
+export interface ReshardReport extends SkippedKeys {
   /** The pairs of nodes with moved keys, in the order of the nodes. */
   readonly pairs: readonly ReshardPair[];
   /** The number of keys that this run moved. Keys that applications moved by using them are not counted. */
@@ -65,8 +58,6 @@ export interface ReshardReport {
   readonly bytes: number;
   /** The number of keys that were already on the right node. */
   readonly stayed: number;
-  /** The number of keys that were left alone: not keys of the map, or on a node that owns them in neither map. */
-  readonly skipped: number;
   /** The number of values of old owners that were dropped because the new owner had a value of its own. */
   readonly superseded: number;
   /** The number of processes with a map in transition that were silent for ten seconds and counted as dead. */
@@ -103,7 +94,7 @@ export async function reshard(
   if (onProgress !== undefined && typeof onProgress !== 'function')
     refuse('onProgress', 'a function', onProgress);
   const acceptOlder = readNodeNames('acceptOlder', options.acceptOlder, context);
-  const placement = new KeyPlacement(context, readAllKeys(options.allKeys));
+  readKeySettings(context, options);
   signal?.throwIfAborted();
 
   const progress = new ProgressTracker(context, onProgress);
@@ -111,15 +102,10 @@ export async function reshard(
   const endTransition = startTransition(context);
   let outcome: ReshardOutcome = 'not begun';
   try {
-    const states = await readCheckedStates(context, acceptOlder);
-    const common = commonPhaseOf(states);
-    if (common === 'stopping') throw isGivenUpError(context);
-    await requireDistinctServers(context);
-    // While keys are moved, a value that the old and the new owner have is the work of this resharding.
-    if (common !== 'moving') await requireTargetsEmpty(context, placement);
+    const { placement, settings } = await prepareReshard(context, options, acceptOlder);
     await handOver(from.sequences, to.sequences);
     outcome = 'not finished';
-    const lapsed = await beginReshard(context, signal, { acceptOlder });
+    const lapsed = await beginReshard(context, signal, { acceptOlder, settings });
     const mover = new KeyMover(context.reshardId, { afterStep: options.afterStep });
     const passes = new NodePasses(context, { placement, mover, progress, rateLimit, batch, signal });
     await moveAllKeys(passes, () => settleLeftovers(context, mover));

@@ -64,8 +64,9 @@ export class NodePasses {
     let found = 0;
     try {
       for await (const keys of scanKeys(source)) {
-        const { leaving, leavingCount, staying, skipped } = placement.sort(keys, source.name);
-        if (isFirst) progress.scanned(staying, skipped, leavingCount);
+        const sorted = placement.sort(keys, source.name);
+        const { leaving, leavingCount } = sorted;
+        if (isFirst) progress.scanned(sorted);
         found += leavingCount;
         for (const [target, more] of leaving) {
           const waiting = [...(gathered.get(target) ?? []), ...more];

@@ -5,22 +5,20 @@ import type { ReshardContext } from '../context.js';
 /** The options of `planReshard`. */
 export interface PlanOptions {
   /**
-   * Includes keys that do not have the form of a map's keys, like `session:42`, if they are on the node where the old map
-   * would look for them. Default false.
+   * Includes keys of other programs, like `session:42`, if they are on the node where the old map would look for them.
+   * Default false.
    */
   readonly allKeys?: boolean;
+  /** Types of keys that the map minted, by name or number, besides those in `keyTypes`. */
+  readonly types?: readonly (string | number)[];
+  /** Names of further keys that belong to the map. Default: none. */
+  readonly pattern?: RegExp;
   /** Stops the operation early. */
   readonly signal?: AbortSignal;
 }
 
 /** The names of `PlanOptions`. */
-export const PLAN_OPTION_NAMES = ['allKeys', 'signal'];
-
-/** @throws InvalidOptionError unless the value is true, false or left out */
-export function readAllKeys(value: unknown = false): boolean {
-  if (typeof value !== 'boolean') refuse('allKeys', 'true or false', value);
-  return value;
-}
+export const PLAN_OPTION_NAMES = ['allKeys', 'types', 'pattern', 'signal'];
 
 /** @throws InvalidOptionError unless the value is an AbortSignal or left out */
 export function readSignal(signal: AbortSignal | undefined): AbortSignal | undefined {

@@ -1,0 +1,42 @@
+import type { ReshardContext } from '../context.js';
+import { type CommonPhase, commonPhaseOf } from '../move/compare-states.js';
+import { isGivenUpError, readCheckedStates } from '../move/phase.js';
+import { requireDistinctServers } from './check-distinct-servers.js';
+import { requireTargetsEmpty } from './check-targets-empty.js';
+import { KeyPlacement } from './key-placement.js';
+import { KeyRule } from './key-rule.js';
+import { keySettingsText, readKeySettings } from './key-settings.js';
+import type { PlanOptions } from './plan-options.js';
+
+/** The result of the checks before a resharding. */
+export interface PreparedReshard {
+  readonly phase: CommonPhase;
+  readonly placement: KeyPlacement;
+  /** The settings to keep on the nodes, as JSON. */
+  readonly settings: string;
+}
+
+/**
+ * Makes all checks before a resharding. Nothing is changed.
+ *
+ * @param acceptOlder names of nodes that may have come back with older data
+ * @throws InvalidOptionError naming an option that is wrong
+ * @throws StoreError naming the node that keeps the resharding from its beginning
+ */
+export async function prepareReshard(
+  context: ReshardContext,
+  options: PlanOptions,
+  acceptOlder: readonly string[] = [],
+): Promise<PreparedReshard> {
+  const states = await readCheckedStates(context, acceptOlder);
+  const phase = commonPhaseOf(states);
+  if (phase === 'stopping') throw isGivenUpError(context);
+  // A finished resharding may be run again with other settings, for keys that were left alone.
+  const stored = phase === 'moving' ? states.find(({ settings }) => settings !== '')?.settings : '';
+  const settings = readKeySettings(context, options, stored);
+  await requireDistinctServers(context);
+  const placement = new KeyPlacement(context, await KeyRule.make(context, settings));
+  // While keys are moved, a value that the old and the new owner have is the work of this resharding.
+  if (phase !== 'moving') await requireTargetsEmpty(context, placement);
+  return { phase, placement, settings: keySettingsText(settings) };
+}

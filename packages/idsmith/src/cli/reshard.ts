@@ -21,6 +21,10 @@ export const reshardCommand: Command = {
     'dry-run': { type: 'boolean', help: 'count the keys that would move, and move nothing' },
     rate: { type: 'string', value: 'N', help: 'the largest number of keys to move in a second' },
     batch: { type: 'string', value: 'N', help: 'the largest number of keys in one script, default 500' },
+    'accept-volatile-target': {
+      type: 'boolean',
+      help: 'move keys to nodes that lose them in a crash',
+    },
     'accept-older': {
       type: 'string',
       value: 'NODE,…',
@@ -90,6 +94,7 @@ function keyOptions(given: Given): PlanOptions {
   const [types, pattern] = [given.text('types'), given.text('pattern')];
   return {
     ...(given.on('all-keys') && { allKeys: true }),
+    ...(given.on('accept-volatile-target') && { acceptVolatileTarget: true }),
     ...(types !== undefined && {
       types: types.split(',').map((type) => (/^\d+$/.test(type) ? Number(type) : type)),
     }),

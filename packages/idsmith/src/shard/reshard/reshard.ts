@@ -3,6 +3,7 @@ import { refuse, requireInteger, requireKnown } from '../../options.js';
 import { handOver } from '../mint/handover.js';
 import type { ShardMap } from '../shard-map.js';
 import { ReshardContext } from './context.js';
+import { DurabilityBarrier } from './move/durability-barrier.js';
 import { type AfterStep, KeyMover } from './move/key-mover.js';
 import { NodePasses } from './move/node-passes.js';
 import { beginReshard, finishReshard } from './move/phase.js';
@@ -102,12 +103,24 @@ export async function reshard(
   const endTransition = startTransition(context);
   let outcome: ReshardOutcome = 'not begun';
   try {
-    const { placement, settings } = await prepareReshard(context, options, acceptOlder);
+    const { placement, settings, persistence } = await prepareReshard(context, options, acceptOlder);
     await handOver(from.sequences, to.sequences);
     outcome = 'not finished';
     const lapsed = await beginReshard(context, signal, { acceptOlder, settings });
-    const mover = new KeyMover(context.reshardId, { afterStep: options.afterStep });
-    const passes = new NodePasses(context, { placement, mover, progress, rateLimit, batch, signal });
+    const barrier = new DurabilityBarrier(persistence);
+    const mover = new KeyMover(context.reshardId, {
+      afterStep: options.afterStep,
+      makeDurable: (target) => barrier.wait(target),
+    });
+    const passes = new NodePasses(context, {
+      placement,
+      mover,
+      progress,
+      rateLimit,
+      batch,
+      signal,
+      concurrency: barrier.concurrency,
+    });
     await moveAllKeys(passes, () => settleLeftovers(context, mover));
     await finishReshard(context);
     outcome = 'finished';

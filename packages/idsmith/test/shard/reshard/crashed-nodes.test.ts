@@ -25,7 +25,7 @@ await describeWith(['redis'], 'A node that crashes in the middle of a resharding
   /** Starts servers. The first one is the one that crashes. */
   async function start(count: number, memory: Memory): Promise<void> {
     for (let i = 0; i < count; i++) {
-      servers.push(await startRedis({ persistence: i === 0 && memory === 'all' ? 'aof' : 'none' }));
+      servers.push(await startRedis({ persistence: memory === 'all' ? 'aof' : 'none' }));
       clients.push(new Redis(servers[i]!.port).on('error', () => {}));
     }
   }

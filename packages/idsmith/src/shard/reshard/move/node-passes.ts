@@ -8,9 +8,6 @@ import type { KeyMover } from './key-mover.js';
 import type { ProgressTracker } from './progress.js';
 import type { RateLimit } from './rate-limit.js';
 
-/** The number of batches of one old node that are moved at the same time. */
-const CONCURRENT_BATCHES = 4;
-
 /** The number of attempts to move keys that applications write all the time. Then the next pass tries them again. */
 const MAX_TRIES = 20;
 
@@ -21,6 +18,8 @@ interface PassSettings {
   readonly progress: ProgressTracker;
   readonly rateLimit: RateLimit;
   readonly batch: number;
+  /** The number of batches of one old node that are moved at the same time. */
+  readonly concurrency: number;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -57,10 +56,10 @@ export class NodePasses {
 
   /** @param failed aborted when another node has failed */
   async #clearNode(source: NodeConnection, isFirst: boolean, failed: AbortSignal): Promise<number> {
-    const { placement, progress, batch, signal } = this.#settings;
+    const { placement, progress, batch, concurrency, signal } = this.#settings;
     if (isFirst) progress.expect(Number(await source.command('counting', 'DBSIZE')));
     const gathered = new Map<string, RedisKey[]>();
-    const tasks = new ConcurrentTasks(CONCURRENT_BATCHES);
+    const tasks = new ConcurrentTasks(concurrency);
     let found = 0;
     try {
       for await (const keys of scanKeys(source)) {

@@ -4,12 +4,13 @@ import type { ShardMap } from '../../shard-map.js';
 import type { ReshardContext } from '../context.js';
 import type { PlanOptions } from './plan-options.js';
 
-/** The settings that decide which keys belong to the maps. A resharding keeps them from its beginning to its end. */
+/** The settings that a resharding keeps from its beginning to its end, above all which keys belong to the maps. */
 export interface KeySettings {
   readonly allKeys: boolean;
   /** Numbers of types, besides those in `keyTypes`. */
   readonly types: readonly number[];
   readonly pattern: RegExp | undefined;
+  readonly acceptVolatileTarget: boolean;
 }
 
 /**
@@ -20,8 +21,9 @@ export interface KeySettings {
  * @throws InvalidOptionError naming an option that is wrong, or differs from the stored one
  */
 export function readKeySettings(context: ReshardContext, options: PlanOptions, stored = ''): KeySettings {
-  const { allKeys, types, pattern } = options;
-  if (allKeys !== undefined && typeof allKeys !== 'boolean') refuse('allKeys', 'true or false', allKeys);
+  const { allKeys, types, pattern, acceptVolatileTarget } = options;
+  for (const [name, value] of Object.entries({ allKeys, acceptVolatileTarget }))
+    if (value !== undefined && typeof value !== 'boolean') refuse(name, 'true or false', value);
   if (types !== undefined && !Array.isArray(types)) refuse('types', 'a list of types', types);
   if (pattern !== undefined && !(pattern instanceof RegExp))
     refuse('pattern', 'a regular expression', pattern);
@@ -30,7 +32,7 @@ export function readKeySettings(context: ReshardContext, options: PlanOptions, s
     types: types && [...new Set(types.map((type) => typeNumber(context, type)))].sort((a, b) => a - b),
     pattern: pattern && [pattern.source, pattern.flags.replace(/[gy]/g, '')],
   };
-  const kept = (stored === '' ? {} : JSON.parse(stored)) as Partial<typeof given>;
+  const kept = (stored === '' ? {} : JSON.parse(stored)) as Partial<typeof given & KeySettings>;
   for (const name of ['allKeys', 'types', 'pattern'] as const)
     if (stored !== '' && given[name] !== undefined && !isSame(given[name], kept[name]))
       throw new InvalidOptionError(
@@ -41,12 +43,13 @@ export function readKeySettings(context: ReshardContext, options: PlanOptions, s
     allKeys: given.allKeys ?? kept.allKeys ?? false,
     types: given.types ?? kept.types ?? [],
     pattern: source === undefined ? undefined : new RegExp(source, flags),
+    acceptVolatileTarget: acceptVolatileTarget ?? kept.acceptVolatileTarget ?? false,
   };
 }
 
 /** The settings as JSON, to be kept on the nodes. */
-export function keySettingsText({ allKeys, types, pattern }: KeySettings): string {
-  return JSON.stringify({ allKeys, types, ...(pattern && { pattern: [pattern.source, pattern.flags] }) });
+export function keySettingsText({ pattern, ...rest }: KeySettings): string {
+  return JSON.stringify({ ...rest, ...(pattern && { pattern: [pattern.source, pattern.flags] }) });
 }
 
 const NONE = { allKeys: false, types: [], pattern: null };

@@ -13,12 +13,17 @@ export interface PlanOptions {
   readonly types?: readonly (string | number)[];
   /** Names of further keys that belong to the map. Default: none. */
   readonly pattern?: RegExp;
+  /**
+   * Moves keys to nodes that have neither an append-only file nor a replica, although an old node keeps keys over a crash. Default
+   * false.
+   */
+  readonly acceptVolatileTarget?: boolean;
   /** Stops the operation early. */
   readonly signal?: AbortSignal;
 }
 
 /** The names of `PlanOptions`. */
-export const PLAN_OPTION_NAMES = ['allKeys', 'types', 'pattern', 'signal'];
+export const PLAN_OPTION_NAMES = ['allKeys', 'types', 'pattern', 'acceptVolatileTarget', 'signal'];
 
 /** @throws InvalidOptionError unless the value is an AbortSignal or left out */
 export function readSignal(signal: AbortSignal | undefined): AbortSignal | undefined {

@@ -2,10 +2,12 @@ import type { ReshardContext } from '../context.js';
 import { type CommonPhase, commonPhaseOf } from '../move/compare-states.js';
 import { isGivenUpError, readCheckedStates } from '../move/phase.js';
 import { requireDistinctServers } from './check-distinct-servers.js';
+import { requireTargetsDurable } from './check-targets-durable.js';
 import { requireTargetsEmpty } from './check-targets-empty.js';
 import { KeyPlacement } from './key-placement.js';
 import { KeyRule } from './key-rule.js';
 import { keySettingsText, readKeySettings } from './key-settings.js';
+import type { Persistence } from './persistence.js';
 import type { PlanOptions } from './plan-options.js';
 
 /** The result of the checks before a resharding. */
@@ -14,6 +16,8 @@ export interface PreparedReshard {
   readonly placement: KeyPlacement;
   /** The settings to keep on the nodes, as JSON. */
   readonly settings: string;
+  /** The persistence of the nodes by name; empty if nobody has to wait for it. */
+  readonly persistence: ReadonlyMap<string, Persistence>;
 }
 
 /**
@@ -34,9 +38,16 @@ export async function prepareReshard(
   // A finished resharding may be run again with other settings, for keys that were left alone.
   const stored = phase === 'moving' ? states.find(({ settings }) => settings !== '')?.settings : '';
   const settings = readKeySettings(context, options, stored);
+  const { acceptVolatileTarget } = settings;
+  const persistence = await requireTargetsDurable(context, acceptVolatileTarget);
   await requireDistinctServers(context);
   const placement = new KeyPlacement(context, await KeyRule.make(context, settings));
   // While keys are moved, a value that the old and the new owner have is the work of this resharding.
   if (phase !== 'moving') await requireTargetsEmpty(context, placement);
-  return { phase, placement, settings: keySettingsText(settings) };
+  return {
+    phase,
+    placement,
+    settings: keySettingsText(settings),
+    persistence: acceptVolatileTarget ? new Map() : persistence,
+  };
 }

@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { IdError, StoreError } from '../errors.js';
+import { abortReshard } from '../shard/reshard/abort-reshard.js';
 import type { PlanOptions } from '../shard/reshard/plan/plan-options.js';
 import { planReshard, type ReshardPair } from '../shard/reshard/plan/plan-reshard.js';
 import type { SkippedKeys } from '../shard/reshard/plan/skipped-keys.js';
@@ -12,13 +13,15 @@ import { count, duration, ProgressDisplay } from './reshard-display.js';
 
 export const reshardCommand: Command = {
   name: 'reshard',
-  usage: '--from a.json --to b.json [--dry-run]',
+  usage: '--from a.json --to b.json [--dry-run | --abort]',
   summary: 'Move sharded keys to other nodes while applications use them',
   example: 'idsmith reshard --from four.json --to six.json --dry-run',
   flags: {
     from: { type: 'string', value: 'FILE', help: 'JSON with the old config' },
     to: { type: 'string', value: 'FILE', help: 'JSON with the new config' },
     'dry-run': { type: 'boolean', help: 'count the keys that would move, and move nothing' },
+    abort: { type: 'boolean', help: 'give up a resharding that is not finished: all keys go back' },
+    gone: { type: 'string', value: 'NODE,…', help: 'go on without nodes that are lost for good' },
     rate: { type: 'string', value: 'N', help: 'the largest number of keys to move in a second' },
     batch: { type: 'string', value: 'N', help: 'the largest number of keys in one script, default 500' },
     'accept-volatile-target': {
@@ -36,6 +39,8 @@ export const reshardCommand: Command = {
   },
   async *run(given) {
     if (given.rest.length > 0) throw new UsageError(`reshard takes no ${JSON.stringify(given.rest[0])}`);
+    if (given.on('abort') && given.on('dry-run'))
+      throw new UsageError('--abort and --dry-run cannot be given together');
     const [from, to] = [await readShardConfig(given, 'from'), await readShardConfig(given, 'to')];
     const maps = [new ShardMap(from), new ShardMap(to)] as const;
     try {
@@ -49,7 +54,11 @@ export const reshardCommand: Command = {
 type Maps = readonly [from: ShardMap, to: ShardMap];
 
 async function* plan([from, to]: Maps, given: Given): AsyncIterable<string> {
-  const planned = await planReshard(from, to, keyOptions(given));
+  const planned = await planReshard(from, to, {
+    ...keyOptions(given),
+    gone: names(given, 'gone'),
+    acceptOlder: names(given, 'accept-older'),
+  });
   if (given.on('json')) yield JSON.stringify(planned, undefined, 2);
   else {
     const { pairs, keys, bytes, stay, skipped } = planned;
@@ -68,8 +77,16 @@ async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
   const stop = () => controller.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    const report = await reshard(from, to, {
+    const gone = names(given, 'gone');
+    for (const node of gone)
+      process.stderr.write(
+        `idsmith: node ${node} is given up: keys and values that were only there are lost\n`,
+      );
+    const isAbort = given.on('abort');
+    const run = isAbort ? abortReshard : reshard;
+    const report = await run(from, to, {
       ...keyOptions(given),
+      gone,
       acceptOlder: names(given, 'accept-older'),
       ...(rate !== undefined && { rate }),
       ...(batch !== undefined && { batch }),
@@ -77,7 +94,9 @@ async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
       onProgress: (progress) => display.show(progress),
     });
     display.end();
-    process.stderr.write(`idsmith: ${count(report.moved)} keys moved in ${duration(report.seconds)}\n`);
+    process.stderr.write(
+      `idsmith: ${count(report.moved)} keys moved ${isAbort ? 'back ' : ''}in ${duration(report.seconds)}\n`,
+    );
     if (given.on('json')) yield JSON.stringify(report, undefined, 2);
     else yield* pairTable(report.pairs, report.moved, report.bytes);
     for (const line of remarks(report)) process.stderr.write(`idsmith: ${line}\n`);

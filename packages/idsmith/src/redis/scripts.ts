@@ -533,7 +533,7 @@ local list, isBack = KEYS[2], ARGV[2] == 'back'
 local function note(field, number)
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
-local function staleReply() return { STALE, phase, about or '', isChecked and 1 or 0 } end
+local function staleReply() return { STALE, unpack(answer()) } end
 local CHUNK = 1000
 local function readList()
   local entries = {}
@@ -648,7 +648,7 @@ local list, isBack = KEYS[2], ARGV[2] == 'back'
 local function note(field, number)
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
-local function staleReply() return { STALE, phase, about or '', isChecked and 1 or 0 } end
+local function staleReply() return { STALE, unpack(answer()) } end
 local CHUNK = 1000
 local function readList()
   local entries = {}
@@ -753,7 +753,7 @@ local list, isBack = KEYS[2], ARGV[2] == 'back'
 local function note(field, number)
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
-local function staleReply() return { STALE, phase, about or '', isChecked and 1 or 0 } end
+local function staleReply() return { STALE, unpack(answer()) } end
 local CHUNK = 1000
 local function readList()
   local entries = {}
@@ -837,7 +837,7 @@ local list, isBack = KEYS[2], ARGV[2] == 'back'
 local function note(field, number)
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
-local function staleReply() return { STALE, phase, about or '', isChecked and 1 or 0 } end
+local function staleReply() return { STALE, unpack(answer()) } end
 local CHUNK = 1000
 local function readList()
   local entries = {}
@@ -922,7 +922,7 @@ local list, isBack = KEYS[2], ARGV[2] == 'back'
 local function note(field, number)
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
-local function staleReply() return { STALE, phase, about or '', isChecked and 1 or 0 } end
+local function staleReply() return { STALE, unpack(answer()) } end
 local CHUNK = 1000
 local function readList()
   local entries = {}
@@ -1040,7 +1040,7 @@ local list, isBack = KEYS[2], ARGV[2] == 'back'
 local function note(field, number)
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
-local function staleReply() return { STALE, phase, about or '', isChecked and 1 or 0 } end
+local function staleReply() return { STALE, unpack(answer()) } end
 local CHUNK = 1000
 local function readList()
   local entries = {}
@@ -1147,7 +1147,7 @@ local list, isBack = KEYS[2], ARGV[2] == 'back'
 local function note(field, number)
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
-local function staleReply() return { STALE, phase, about or '', isChecked and 1 or 0 } end
+local function staleReply() return { STALE, unpack(answer()) } end
 local CHUNK = 1000
 local function readList()
   local entries = {}
@@ -1668,11 +1668,12 @@ local function countProcesses(prefix, timeout)
 end
 redis.call('HDEL', KEYS[1], '')
 local alive, dead = 0, 0
-if phase == 'before' or phase == 'misfit' or (phase == 'aborted' and tonumber(round) < tonumber(ARGV[4])) then
+local given, known = tonumber(ARGV[4]), tonumber(round or 0)
+if ((phase == 'before' or phase == 'misfit') and known <= given) or (phase == 'aborted' and known < given) then
   redis.call('HSET', state, 'move', reshardId, 'about', ARGV[3], 'round', ARGV[4], 'server', server)
   phase = 'stopping'
 end
-if phase == 'preparing' or phase == 'moving' then phase = 'stopping' end
+if (phase == 'preparing' or phase == 'moving') and known <= given then phase = 'stopping' end
 if phase == 'stopping' then
   alive, dead = countProcesses('user:', tonumber(ARGV[2]))
   if alive == 0 then phase = 'returning' end

@@ -51,6 +51,17 @@ export class ReshardContext {
     return [...all.values()].filter(({ name }) => !this.gone.has(name));
   }
 
+  /** The same resharding with the two maps exchanged, for keys that go back. */
+  reversed(): ReshardContext {
+    const { reshardId, description, gone } = this;
+    return Object.assign(new ReshardContext(this.to, this.from), { reshardId, description, gone });
+  }
+
+  /** The nodes that keys leave, without those that are gone. */
+  get givingNodes(): NodeConnection[] {
+    return [...this.sources.values()].filter(({ name }) => !this.gone.has(name));
+  }
+
   /** The old and the new owner of keys with this stem; `undefined` if they are the same node. */
   ownerChangeOf(stem: string): OwnerChange | undefined {
     const [source, target] = [this.from.ownerOf(stem).name, this.to.ownerOf(stem).name];

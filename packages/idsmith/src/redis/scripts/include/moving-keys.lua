@@ -37,8 +37,8 @@ local function note(field, number)
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 
--- The reply of a script that must not move keys in this phase: STALE, the phase, the description, 1 if checked.
-local function staleReply() return { STALE, phase, about or '', isChecked and 1 or 0 } end
+-- The reply of a script that must not move keys in this phase: STALE, the phase, the description, 1 if checked, the round.
+local function staleReply() return { STALE, unpack(answer()) } end
 
 -- The number of keys in one call of Redis. A call for many keys costs little more than a call for one key.
 local CHUNK = 1000

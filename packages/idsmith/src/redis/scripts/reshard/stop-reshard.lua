@@ -3,7 +3,7 @@
 --
 -- ARGV[2]  the silence after which a process counts as dead, ms
 -- ARGV[3]  a description for people
--- ARGV[4]  the round
+-- ARGV[4]  the round that is given up. A later round goes on
 -- ARGV[5]  the names of nodes that are lost for good, as JSON; empty to leave them as they are
 -- Returns  the phase, the description, the number of processes that use the new node, the number of dead processes
 
@@ -11,12 +11,13 @@
 --- @include "even-when-full"
 
 local alive, dead = 0, 0
-if phase == 'before' or phase == 'misfit' or (phase == 'aborted' and tonumber(round) < tonumber(ARGV[4])) then
+local given, known = tonumber(ARGV[4]), tonumber(round or 0)
+if ((phase == 'before' or phase == 'misfit') and known <= given) or (phase == 'aborted' and known < given) then
   -- The announcement has not reached this node, or was cancelled here.
   redis.call('HSET', state, 'move', reshardId, 'about', ARGV[3], 'round', ARGV[4], 'server', server)
   phase = 'stopping'
 end
-if phase == 'preparing' or phase == 'moving' then phase = 'stopping' end
+if (phase == 'preparing' or phase == 'moving') and known <= given then phase = 'stopping' end
 if phase == 'stopping' then
   alive, dead = countProcesses('user:', tonumber(ARGV[2]))
   if alive == 0 then phase = 'returning' end

@@ -42,7 +42,7 @@ export class NodePasses {
   async run(isFirst: boolean): Promise<number> {
     const failed = new AbortController();
     const found = await Promise.allSettled(
-      [...this.#context.sources.values()].map((source) =>
+      this.#context.givingNodes.map((source) =>
         this.#clearNode(source, isFirst, failed.signal).catch((error) => {
           failed.abort();
           throw error;

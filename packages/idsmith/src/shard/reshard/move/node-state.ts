@@ -50,12 +50,18 @@ export async function readState(node: NodeConnection, reshardId: string): Promis
 }
 
 /**
- * Reads the states of all nodes that are not gone.
+ * Reads the states of all nodes that are not gone, in the order of the nodes. Learns from them which nodes are gone.
  *
  * @throws StoreError naming a node that does not answer
  */
-export async function readStates({ nodes, reshardId }: ReshardContext): Promise<NodeState[]> {
-  return Promise.all(nodes.map((node) => readState(node, reshardId)));
+export async function readStates(context: ReshardContext): Promise<NodeState[]> {
+  const { nodes, reshardId, gone } = context;
+  const answers = await Promise.allSettled(nodes.map((node) => readState(node, reshardId)));
+  const states = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  for (const state of states) for (const name of state.gone) gone.add(name);
+  for (const [i, answer] of answers.entries())
+    if (answer.status === 'rejected' && !gone.has(nodes[i]?.name ?? '')) throw answer.reason;
+  return states.filter(({ name }) => !gone.has(name));
 }
 
 function nodeStateOf(name: string, [phase, about, isChecked, server, flat]: readonly unknown[]): NodeState {

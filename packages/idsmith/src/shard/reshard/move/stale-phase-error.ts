@@ -8,8 +8,13 @@ export class StalePhaseError extends StoreError {
   readonly phase: ReshardPhase;
   readonly about: string;
   readonly isChecked: boolean;
+  readonly round: number;
 
-  constructor(node: NodeConnection, operation: string, [, phase, about, isChecked]: readonly unknown[]) {
+  constructor(
+    node: NodeConnection,
+    operation: string,
+    [, phase, about, isChecked, round]: readonly unknown[],
+  ) {
     const why =
       Number(isChecked) === 1
         ? `another resharding has begun there, or this one has ended (phase ${String(phase)}, ${String(about)})`
@@ -19,5 +24,6 @@ export class StalePhaseError extends StoreError {
     this.phase = String(phase) as ReshardPhase;
     this.about = String(about);
     this.isChecked = Number(isChecked) === 1;
+    this.round = Number(round);
   }
 }

@@ -5,7 +5,13 @@ import { ReshardContext } from '../context.js';
 import type { NodeConnection } from '../node-connection.js';
 import type { KeyPlacement } from './key-placement.js';
 import { readKeySettings } from './key-settings.js';
-import { PLAN_OPTION_NAMES, type PlanOptions, readSignal } from './plan-options.js';
+import {
+  giveUpNodes,
+  PLAN_OPTION_NAMES,
+  type PlanOptions,
+  readNodeNames,
+  readSignal,
+} from './plan-options.js';
 import { prepareReshard } from './prepare-reshard.js';
 import { scanKeys } from './scan-keys.js';
 import { SkippedKeyCounter, type SkippedKeys } from './skipped-keys.js';
@@ -50,16 +56,18 @@ export async function planReshard(
   const context = new ReshardContext(from, to);
   const signal = readSignal(options.signal);
   readKeySettings(context, options);
+  giveUpNodes(context, options.gone);
+  const acceptOlder = readNodeNames('acceptOlder', options.acceptOlder, context);
   signal?.throwIfAborted();
-  const { placement } = await prepareReshard(context, options);
+  const { placement } = await prepareReshard(context, options, acceptOlder);
   const skipped = new SkippedKeyCounter();
   const counts = await Promise.all(
-    [...context.sources.values()].map((node) => countKeys(node, placement, skipped, signal)),
+    context.givingNodes.map((node) => countKeys(node, placement, skipped, signal)),
   );
   const pairs = counts.flatMap(({ to }, i) =>
     context.to.nodes.flatMap(({ name }): ReshardPair[] => {
       const pair = to.get(name);
-      return pair === undefined ? [] : [{ from: context.from.nodes[i]!.name, to: name, ...pair }];
+      return pair === undefined ? [] : [{ from: context.givingNodes[i]!.name, to: name, ...pair }];
     }),
   );
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);

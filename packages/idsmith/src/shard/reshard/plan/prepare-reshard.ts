@@ -8,7 +8,7 @@ import { KeyPlacement } from './key-placement.js';
 import { KeyRule } from './key-rule.js';
 import { keySettingsText, readKeySettings } from './key-settings.js';
 import type { Persistence } from './persistence.js';
-import type { PlanOptions } from './plan-options.js';
+import { goneTargetError, type PlanOptions } from './plan-options.js';
 
 /** The result of the checks before a resharding. */
 export interface PreparedReshard {
@@ -35,6 +35,7 @@ export async function prepareReshard(
   const states = await readCheckedStates(context, acceptOlder);
   const phase = commonPhaseOf(states);
   if (phase === 'stopping') throw isGivenUpError(context);
+  for (const name of context.gone) if (context.targets.has(name)) throw goneTargetError(name);
   // A finished resharding may be run again with other settings, for keys that were left alone.
   const stored = phase === 'moving' ? states.find(({ settings }) => settings !== '')?.settings : '';
   const settings = readKeySettings(context, options, stored);

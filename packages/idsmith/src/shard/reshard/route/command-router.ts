@@ -170,8 +170,8 @@ export class CommandRouter {
       return this.#isDone || next.standing === 'open' ? 'new owner' : undefined;
     }
     // The new owner gives its keys back, and the old one may not know yet.
-    await stopOn(this.#context, source, 1);
-    old.reopen();
+    if (next.phase === 'returning') await stopOn(this.#context, source, next.round);
+    for (const session of [old, next]) session.reopen();
     return undefined;
   }
 
@@ -190,10 +190,11 @@ export class CommandRouter {
       throw misfitError(this.#context, node.name, phase, about);
     else {
       // One of the two has learned that the resharding was given up.
-      const isStopped = [phase, ...this.#sessionsOf({ source, target }).map((one) => one.phase)].some(
-        (one) => one === 'stopping' || one === 'returning',
+      const stopped = [error, ...this.#sessionsOf({ source, target })].filter(
+        (one) => one.phase === 'stopping' || one.phase === 'returning',
       );
-      if (isStopped) for (const one of [source, target]) await stopOn(this.#context, one, 1);
+      const round = Math.max(0, ...stopped.map((one) => one.round));
+      if (round > 0) for (const one of [source, target]) await stopOn(this.#context, one, round);
       for (const session of this.#sessionsOf({ source, target })) session.reopen();
     }
   }

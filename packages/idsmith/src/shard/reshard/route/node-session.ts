@@ -137,7 +137,7 @@ export class NodeSession {
     if (standing === undefined) await this.#drain();
     if (isMisfit) throw misfitError(this.#context, this.#node.name, phase, String(reply[1]));
     if (!isChecked) await this.#checks.check(this.#node);
-    else if (phase === 'stopping') await stopOn(this.#context, this.#node, 1);
+    else if (phase === 'stopping') await stopOn(this.#context, this.#node, this.#round);
     this.#standing = standing ?? 'waiting';
     if (standing === 'open') this.#signedOnAt = askedAt;
     if (standing === 'open' && phase !== 'done' && !this.#isClosed) this.#signOnLater(HEARTBEAT);

@@ -72,7 +72,7 @@ export class TransitionRouting implements KeyRouting {
 }
 
 /** The outcome of a resharding, which decides how its two maps work afterwards. */
-export type ReshardOutcome = 'not begun' | 'not finished' | 'finished';
+export type ReshardOutcome = 'not begun' | 'not finished' | 'finished' | 'aborted';
 
 /**
  * Makes the two maps of a resharding behave as maps in transition, in the process that runs it.
@@ -88,11 +88,13 @@ export function startTransition(context: ReshardContext): (outcome: ReshardOutco
     // Some keys are at old owners and some at new ones, so both maps stay in transition.
     if (outcome === 'not finished') return;
     await routing.close();
-    [from.routing, to.routing] = outcome === 'finished' ? [new ForwardingRouting(to), undefined] : before;
+    if (outcome === 'not begun') [from.routing, to.routing] = before;
+    else if (outcome === 'finished') [from.routing, to.routing] = [new ForwardingRouting(to), undefined];
+    else [from.routing, to.routing] = [undefined, new ForwardingRouting(from)];
   };
 }
 
-/** Forwards users of the old map to the new map after the resharding. */
+/** Forwards users of one map to the other one after the resharding: to the new map, or to the old one if it was given up. */
 class ForwardingRouting implements KeyRouting {
   readonly #to: ShardMap<unknown>;
 

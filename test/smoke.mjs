@@ -10,6 +10,7 @@ import {
   LocalityUuid,
   layouts,
   memoryStore,
+  Uuid7Generator,
 } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 
@@ -69,6 +70,11 @@ if ('Deno' in globalThis) {
   texts.push(...new LocalityGenerator({ mode: 'sequential' }).batch(20_000));
   assert.equal(new Set(texts).size, 60_000);
 }
+
+const uuids = new Uuid7Generator();
+const sorted = [uuids.next(), ...uuids.batch(10_000), uuids.next()];
+assert.deepEqual(sorted, [...new Set(sorted)].sort());
+assert.equal(sorted[0].charAt(14), '7');
 
 const flakes = new FlakeGenerator({
   node: await acquireLease(memoryStore(), { namespace: 'smoke', size: 4 }),

@@ -8,7 +8,8 @@ const keyOf = (i: number) => fixedKey(300_000_000_000 + i * 1009, (i * 7) % 3844
 
 /** A node and its share of the keys. */
 export interface NodeShare {
-  readonly name: string;
+  /** The name of the node on the ring: its address, unless the config has another `ringName`. */
+  readonly ringName: string;
   readonly weight: number;
   readonly points: number;
   /** From 0 to 1. */
@@ -48,8 +49,8 @@ function parse(text: string): unknown {
  *
  * @throws InvalidOptionError when a weight is out of range or no node gets a point on the ring
  */
-export function placeKeys(nodes: readonly Pick<ShardNode, 'name' | 'weight'>[]): Placement {
-  const ring = new HashRing(Object.fromEntries(nodes.map(({ name, weight }) => [name, weight])));
+export function placeKeys(nodes: readonly Pick<ShardNode, 'ringName' | 'weight'>[]): Placement {
+  const ring = new HashRing(Object.fromEntries(nodes.map(({ ringName, weight }) => [ringName, weight])));
   const { points } = ring;
   const names = Object.keys(points);
   const indexes = new Map(names.map((name, i) => [name, i]));
@@ -59,14 +60,14 @@ export function placeKeys(nodes: readonly Pick<ShardNode, 'name' | 'weight'>[]):
   );
   const counts = new Array<number>(names.length).fill(0);
   for (const owner of owners) counts[owner]! += 1;
-  const weights = new Map(nodes.map(({ name, weight }) => [name, weight]));
+  const weights = new Map(nodes.map(({ ringName, weight }) => [ringName, weight]));
   return {
     names,
     owners,
-    nodes: names.map((name, i) => ({
-      name,
-      weight: weights.get(name) as number,
-      points: points[name] as number,
+    nodes: names.map((ringName, i) => ({
+      ringName,
+      weight: weights.get(ringName) as number,
+      points: points[ringName] as number,
       share: counts[i]! / SAMPLE_KEYS,
     })),
   };

@@ -8,7 +8,7 @@ const CONFIG = JSON.stringify({
 
 describe('a shard config', () => {
   it('gives the nodes by the names they have on the ring', () => {
-    expect(readNodes(CONFIG).map(({ name, weight }) => [name, weight])).toEqual([
+    expect(readNodes(CONFIG).map(({ ringName, weight }) => [ringName, weight])).toEqual([
       ['10.0.0.1:6379', 1],
       ['10.0.0.2:6379', 1],
       ['10.0.0.3:6379', 2],
@@ -42,8 +42,8 @@ describe('shares of the keys', () => {
   });
 
   it('are 1 for a single node', () => {
-    expect(placeKeys([{ name: 'h:1', weight: 7 }]).nodes).toEqual([
-      { name: 'h:1', weight: 7, points: 160, share: 1 },
+    expect(placeKeys([{ ringName: 'h:1', weight: 7 }]).nodes).toEqual([
+      { ringName: 'h:1', weight: 7, points: 160, share: 1 },
     ]);
   });
 });
@@ -51,16 +51,16 @@ describe('shares of the keys', () => {
 describe('what adding a node moves', () => {
   const nodes = readNodes(CONFIG);
   const before = placeKeys(nodes);
-  const after = placeKeys([...nodes, { name: '10.0.0.4:6379', weight: 1 }]);
+  const after = placeKeys([...nodes, { ringName: '10.0.0.4:6379', weight: 1 }]);
 
   it('is as much as the new node gets, and what the others exchange', () => {
     const moves = movesBetween(before, after);
     const toNew = moves.filter(({ to }) => to === '10.0.0.4:6379').reduce((sum, { share }) => sum + share, 0);
     expect(toNew).toBeCloseTo(after.nodes[3]!.share, 9);
-    for (const { name, share } of before.nodes) {
-      const gone = moves.filter(({ from }) => from === name).reduce((sum, move) => sum + move.share, 0);
-      const come = moves.filter(({ to }) => to === name).reduce((sum, move) => sum + move.share, 0);
-      const then = after.nodes.find((node) => node.name === name)!.share;
+    for (const { ringName, share } of before.nodes) {
+      const gone = moves.filter(({ from }) => from === ringName).reduce((sum, move) => sum + move.share, 0);
+      const come = moves.filter(({ to }) => to === ringName).reduce((sum, move) => sum + move.share, 0);
+      const then = after.nodes.find((node) => node.ringName === ringName)!.share;
       expect(share - gone + come).toBeCloseTo(then, 9);
     }
   });

@@ -1,9 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import { InvalidOptionError } from '../errors.js';
 import type { ShardConfig } from '../shard/config.js';
 import { ShardMap } from '../shard/shard-map.js';
-import { type Command, type Given, readCount, UsageError } from './command.js';
-import { jsonIds } from './output.js';
+import { readCount } from './arguments.js';
+import { type Command, type Given, UsageError } from './command.js';
+import { idLines } from './json-lines.js';
+import { loadConfig } from './load-config.js';
+import { VERBOSE } from './store.js';
 
 /** The number of keys in one call of `genKeys`. */
 const BATCH = 10_000;
@@ -16,19 +17,18 @@ export const keyCommand: Command = {
   flags: {
     count: { type: 'string', short: 'n', value: 'N', help: 'how many, default 1' },
     type: { type: 'string', value: 'TYPE', help: 'a name in keyTypes, or a number up to 3843' },
-    config: { type: 'string', value: 'FILE', help: 'JSON with shards, auth and options' },
+    config: { type: 'string', value: 'FILE', help: 'shards, auth and options: .json, .js, .cjs or .mjs' },
+    verbose: VERBOSE,
   },
   run(given) {
-    if (given.rest.length > 0) throw new UsageError(`key takes no ${JSON.stringify(given.rest[0])}`);
-    const count = readCount(given, 1);
-    const keys = mint(given, count);
-    return given.on('json') ? jsonIds(keys, count) : keys;
+    return idLines(given, mint(given, readCount(given, 1)));
   },
 };
 
 async function* mint(given: Given, count: number): AsyncIterable<string> {
   const map = new ShardMap(await readShardConfig(given, 'config'));
   const type = readType(given.text('type'), map);
+  given.activity.wait(`waiting for the nodes in ${given.text('config')}`);
   try {
     for (let left = count; left > 0; left -= BATCH) yield* await map.genKeys(type, Math.min(left, BATCH));
   } finally {
@@ -50,15 +50,5 @@ function readType(type: string | undefined, { keyTypes }: ShardMap): string | nu
 export async function readShardConfig(given: Given, flag: string): Promise<ShardConfig> {
   const file = given.text(flag);
   if (file === undefined) throw new UsageError(`--${flag} is required, for example --${flag} shards.json`);
-  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw new InvalidOptionError(`--${flag} ${file} cannot be read: ${cause.code ?? cause.message}`, {
-      cause,
-    });
-  });
-  try {
-    return JSON.parse(text) as ShardConfig;
-  } catch {
-    // The parser's message quotes the file, which may hold a password.
-    throw new InvalidOptionError(`--${flag} ${file} is not JSON`);
-  }
+  return (await loadConfig(flag, file)) as ShardConfig;
 }

@@ -6,10 +6,12 @@ import { planReshard, type ReshardPair } from '../shard/reshard/plan/plan-reshar
 import type { SkippedKeys } from '../shard/reshard/plan/skipped-keys.js';
 import { type ReshardReport, reshard } from '../shard/reshard/reshard.js';
 import { ShardMap } from '../shard/shard-map.js';
-import { type Command, type Given, readInteger, UsageError } from './command.js';
+import { readInteger } from './arguments.js';
+import { type Command, type Given, Interrupted, UsageError } from './command.js';
 import { readShardConfig } from './key.js';
 import { table } from './output.js';
 import { count, duration, ProgressDisplay } from './reshard-display.js';
+import { VERBOSE } from './store.js';
 
 export const reshardCommand: Command = {
   name: 'reshard',
@@ -17,8 +19,8 @@ export const reshardCommand: Command = {
   summary: 'Move sharded keys to other nodes while applications use them',
   example: 'idsmith reshard --from four.json --to six.json --dry-run',
   flags: {
-    from: { type: 'string', value: 'FILE', help: 'JSON with the old config' },
-    to: { type: 'string', value: 'FILE', help: 'JSON with the new config' },
+    from: { type: 'string', value: 'FILE', help: 'the old config: .json, .js, .cjs or .mjs' },
+    to: { type: 'string', value: 'FILE', help: 'the new config' },
     'dry-run': { type: 'boolean', help: 'count the keys that would move, and move nothing' },
     abort: { type: 'boolean', help: 'give up a resharding that is not finished: all keys go back' },
     gone: { type: 'string', value: 'NODE,…', help: 'go on without nodes that are lost for good' },
@@ -33,12 +35,13 @@ export const reshardCommand: Command = {
       value: 'NODE,…',
       help: 'go on with nodes that came back from a crash with older data',
     },
+    verbose: VERBOSE,
     types: { type: 'string', value: 'TYPE,…', help: 'types of your keys that are not in keyTypes' },
     pattern: { type: 'string', value: 'REGEX', help: 'names of further keys that are yours' },
     'all-keys': { type: 'boolean', help: 'also move keys of other programs, like session:42' },
   },
+  handlesSignals: true,
   async *run(given) {
-    if (given.rest.length > 0) throw new UsageError(`reshard takes no ${JSON.stringify(given.rest[0])}`);
     if (given.on('abort') && given.on('dry-run'))
       throw new UsageError('--abort and --dry-run cannot be given together');
     const [from, to] = [await readShardConfig(given, 'from'), await readShardConfig(given, 'to')];
@@ -54,6 +57,7 @@ export const reshardCommand: Command = {
 type Maps = readonly [from: ShardMap, to: ShardMap];
 
 async function* plan([from, to]: Maps, given: Given): AsyncIterable<string> {
+  given.activity.wait('counting keys');
   const planned = await planReshard(from, to, {
     ...keyOptions(given),
     gone: names(given, 'gone'),
@@ -62,7 +66,7 @@ async function* plan([from, to]: Maps, given: Given): AsyncIterable<string> {
   if (given.on('json')) yield JSON.stringify(planned, undefined, 2);
   else {
     const { pairs, keys, bytes, stay, skipped } = planned;
-    yield* pairTable(pairs, keys, bytes);
+    yield* pairTable([from, to], pairs, keys, bytes);
     yield `${count(stay)} keys stay${skipped === 0 ? '' : `, ${count(skipped)} others are left alone`}`;
     yield* skippedLines(planned);
   }
@@ -98,7 +102,7 @@ async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
       `idsmith: ${count(report.moved)} keys moved ${isAbort ? 'back ' : ''}in ${duration(report.seconds)}\n`,
     );
     if (given.on('json')) yield JSON.stringify(report, undefined, 2);
-    else yield* pairTable(report.pairs, report.moved, report.bytes);
+    else yield* pairTable([from, to], report.pairs, report.moved, report.bytes);
     for (const line of remarks(report)) process.stderr.write(`idsmith: ${line}\n`);
   } catch (error) {
     display.end();
@@ -166,7 +170,7 @@ function remarks(report: ReshardReport): string[] {
 function withAdvice(error: unknown, signal: AbortSignal, moved: number): unknown {
   const advice = 'run the same command again to continue';
   if (signal.aborted && error === signal.reason)
-    return new StoreError(`stopped: ${count(moved)} keys were moved so far; ${advice}`);
+    return new Interrupted(`stopped: ${count(moved)} keys were moved so far; ${advice}`);
   if (error instanceof IdError && error.code === 'STORE')
     return new StoreError(`${error.message}; ${count(moved)} keys were moved so far: ${advice}`, {
       cause: error,
@@ -174,7 +178,14 @@ function withAdvice(error: unknown, signal: AbortSignal, moved: number): unknown
   return error;
 }
 
-function pairTable(pairs: readonly ReshardPair[], keys: number, bytes: number): string[] {
-  const rows = pairs.map((pair) => [pair.from, pair.to, count(pair.keys), count(pair.bytes)]);
+function pairTable([from, to]: Maps, pairs: readonly ReshardPair[], keys: number, bytes: number): string[] {
+  const place = (map: ShardMap, name: string) =>
+    `${name} (${map.nodes.find((node) => node.name === name)?.address})`;
+  const rows = pairs.map((pair) => [
+    place(from, pair.from),
+    place(to, pair.to),
+    count(pair.keys),
+    count(pair.bytes),
+  ]);
   return table(['from', 'to', 'keys', 'bytes'], [...rows, ['all', '', count(keys), count(bytes)]]);
 }

@@ -2,12 +2,14 @@ import { ClosedError } from '../errors.js';
 import { FlakeGenerator } from '../flake/generator.js';
 import { layouts } from '../flake/layouts.js';
 import { LEASED_FLAKE_NAMES } from '../flake/leased.js';
-import { acquireLease, type Lease } from '../lease/lease.js';
+import { acquireLease } from '../lease/acquire-lease.js';
+import type { Lease } from '../lease/lease.js';
 import { LocalityGenerator } from '../locality/generator.js';
 import { requireKnown } from '../options.js';
 import type { Sequence } from '../sequence/sequence.js';
 import { Sequences } from '../sequence/sequences.js';
 import type { Store } from '../stores/store.js';
+import { requireSignal, unlessAborted } from '../support/abort.js';
 import { type Leased, LeasedPool } from './leased-pool.js';
 import type { FlakesOptions, IdsStatus, LeasedLocalityOptions, SequenceOpening } from './options.js';
 
@@ -16,6 +18,7 @@ const LOCALITY_NODES = 65_536;
 const FLAKE_NAMES = LEASED_FLAKE_NAMES.filter((name) => name !== 'namespace');
 const LOCALITY_NAMES = ['mode', 'reversal', 'window', 'format', 'reseed', 'flavour', 'counter'];
 const SHARED_NAMES = ['clock', 'random'];
+const SEQUENCE_NAMES = ['define', 'prefetch', 'source', 'signal'];
 const LEASE_NAMES = ['ttl', 'label', 'maxSkew', 'waitFor', 'maxIdle', 'reacquire', 'timer', 'signal'];
 
 /** Everything that makes ids on one store. Get one with `connect`, and close it when the program ends. */
@@ -72,24 +75,25 @@ export class Ids {
    *
    * @throws NoSuchSequenceError when the sequence is missing and `define` is left out
    * @throws SequenceExistsError when the sequence exists with another definition than `define`
-   * @throws ClosedError after `close()`
+   * @throws ClosedError after `close()`; the reason of `signal` when it is aborted
    */
   async sequence(name: string, options: SequenceOpening = {}): Promise<Sequence> {
     this.#requireOpen();
-    const { define, ...use } = requireKnown('options', options, ['define', 'prefetch', 'source']);
-    if (define !== undefined) await this.sequences.ensure(name, define);
+    const { define, signal, ...use } = requireKnown('options', options, SEQUENCE_NAMES);
+    requireSignal(signal)?.throwIfAborted();
+    if (define !== undefined) await unlessAborted(this.sequences.ensure(name, define), signal);
     this.#requireOpen();
-    return this.sequences.get(name, use);
+    return unlessAborted(this.sequences.get(name, use), signal);
   }
 
   /** The state of leases and sequences, for a readiness probe. Asks nobody, and works after `close()`. */
   status(): IdsStatus {
     const leases = [...this.#flakes.status(), ...this.#localities.status()];
-    const isOpening = this.#flakes.isOpening || this.#localities.isOpening;
+    const isLacking = this.#flakes.isLacking || this.#localities.isLacking;
     return {
-      ready: !this.#closing && !isOpening && leases.every(({ state }) => state === 'active'),
+      ready: !this.#closing && !isLacking && leases.every(({ state }) => state === 'active'),
       leases,
-      sequences: this.sequences.openNames.map((name) => ({ name })),
+      sequences: this.sequences.status(),
       ...(this.#lastError !== undefined && { lastError: this.#lastError }),
     };
   }
@@ -132,7 +136,7 @@ export class Ids {
     const size = LOCALITY_NODES;
     const lease = await acquireLease(this.store, { label: this.#label, ...ofLease, namespace, size });
     try {
-      return { generator: new LocalityGenerator({ ...own, node: lease }), lease };
+      return { generator: LocalityGenerator.owning(lease, own), lease };
     } catch (error) {
       // If this fails, the lease expires.
       await lease.release().catch(() => undefined);

@@ -63,11 +63,13 @@ export async function acquire(
   for (let refusals = 0; ; ) {
     signal?.throwIfAborted();
     const records = await unlessAborted(list(settings), signal);
+    const birth = records.find(({ id }) => id === NAMESPACE_ID);
+    // The first step: whatever follows may fail, and the namespace may be gone by the next try.
+    rememberLimit(settings, birth);
     // The time is read after the records, so that the time is not earlier than anything in the records.
     const now = await unlessAborted(storeTime(settings), signal);
     requireBelievable(settings, now, newestFence(records));
     wasEmpty ||= records.length === 0;
-    const birth = records.find(({ id }) => id === NAMESPACE_ID);
     const layout = layoutOf(records);
     const preparation = preparing(settings, birth, layout, now);
     if (preparation) {
@@ -105,8 +107,8 @@ function preparing(
 ): [expected: LeaseRecord | undefined, next: LeaseRecord] | undefined {
   if (settings.store.durable === false) {
     if (birth === undefined) return [undefined, undatedBirth(randomName(settings))];
-    const maxTtl = longestTtl(settings, birth);
-    if (isUndated(birth)) return [birth, datedBirth(birth, now, maxTtl, settings.maxSkew, ON_THE_WAY)];
+    if (isUndated(birth))
+      return [birth, datedBirth(birth, now, longestTtl(settings), settings.maxSkew, ON_THE_WAY)];
     requireTtl(settings, birth);
   }
   if (settings.layout !== undefined && layout !== undefined)
@@ -143,21 +145,25 @@ export async function freeNode(
   await swap(settings, record, released(record, from, -1));
 }
 
-/**
- * The longest ttl that any client of the namespace may have used, as far as this process knows. This process remembers the ttl
- * for each store and namespace. When the store loses the namespace, whoever founds it again waits for the longest ttl.
- */
-function longestTtl({ store, namespace, maxTtl }: LeaseSettings, birth: LeaseRecord): number {
+/** The longest ttl that each namespace of a store has ever allowed, as far as this process has seen. */
+const limits = new WeakMap<LeaseStore, Map<string, number>>();
+
+/** Remembers the limit in the birth record of a namespace, which the store may lose. */
+function rememberLimit({ store, namespace }: LeaseSettings, birth: LeaseRecord | undefined): void {
+  if (birth === undefined || isUndated(birth)) return;
   const known = limits.get(store) ?? new Map<string, number>();
   limits.set(store, known);
-  // Zero in a record with a date is from a version that did not write its limit: then the default counts.
-  const limit = birth.epoch === 0 && !isUndated(birth) ? DEFAULT_MAX_TTL : birth.epoch;
-  const longest = Math.max(known.get(namespace) ?? 0, maxTtl, limit);
-  known.set(namespace, longest);
-  return longest;
+  // Zero is from a version that did not write its limit: then the default counts.
+  known.set(namespace, Math.max(known.get(namespace) ?? 0, birth.epoch || DEFAULT_MAX_TTL));
 }
 
-const limits = new WeakMap<LeaseStore, Map<string, number>>();
+/**
+ * The longest ttl that any client of the namespace may have used, as far as this process knows. When the store loses the
+ * namespace, whoever founds it again waits for the longest ttl.
+ */
+function longestTtl({ store, namespace, maxTtl }: LeaseSettings): number {
+  return Math.max(limits.get(store)?.get(namespace) ?? 0, maxTtl);
+}
 
 /** @throws InvalidOptionError when others in this namespace would not wait for windows of this length */
 function requireTtl({ namespace, ttl, maxTtl }: LeaseSettings, { epoch }: LeaseRecord): void {
@@ -231,10 +237,11 @@ function dateText(ms: number): string {
 }
 
 /** The longest wait for a fence ahead, ms: `waitFor`, or the wait that a namespace needs after its store has lost it. */
-function longestWait({ store, namespace, ttl, maxTtl, maxSkew, waitFor }: LeaseSettings): number {
+function longestWait(settings: LeaseSettings): number {
+  const { store, ttl, maxSkew, waitFor } = settings;
   if (waitFor !== undefined) return waitFor;
   if (store.durable !== false) return ttl;
-  return ttl + ON_THE_WAY + Math.max(maxTtl, limits.get(store)?.get(namespace) ?? 0) + 2 * maxSkew;
+  return ttl + ON_THE_WAY + longestTtl(settings) + 2 * maxSkew;
 }
 
 function exhausted(

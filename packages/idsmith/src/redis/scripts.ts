@@ -55,6 +55,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local index = tonumber(ARGV[7])
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -79,24 +80,27 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
+local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
   high = ms
   sequence = { ring = ring, state = state, next = next, generation = integerText(generation), server = server,
     from = integerText(ms), ms = integerText(ms), variant = integerText(LAST_VARIANT) }
+  isMisplaced = false
   redis.call('DEL', key)
   redis.call('HSET', key, 'ring', ring, 'nodes', nodes, 'state', state, 'next', next, 'generation', sequence.generation,
-    'server', server, 'from', sequence.from, 'ms', sequence.ms, 'variant', sequence.variant, 'sum', checksum())
+    'server', server, 'from', sequence.from, 'ms', sequence.ms, 'variant', sequence.variant, 'index', index, 'sum', checksum())
   isLost = false
 end
 local function status()
   local owner = 'foreign'
-  if not sequence.ring then owner = 'missing' elseif sequence.ring == ring then owner = 'own' end
+  if sequence.ring == ring then owner = isMisplaced and 'misplaced' or 'own' end
+  if not sequence.ring then owner = 'missing' end
   return { owner, sequence.state or '', sequence.next or '', sequence.nodes or '', tonumber(sequence.generation or 0), high,
     isLost and 1 or 0, sequence.ring or '', now, tonumber(sequence.from or 0) }
 end
-local base, generation = tonumber(ARGV[7]), tonumber(ARGV[8])
+local base, generation = tonumber(ARGV[8]), tonumber(ARGV[9])
 local isFree = not sequence.ring or sequence.state ~= 'open' or (sequence.ring == ring and isLost)
 local isNewer = tonumber(sequence.generation or 0) < generation
 if isFree and (isNewer or (sequence.ring == ring and sequence.state ~= 'closed')) then
@@ -118,6 +122,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local index = tonumber(ARGV[7])
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -142,26 +147,29 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
+local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
   high = ms
   sequence = { ring = ring, state = state, next = next, generation = integerText(generation), server = server,
     from = integerText(ms), ms = integerText(ms), variant = integerText(LAST_VARIANT) }
+  isMisplaced = false
   redis.call('DEL', key)
   redis.call('HSET', key, 'ring', ring, 'nodes', nodes, 'state', state, 'next', next, 'generation', sequence.generation,
-    'server', server, 'from', sequence.from, 'ms', sequence.ms, 'variant', sequence.variant, 'sum', checksum())
+    'server', server, 'from', sequence.from, 'ms', sequence.ms, 'variant', sequence.variant, 'index', index, 'sum', checksum())
   isLost = false
 end
 local function status()
   local owner = 'foreign'
-  if not sequence.ring then owner = 'missing' elseif sequence.ring == ring then owner = 'own' end
+  if sequence.ring == ring then owner = isMisplaced and 'misplaced' or 'own' end
+  if not sequence.ring then owner = 'missing' end
   return { owner, sequence.state or '', sequence.next or '', sequence.nodes or '', tonumber(sequence.generation or 0), high,
     isLost and 1 or 0, sequence.ring or '', now, tonumber(sequence.from or 0) }
 end
-local next, generation = ARGV[7], tonumber(ARGV[8])
+local next, generation = ARGV[8], tonumber(ARGV[9])
 local isOurs = not sequence.ring or (sequence.ring == ring and sequence.state ~= 'closed') or sequence.state == 'pending'
-if isOurs and tonumber(sequence.generation or 0) <= generation then write('closed', next, generation, high) end
+if isOurs and not isMisplaced and tonumber(sequence.generation or 0) <= generation then write('closed', next, generation, high) end
 return status()`;
 
 /** Reserves keys: as many as are asked for, or fewer, because no key lies more than `lead` ahead of the clock. See scripts/mint/mint-keys.lua. */
@@ -178,6 +186,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local index = tonumber(ARGV[7])
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -202,20 +211,23 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
+local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
   high = ms
   sequence = { ring = ring, state = state, next = next, generation = integerText(generation), server = server,
     from = integerText(ms), ms = integerText(ms), variant = integerText(LAST_VARIANT) }
+  isMisplaced = false
   redis.call('DEL', key)
   redis.call('HSET', key, 'ring', ring, 'nodes', nodes, 'state', state, 'next', next, 'generation', sequence.generation,
-    'server', server, 'from', sequence.from, 'ms', sequence.ms, 'variant', sequence.variant, 'sum', checksum())
+    'server', server, 'from', sequence.from, 'ms', sequence.ms, 'variant', sequence.variant, 'index', index, 'sum', checksum())
   isLost = false
 end
 local function status()
   local owner = 'foreign'
-  if not sequence.ring then owner = 'missing' elseif sequence.ring == ring then owner = 'own' end
+  if sequence.ring == ring then owner = isMisplaced and 'misplaced' or 'own' end
+  if not sequence.ring then owner = 'missing' end
   return { owner, sequence.state or '', sequence.next or '', sequence.nodes or '', tonumber(sequence.generation or 0), high,
     isLost and 1 or 0, sequence.ring or '', now, tonumber(sequence.from or 0) }
 end
@@ -225,8 +237,8 @@ local HANDOVER_FIRST = 1612
 local HANDOVER_LAST = 3223
 local UNSURE_FIRST = 3224
 local UNSURE_LAST = 3843
-if sequence.ring ~= ring or sequence.state ~= 'open' or isLost then return status() end
-local index, size = tonumber(ARGV[7]), tonumber(ARGV[8])
+if sequence.ring ~= ring or sequence.state ~= 'open' or isLost or isMisplaced then return status() end
+local size = tonumber(ARGV[8])
 local count, above = tonumber(ARGV[9]), tonumber(ARGV[10])
 local function ownFrom(ms) return ms + (index - ms) % size end
 local first, final, limit = UNSURE_FIRST, UNSURE_LAST, now + lead
@@ -247,7 +259,7 @@ local restIn = math.max(0, ms + math.floor((variant - first + count - 1) / width
 local offset = variant - first + granted - 1
 sequence.ms = integerText(ms + math.floor(offset / width) * size)
 sequence.variant = integerText(first + offset % width)
-redis.call('HSET', key, 'ms', sequence.ms, 'variant', sequence.variant, 'sum', checksum())
+redis.call('HSET', key, 'ms', sequence.ms, 'variant', sequence.variant, 'index', index, 'sum', checksum())
 return { 'keys', from, now, ms, variant, granted, restIn, first, final }`;
 
 /** Opens a sequence that is pending or was lost. See scripts/mint/open-node-sequence.lua. */
@@ -264,6 +276,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local index = tonumber(ARGV[7])
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -288,25 +301,28 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
+local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
   high = ms
   sequence = { ring = ring, state = state, next = next, generation = integerText(generation), server = server,
     from = integerText(ms), ms = integerText(ms), variant = integerText(LAST_VARIANT) }
+  isMisplaced = false
   redis.call('DEL', key)
   redis.call('HSET', key, 'ring', ring, 'nodes', nodes, 'state', state, 'next', next, 'generation', sequence.generation,
-    'server', server, 'from', sequence.from, 'ms', sequence.ms, 'variant', sequence.variant, 'sum', checksum())
+    'server', server, 'from', sequence.from, 'ms', sequence.ms, 'variant', sequence.variant, 'index', index, 'sum', checksum())
   isLost = false
 end
 local function status()
   local owner = 'foreign'
-  if not sequence.ring then owner = 'missing' elseif sequence.ring == ring then owner = 'own' end
+  if sequence.ring == ring then owner = isMisplaced and 'misplaced' or 'own' end
+  if not sequence.ring then owner = 'missing' end
   return { owner, sequence.state or '', sequence.next or '', sequence.nodes or '', tonumber(sequence.generation or 0), high,
     isLost and 1 or 0, sequence.ring or '', now, tonumber(sequence.from or 0) }
 end
-if sequence.ring == ring and (sequence.state == 'pending' or (sequence.state == 'open' and isLost)) then
-  write('open', '', tonumber(sequence.generation), math.max(high, tonumber(ARGV[7])))
+if sequence.ring == ring and not isMisplaced and (sequence.state == 'pending' or (sequence.state == 'open' and isLost)) then
+  write('open', '', tonumber(sequence.generation), math.max(high, tonumber(ARGV[8])))
 end
 return status()`;
 
@@ -324,6 +340,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local index = tonumber(ARGV[7])
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -348,24 +365,27 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
+local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
   high = ms
   sequence = { ring = ring, state = state, next = next, generation = integerText(generation), server = server,
     from = integerText(ms), ms = integerText(ms), variant = integerText(LAST_VARIANT) }
+  isMisplaced = false
   redis.call('DEL', key)
   redis.call('HSET', key, 'ring', ring, 'nodes', nodes, 'state', state, 'next', next, 'generation', sequence.generation,
-    'server', server, 'from', sequence.from, 'ms', sequence.ms, 'variant', sequence.variant, 'sum', checksum())
+    'server', server, 'from', sequence.from, 'ms', sequence.ms, 'variant', sequence.variant, 'index', index, 'sum', checksum())
   isLost = false
 end
 local function status()
   local owner = 'foreign'
-  if not sequence.ring then owner = 'missing' elseif sequence.ring == ring then owner = 'own' end
+  if sequence.ring == ring then owner = isMisplaced and 'misplaced' or 'own' end
+  if not sequence.ring then owner = 'missing' end
   return { owner, sequence.state or '', sequence.next or '', sequence.nodes or '', tonumber(sequence.generation or 0), high,
     isLost and 1 or 0, sequence.ring or '', now, tonumber(sequence.from or 0) }
 end
-if not sequence.ring then write('pending', '', tonumber(ARGV[7]), high) end
+if not sequence.ring then write('pending', '', tonumber(ARGV[8]), high) end
 return status()`;
 
 /** Reads the status of the sequence of a node. See scripts/mint/read-node-sequence.lua. */
@@ -382,6 +402,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local index = tonumber(ARGV[7])
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -406,20 +427,23 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
+local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
   high = ms
   sequence = { ring = ring, state = state, next = next, generation = integerText(generation), server = server,
     from = integerText(ms), ms = integerText(ms), variant = integerText(LAST_VARIANT) }
+  isMisplaced = false
   redis.call('DEL', key)
   redis.call('HSET', key, 'ring', ring, 'nodes', nodes, 'state', state, 'next', next, 'generation', sequence.generation,
-    'server', server, 'from', sequence.from, 'ms', sequence.ms, 'variant', sequence.variant, 'sum', checksum())
+    'server', server, 'from', sequence.from, 'ms', sequence.ms, 'variant', sequence.variant, 'index', index, 'sum', checksum())
   isLost = false
 end
 local function status()
   local owner = 'foreign'
-  if not sequence.ring then owner = 'missing' elseif sequence.ring == ring then owner = 'own' end
+  if sequence.ring == ring then owner = isMisplaced and 'misplaced' or 'own' end
+  if not sequence.ring then owner = 'missing' end
   return { owner, sequence.state or '', sequence.next or '', sequence.nodes or '', tonumber(sequence.generation or 0), high,
     isLost and 1 or 0, sequence.ring or '', now, tonumber(sequence.from or 0) }
 end
@@ -439,6 +463,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local index = tonumber(ARGV[7])
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -463,24 +488,27 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
+local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
   high = ms
   sequence = { ring = ring, state = state, next = next, generation = integerText(generation), server = server,
     from = integerText(ms), ms = integerText(ms), variant = integerText(LAST_VARIANT) }
+  isMisplaced = false
   redis.call('DEL', key)
   redis.call('HSET', key, 'ring', ring, 'nodes', nodes, 'state', state, 'next', next, 'generation', sequence.generation,
-    'server', server, 'from', sequence.from, 'ms', sequence.ms, 'variant', sequence.variant, 'sum', checksum())
+    'server', server, 'from', sequence.from, 'ms', sequence.ms, 'variant', sequence.variant, 'index', index, 'sum', checksum())
   isLost = false
 end
 local function status()
   local owner = 'foreign'
-  if not sequence.ring then owner = 'missing' elseif sequence.ring == ring then owner = 'own' end
+  if sequence.ring == ring then owner = isMisplaced and 'misplaced' or 'own' end
+  if not sequence.ring then owner = 'missing' end
   return { owner, sequence.state or '', sequence.next or '', sequence.nodes or '', tonumber(sequence.generation or 0), high,
     isLost and 1 or 0, sequence.ring or '', now, tonumber(sequence.from or 0) }
 end
-if sequence.ring == ring and sequence.state == 'pending' then
+if sequence.ring == ring and not isMisplaced and sequence.state == 'pending' then
   redis.call('DEL', key)
   sequence = {}
 end
@@ -1474,6 +1502,41 @@ if phase == 'before' or phase == 'misfit' or phase == 'preparing' or phase == 'a
 end
 if phase ~= 'other' then redis.call('HSET', state, 'gone', ARGV[5]) end
 return answer()`;
+
+/** Tries every command that resharding needs, in a way that leaves nothing behind. See scripts/reshard/probe-commands.lua. */
+export const PROBE_COMMANDS = `
+local state, absent = KEYS[1], KEYS[2]
+local refused = {}
+local function try(...)
+  local reply = redis.pcall(...)
+  local message = type(reply) == 'table' and reply['err'] or ''
+  if string.find(message, 'NOPERM', 1, true) or string.find(message, "can't run this command", 1, true) then
+    refused[#refused + 1] = (...)
+  end
+end
+try('HDEL', state, '')
+if #refused == 0 then
+  try('HSETNX', state, '', '')
+  try('HSET', state, '', '')
+  try('HDEL', state, '')
+end
+try('HMGET', state, '')
+try('HGET', state, '')
+try('HGETALL', absent)
+try('HKEYS', absent)
+try('HEXISTS', state, '')
+try('HINCRBY', absent, '', 'x')
+try('RESTORE', absent, 0, '')
+try('DUMP', absent)
+try('EXISTS', absent)
+try('PTTL', absent)
+try('UNLINK', absent)
+try('DEL', absent)
+try('TYPE', absent)
+try('MEMORY', 'USAGE', absent)
+try('TIME')
+try('INFO', 'replication')
+return refused`;
 
 /** Writes the name of a node on its server, unless a name is there. See scripts/reshard/probe-server.lua. */
 export const PROBE_SERVER = `

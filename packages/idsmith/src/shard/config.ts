@@ -1,39 +1,17 @@
 import { InvalidOptionError } from '../errors.js';
-import { refuse, requireInteger, requireKnown, show } from '../options.js';
-import { VARIANTS } from './keys/codec.js';
-import { MAX_WEIGHT } from './ring/hash-ring.js';
+import { refuse, requireChoice, requireInteger, requireKnown } from '../options.js';
+import { readAuth, type ShardAuth } from './auth.js';
+import type { DriverName } from './nodes/clients.js';
+import type { NodeLogin } from './nodes/login.js';
+import { requireText, type ShardEntry } from './shard-entry.js';
+import { CLUSTER, readShards, type ShardNode } from './shard-nodes.js';
 
 /**
- * A client of the package `ioredis` (the default) or `redis`. The commands have no types here, because neither package has to
+ * A client of the package `ioredis` or `redis`. The commands have no types here, because neither package has to
  * be installed. `new ShardMap<Redis>(…)` gives them types.
  */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type AnyClient = any;
-
-/** A Redis node of a map. */
-export interface ShardNode {
-  /** The name of the node in `shards`. */
-  readonly id: string;
-  /** The position among the nodes: the virtual shard whose milliseconds the node mints. */
-  readonly index: number;
-  /** `host:port`, the name of the node on the ring. */
-  readonly name: string;
-  readonly host: string;
-  readonly port: number;
-  readonly weight: number;
-}
-
-/** Port, host and weight. Port and weight may be numbers or text with digits. The default weight is 1. */
-export type ShardEntry = readonly [port: number | string, host: string, weight?: number | string];
-
-/** The login for all nodes. */
-export interface ShardAuth {
-  /** For Redis 6 and later. Without a user, `password` is the one of `requirepass`. */
-  readonly user?: string;
-  /** Another name for `user`. */
-  readonly username?: string;
-  readonly password?: string;
-}
 
 /** The `options` of a config. */
 export interface ShardOptions {
@@ -63,9 +41,12 @@ export interface ShardConfig<Client = AnyClient> {
   readonly shards?: Readonly<Record<string, ShardEntry>>;
   /** A Redis Cluster client of `ioredis` or `redis`. The slots of the cluster then place the keys. */
   readonly cluster?: Client;
+  /** The login for all nodes that have none of their own. */
   readonly auth?: ShardAuth | null | undefined;
   readonly options?: ShardOptions;
-  /** Makes the client of a node with `ioredis` or `redis`, ready to be used. By default the map uses `ioredis`. */
+  /** The package that the map makes its clients with. Default `ioredis` if it is installed, otherwise `redis`. */
+  readonly driver?: 'ioredis' | 'redis';
+  /** Makes the client of a node with `ioredis` or `redis`, ready to be used, in place of the map. */
   readonly createClient?: (node: ShardNode) => Client;
 }
 
@@ -76,17 +57,17 @@ const DEFAULT_EPOCH = 1_325_404_800_000;
 export interface ShardSettings {
   readonly nodes: readonly ShardNode[];
   readonly isCluster: boolean;
-  readonly user: string | undefined;
-  readonly password: string | undefined;
+  /** The login of each node, in the order of the nodes. */
+  readonly logins: readonly NodeLogin[];
+  readonly driver: DriverName | undefined;
   readonly seqname: string;
   readonly epoch: number;
   readonly maxSkew: number;
   readonly timeout: number;
 }
 
-const CONFIG_NAMES = ['shards', 'cluster', 'auth', 'options', 'createClient'];
+const CONFIG_NAMES = ['shards', 'cluster', 'auth', 'options', 'driver', 'createClient'];
 const OPTION_NAMES = ['seqname', 'epoch', 'keyTypes', 'specialKeys', 'subKeys', 'maxSkew', 'timeout'];
-const AUTH_NAMES = ['user', 'username', 'password'];
 
 /**
  * The nodes of a config, checked.
@@ -116,71 +97,13 @@ export function readConfig(config: ShardConfig<unknown>): ShardSettings {
   const epoch = requireInteger('epoch', options.epoch ?? DEFAULT_EPOCH, 0, 8.64e15);
   if (epoch > now) refuse('epoch', `a time in the past, before ${now}`, epoch);
   return {
-    nodes: isCluster ? [CLUSTER] : readShards(config.shards as object),
+    ...(isCluster ? CLUSTER : readShards(config.shards as object, readAuth('auth', config.auth))),
     isCluster,
-    ...readAuth(config.auth),
+    driver:
+      config.driver === undefined ? undefined : requireChoice('driver', config.driver, ['ioredis', 'redis']),
     seqname: requireText('seqname', options.seqname ?? '$EQUENCE'),
     epoch,
     maxSkew: requireInteger('maxSkew', options.maxSkew ?? 1000, 0, 86_400_000),
     timeout: requireInteger('timeout', options.timeout ?? 2000, 1, 2 ** 31 - 1),
   };
-}
-
-const CLUSTER: ShardNode = { id: 'cluster', index: 0, name: 'cluster', host: '', port: 0, weight: 1 };
-
-function readShards(shards: object): ShardNode[] {
-  if (typeof shards !== 'object' || shards === null)
-    refuse('shards', 'an object of [port, host, weight]', shards);
-  const entries = Object.entries(shards);
-  if (entries.length < 1 || entries.length > VARIANTS)
-    refuse('shards', `1 to ${VARIANTS} nodes`, entries.length);
-  const nodes = entries.map(([id, entry], index) => readNode(id, entry, index));
-  const byName = new Map<string, ShardNode>();
-  for (const node of nodes) {
-    const twin = byName.get(node.name);
-    if (twin !== undefined)
-      throw new InvalidOptionError(
-        `shards.${node.id} has the address of shards.${twin.id}, ${node.name}: give every node its own address`,
-      );
-    byName.set(node.name, node);
-  }
-  return nodes;
-}
-
-function readNode(id: string, entry: unknown, index: number): ShardNode {
-  if (!Array.isArray(entry)) refuse(`shards.${id}`, '[port, host, weight]', entry);
-  if (entry.length > 3) refuse(`shards.${id}`, '[port, host, weight] and nothing more', entry);
-  const port = requireInteger(`the port of shards.${id}`, toNumber(entry[0]), 1, 65_535);
-  const host = requireText(`the host of shards.${id}`, entry[1]);
-  const weight = requireInteger(`the weight of shards.${id}`, toNumber(entry[2] ?? 1), 1, MAX_WEIGHT);
-  return { id, index, name: `${host}:${port}`, host, port, weight };
-}
-
-/** Turns text with digits into a number, because ports are text in Shardjs configs. Other values are kept. */
-function toNumber(value: unknown): unknown {
-  return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
-}
-
-function requireText(option: string, value: unknown): string {
-  if (typeof value === 'string' && value !== '' && !/[\s\0]/.test(value)) return value;
-  refuse(option, 'text without spaces', value);
-}
-
-function readAuth(auth: unknown): Pick<ShardSettings, 'user' | 'password'> {
-  if (auth === undefined || auth === null) return { user: undefined, password: undefined };
-  // The message does not show the wrong value, because the value may be the password.
-  if (typeof auth !== 'object') throw new InvalidOptionError('auth must be an object with a password');
-  requireKnown('auth', auth, AUTH_NAMES);
-  const { user, username, password } = auth as Record<string, unknown>;
-  const name = user ?? username;
-  for (const [option, value] of Object.entries({ user: name, password }))
-    if (value !== undefined && (typeof value !== 'string' || value === ''))
-      throw new InvalidOptionError(`auth.${option} must be text`);
-  if (user !== undefined && username !== undefined && user !== username)
-    throw new InvalidOptionError(
-      `auth.user is ${show(user)} and auth.username is ${show(username)}: give only one of them`,
-    );
-  if (name !== undefined && password === undefined)
-    throw new InvalidOptionError('auth.password is missing: auth.user needs one');
-  return { user: name as string | undefined, password: password as string | undefined };
 }

@@ -1,4 +1,5 @@
-export type { AnyClient, ShardAuth, ShardConfig, ShardEntry, ShardNode, ShardOptions } from './config.js';
+export type { ShardAuth } from './auth.js';
+export type { AnyClient, ShardConfig, ShardOptions } from './config.js';
 export { abortReshard } from './reshard/abort-reshard.js';
 export type { MoveOptions } from './reshard/move/move-options.js';
 export type { ReshardProgress } from './reshard/move/progress.js';
@@ -7,4 +8,6 @@ export { planReshard, type ReshardPair, type ReshardPlan } from './reshard/plan/
 export { type ReshardOptions, type ReshardReport, reshard } from './reshard/reshard.js';
 export { TransitionMap } from './reshard/route/transition-map.js';
 export { HashRing } from './ring/hash-ring.js';
-export { type NodeFailure, ShardMap } from './shard-map.js';
+export type { ShardEntry, ShardRecord, ShardSentinel, ShardTuple } from './shard-entry.js';
+export { type GenKeyOptions, type NodeFailure, ShardMap } from './shard-map.js';
+export type { ShardNode } from './shard-nodes.js';

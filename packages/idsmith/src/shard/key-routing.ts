@@ -5,5 +5,5 @@
  */
 export interface KeyRouting {
   getClient(key: string): unknown;
-  mint(type: number, count: number): Promise<string[]>;
+  mint(type: number, count: number, signal: AbortSignal | undefined): Promise<string[]>;
 }

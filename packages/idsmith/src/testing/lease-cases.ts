@@ -1,5 +1,5 @@
 import { LeasesExhaustedError } from '../errors.js';
-import { acquireLease } from '../lease/lease.js';
+import { acquireLease } from '../lease/acquire-lease.js';
 import type { LeaseRecord, LeaseStore } from '../lease/port.js';
 import { type ConformanceCase, equal } from './conformance.js';
 

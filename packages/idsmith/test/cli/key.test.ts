@@ -39,6 +39,19 @@ await describeWith(['redis'], 'idsmith key', () => {
     expect(new Set(lines.map((key) => map.getType(key)))).toEqual(new Set(['user']));
   });
 
+  it.each([
+    ['shards.js', (text: string) => `exports.config = ${text};`],
+    ['shards.cjs', (text: string) => `module.exports = ${text};`],
+    ['both.cjs', (text: string) => `const made = ${text}; exports.config = made; exports.other = 5;`],
+    ['shards.mjs', (text: string) => `export default ${text};`],
+    ['named.mjs', (text: string) => `export const config = ${text};`],
+  ])('takes its config from %s', (name, content) => {
+    const text = JSON.stringify({ ...shards.config, auth: { password } });
+    const { status, stderr, lines } = idsmith('key', '--config', fileOf(name, content(text)));
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(lines).toHaveLength(1);
+  });
+
   it('prints one of the default type unless told otherwise, and takes the number of a type', () => {
     expect(idsmith('key', '--config', config).stdout).toMatch(/^[0-9A-Za-z]{9}zz\n$/);
     expect(idsmith('key', '--type', '62', '--config', config).stdout).toMatch(/^[0-9A-Za-z]{9}10\n$/);
@@ -75,7 +88,16 @@ describe('idsmith key', () => {
   );
   const broken = fileOf('broken.json', '{ "auth": { "password": "hunter22" }, ');
 
+  const unparsable = fileOf('unparsable.cjs', "exports.config = { password: 'hunter22' hunter22 }");
+  const failing = fileOf('failing.cjs', "throw new Error('no vault')");
+  const empty = fileOf('empty.mjs', 'export const shards = {};');
+  const inModule = fileOf('inModule.mjs', "exports.config = { password: 'hunter22' };");
+
   it.each([
+    [['--config', unparsable], /unparsable\.cjs cannot be loaded: it is not valid JavaScript/],
+    [['--config', failing], /failing\.cjs cannot be loaded: no vault/],
+    [['--config', inModule], /inModule\.mjs cannot be loaded: exports is not defined.*must end in \.cjs/],
+    [['--config', empty], /empty\.mjs exports no config: use exports\.config or export default/],
     [[], /--config is required/],
     [['--config', join(folder, 'nowhere.json')], /nowhere\.json cannot be read: ENOENT/],
     [['--config', broken], /broken\.json is not JSON/],

@@ -147,10 +147,10 @@ describe('fence()', () => {
     expect(() => generators[0]!.next()).toThrow(named('LEASE_FENCED'));
   });
 
-  it('does nothing to a lease that was released', async () => {
+  it('is refused by a lease that was released', async () => {
     const { leases } = await copies(1);
     await leases[0]!.release();
-    leases[0]!.fence();
+    expect(() => leases[0]!.fence()).toThrow(named('CLOSED'));
     expect(leases[0]!.state).toBe('released');
   });
 });

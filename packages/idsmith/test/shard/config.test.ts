@@ -20,13 +20,33 @@ describe('A config', () => {
       auth: { password: 'secret' },
       options: README_OPTIONS,
     });
-    expect(map.nodes.map(({ id, index, name, weight }) => [id, index, name, weight])).toEqual([
+    expect(map.nodes.map(({ name, index, address, weight }) => [name, index, address, weight])).toEqual([
       ['0', 0, '127.0.0.1:63700', 1],
       ['1', 1, '127.0.0.2:63700', 2],
       ['2', 2, '127.0.0.1:63701', 1],
       ['3', 3, '127.0.0.2:63701', 4],
     ]);
     expect(map.specialKeys.emails).toBe('020000-emails');
+  });
+
+  it.each(['user', 'username', 'userid'])('may name its user as %s', (name) => {
+    expect(withAuth({ [name]: 'app', password: 'secret' })).not.toThrow();
+    expect(withAuth({ [name]: 'app' })).toThrow(`auth.password is missing: auth.${name} needs one`);
+    expect(withAuth({ [name]: 5, password: 'secret' })).toThrow(`auth.${name} must be text`);
+  });
+
+  it('refuses two users', () => {
+    expect(withAuth({ user: 'a', userid: 'b', password: 'c' })).toThrow(
+      'auth.user is "a" and auth.userid is "b": give only one of them',
+    );
+  });
+
+  it('may have its nodes by the names of their parts', () => {
+    const map = new ShardMap({ shards: { a: { port: '1', host: 'h', weight: '3' }, b: [2, 'h'] } });
+    expect(map.nodes).toEqual([
+      { name: 'a', index: 0, address: 'h:1', host: 'h', port: 1, weight: 3, ringName: 'h:1' },
+      { name: 'b', index: 1, address: 'h:2', host: 'h', port: 2, weight: 1, ringName: 'h:2' },
+    ]);
   });
 
   it('may have its ports as numbers, its weights as digits, and leave a weight of 1 out', () => {
@@ -43,7 +63,7 @@ describe('A config', () => {
     ['both', make({ shards, cluster: {} }), /either shards or a cluster/],
     ['no node', make({ shards: {} }), /^shards .* 0/],
     ['more than 3844 nodes', make({ shards: new Array(3845).fill(shards[0]) }), /^shards .*3845/],
-    ['a node that is no list', make({ shards: { 7: 'redis:6379' } }), /^shards\.7 .*"redis:6379"/],
+    ['a node that is no list', make({ shards: { 7: 6379 } }), /^shards\.7 .*6379/],
     ['weight 0', make({ shards: { 7: ['1', 'h', 0] } }), /weight of shards\.7 .* not 0/],
     ['a negative weight', make({ shards: { 7: ['1', 'h', -2] } }), /weight of shards\.7 .* not -2/],
     ['a broken weight', make({ shards: { 7: ['1', 'h', 0.5] } }), /weight of shards\.7 .* not 0\.5/],
@@ -54,6 +74,16 @@ describe('A config', () => {
       'two nodes with one address',
       make({ shards: { 7: ['1', 'h', 1], 8: [1, 'h', 2] } }),
       /^shards\.8 .*shards\.7, h:1/,
+    ],
+    [
+      'two nodes in one place on the ring',
+      make({ shards: { 7: ['1', 'h', 1], 8: { port: 2, host: 'h', ringName: 'h:1' } } }),
+      /^shards\.8 has the ringName of shards\.7, h:1/,
+    ],
+    [
+      'an empty ringName',
+      make({ shards: { 7: { port: 1, host: 'h', ringName: '' } } }),
+      /ringName of shards\.7 .*""/,
     ],
     ['a type of 3844', withOptions({ keyTypes: { huge: 3844 } }), /^keyTypes\.huge .* not 3844/],
     ['a negative type', withOptions({ keyTypes: { low: -1 } }), /^keyTypes\.low .* not -1/],
@@ -92,6 +122,7 @@ describe('A config', () => {
     ['a skew that is none', withOptions({ maxSkew: -1 }), /^maxSkew .*-1/],
     ['a timeout of nothing', withOptions({ timeout: 0 }), /^timeout .*0/],
     ['options that are none', make({ shards, options: 5 }), /^options .*5/],
+    ['an unknown driver', make({ shards, driver: 'redys' }), /^driver .*"ioredis" or "redis".*"redys"/],
     ['no maker of clients', make({ shards, createClient: 'ioredis' }), /^createClient .*"ioredis"/],
     [
       'one short name for two',
@@ -111,6 +142,11 @@ describe('A config', () => {
     ['of an option', withOptions({ seqName: '$eq' }), /^options: unknown name "seqName"; .*"seqname"\?/],
     ['of the skew', withOptions({ maxskew: 5 }), /^options: unknown name "maxskew"; .*"maxSkew"\?/],
     ['of the types', withOptions({ keytypes: {} }), /^options: unknown name "keytypes"; .*"keyTypes"\?/],
+    [
+      'of a node',
+      make({ shards: { 0: { port: 1, hots: 'h' } } }),
+      /^shards\.0: unknown name "hots"; .*"host"\?/,
+    ],
     ['like no other', withOptions({ zzz: 1 }), /^options: unknown name "zzz" \(known: seqname, epoch, /],
     [
       'of a user',
@@ -191,25 +227,66 @@ describe('A map', () => {
     [
       'genKey',
       () => map.genKey('user', ...([() => {}] as never[])),
-      /^genKey\(type\) .*a function: .*promise/,
+      /^genKey\(type, { signal }\) .*a function: .*promise/,
     ],
     [
       'genKey',
       () => map.genKey('user', ...([3, () => {}] as never[])),
-      /^genKey\(type\) .*3: .*genKeys\(type, count\)/,
+      /^genKey\(type, { signal }\) .*3: .*genKeys\(type, count\)/,
     ],
     [
       'genKeys',
       () => map.genKeys('user', 3, ...([() => {}] as never[])),
-      /^genKeys\(type, count\) .*a function/,
+      /^genKeys\(type, count, { signal }\) .*a function/,
     ],
     ['genKey', () => map.genKey((() => {}) as never), /^type .*a function/],
+    [
+      'genKey',
+      () => map.genKey('user', { signl: 1 } as never),
+      /unknown name "signl"; did you mean "signal"\?/,
+    ],
+    [
+      'genKeys',
+      () => map.genKeys('user', 3, { signal: 5 } as never),
+      /^signal must be an AbortSignal, not 5/,
+    ],
     [
       'whereIs',
       async () => map.whereIs('1jyVFw3401', ...([true, true] as never[])),
       /^whereIs.*virtualShardOf/,
     ],
     ['getType', async () => map.getType('1jyVFw3401', ...([true] as never[])), /^getType.*true/],
+    ['addressOf', async () => map.addressOf('1jyVFw3401', ...([true] as never[])), /^addressOf.*true/],
+    ['getTime', async () => map.getTime('1jyVFw3401', ...([() => {}] as never[])), /^getTime.*a function/],
+    [
+      'getClient',
+      async () => map.getClient('1jyVFw3401', ...([() => {}] as never[])),
+      /^getClient.*a function/,
+    ],
+    ['ownerOf', async () => map.ownerOf('1jyVFw3401', ...([1] as never[])), /^ownerOf.*1/],
+    ['clientOf', async () => map.clientOf(map.nodes[0]!, ...([1] as never[])), /^clientOf.*1/],
+    [
+      'virtualShardOf',
+      async () => map.virtualShardOf('1jyVFw3401', ...([1] as never[])),
+      /^virtualShardOf.*1/,
+    ],
+    [
+      'toDecimalString',
+      async () => map.toDecimalString('1jyVFw3401', ...([1] as never[])),
+      /^toDecimalString/,
+    ],
+    ['fixedKey', async () => map.fixedKey(1, 1, 1, 'a', ...([() => {}] as never[])), /^fixedKey.*a function/],
+    ['changeKeyType', async () => map.changeKeyType('1jyVFw3401', 1, ...([1] as never[])), /^changeKeyType/],
+    ['addKeyType', async () => map.addKeyType('late', 77, ...([1] as never[])), /^addKeyType/],
+    [
+      'addSpecialKey',
+      async () => map.addSpecialKey('late', [7, 'index'], ...([1] as never[])),
+      /^addSpecialKey/,
+    ],
+    ['minify', async () => map.minify({}, ...([1] as never[])), /^minify/],
+    ['maxify', async () => map.maxify({}, ...([1] as never[])), /^maxify/],
+    ['close', () => map.close(...([() => {}] as never[])), /^close\(\).*a function/],
+    ['on', async () => map.on('node-failed', () => {}, ...([1] as never[])), /^on\(event, listener\)/],
   ])('refuses what %s does not take, as Shardjs did', async (_, call, message) => {
     await expect(call()).rejects.toBeInstanceOf(InvalidOptionError);
     await expect(call()).rejects.toThrow(message);

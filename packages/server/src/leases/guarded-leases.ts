@@ -5,6 +5,9 @@ import { digestOf, isDigest, withoutSecret } from './owner-digest.js';
 import { guaranteesOf, storeTime } from './store-guarantees.js';
 import { judgeSwap } from './swap-policy.js';
 
+/** Texts that some stores cannot keep as they are. */
+const UNSTORABLE = /[\0\p{Surrogate}]/u;
+
 /** The leases of a store, for callers that are not trusted: owners are hidden, and every swap is checked. */
 export class GuardedLeases {
   readonly #store: Store;
@@ -27,6 +30,9 @@ export class GuardedLeases {
   async swap(namespace: string, expected: LeaseRecord | undefined, next: LeaseRecord): Promise<boolean> {
     if (expected !== undefined && expected.id !== next.id)
       throw invalidRequest(`expected.id must equal next.id, which is ${next.id}, not ${expected.id}`);
+    for (const field of ['owner', 'label'] as const)
+      if (UNSTORABLE.test(next[field] ?? ''))
+        throw invalidRequest(`next.${field} must be text without NUL and without half of a surrogate pair`);
     const isHidden = expected !== undefined && next.id >= 0 && isDigest(expected.owner);
     // The store itself compares an owner that is given in full.
     const stored = isHidden ? await this.#findByDigest(namespace, expected) : expected;

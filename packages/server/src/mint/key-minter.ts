@@ -23,7 +23,9 @@ export class KeyMinter {
     } catch (error) {
       throw new InvalidOptionError(`${file}: ${(error as Error).message}`, { cause: error });
     }
-    this.#map.on('node-failed', ({ node, error }) => log.error('shard failed', { node: node.name, error }));
+    this.#map.on('node-failed', ({ node, error }) =>
+      log.error('shard failed', { node: node.name, address: node.address, error }),
+    );
   }
 
   /** @throws RequestProblem 501 if there is no config of shards; StoreError if no shard answers */

@@ -3,9 +3,10 @@ import process from 'node:process';
 import { FlakeGenerator, LocalityGenerator, type LocalityMode, layouts, type Store } from 'idsmith';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import type { Series } from '../ops/counter.js';
+import type { Refusal } from '../ops/health.js';
 import type { Log } from '../ops/log.js';
-import type { Metrics } from '../ops/metrics.js';
-import { LeasedGenerator } from './leased-generator.js';
+import type { LeaseGauge, Metrics } from '../ops/metrics.js';
+import { type GeneratorKind, LeasedGenerator } from './leased-generator.js';
 
 /** The namespace of the leases of locality UUIDs, and its number of node ids. */
 const LOCALITY = { namespace: 'locality', size: 65_536 };
@@ -28,21 +29,20 @@ export class LeasedMinter {
     const common = { label: `${hostname()} ${process.pid}`.slice(0, 255), ttl: ttlFor(store, settings) };
     const layout = layouts[settings.layout];
     const namespace = settings.namespace || settings.layout;
-    this.#flakes = new LeasedGenerator(
-      'flake',
-      store,
-      { ...common, namespace, layout },
-      (lease) => new FlakeGenerator({ layout, node: lease }),
-      log,
-    );
-    const locality = (mode: LocalityMode) =>
-      new LeasedGenerator(
-        `locality ${mode}`,
-        store,
-        { ...common, ...LOCALITY },
-        (lease) => new LocalityGenerator({ mode, node: lease, reseed: mode === 'sequential' }),
-        log,
-      );
+    const flakes: GeneratorKind<FlakeGenerator> = {
+      family: 'flake',
+      make: (lease) => new FlakeGenerator({ layout, node: lease }),
+      try: (generator) => generator.next(),
+    };
+    this.#flakes = new LeasedGenerator(flakes, store, { ...common, namespace, layout }, log);
+    const locality = (mode: LocalityMode) => {
+      const kind: GeneratorKind<LocalityGenerator> = {
+        family: `locality ${mode}`,
+        make: (lease) => new LocalityGenerator({ mode, node: lease, reseed: mode === 'sequential' }),
+        try: (generator) => generator.next(),
+      };
+      return new LeasedGenerator(kind, store, { ...common, ...LOCALITY }, log);
+    };
     this.#locality = { variable: locality('variable'), sequential: locality('sequential') };
     metrics.leases = () => this.leases;
   }
@@ -61,15 +61,19 @@ export class LeasedMinter {
     return this.#all.filter((each) => each.isStarted).map((each) => each.gauge);
   }
 
-  /** The families that cannot mint at present. */
-  get familiesWithoutLease(): string[] {
-    return this.#all.filter((each) => each.isStarted && !each.isActive).map(({ family }) => family);
+  /** The families that cannot mint at present, and the reasons. */
+  get refusals(): Refusal[] {
+    return this.#all
+      .filter((each) => each.isStarted)
+      .map((each) => ({ family: each.family, error: each.refusal }))
+      .filter(({ error }) => error !== undefined);
   }
 
   /** @throws LeaseFencedError, LeasesExhaustedError or ClockError if the generator cannot mint */
   flakes(count: number): string {
-    const { generator } = this.#flakes;
-    const text = count === 1 ? generator.nextString() : flakeBatch(generator, count);
+    const text = this.#flakes.use((generator) =>
+      count === 1 ? generator.nextString() : flakeBatch(generator, count),
+    );
     this.#minted.flake.count += count;
     return `{"ids":["${text}"]}`;
   }
@@ -78,15 +82,18 @@ export class LeasedMinter {
   locality(count: number, mode: LocalityMode): string | Promise<string> {
     const leased = this.#locality[mode];
     if (!leased.isStarted) return waitBriefly(leased.start()).then(() => this.locality(count, mode));
-    const { generator } = leased;
-    const text = count === 1 ? generator.next() : generator.batch(count).join('","');
+    const text = leased.use((generator) =>
+      count === 1 ? generator.next() : generator.batch(count).join('","'),
+    );
     this.#minted.locality.count += count;
     return `{"ids":["${text}"]}`;
   }
 
-  /** Ends minting and releases the node ids. */
-  async close(): Promise<void> {
-    await Promise.allSettled(this.#all.map((each) => each.release()));
+  /** Ends minting and releases the node ids. The list has each lease and the promise of its release. */
+  releaseAll(): { lease: LeaseGauge & { node: number | null }; released: Promise<void> }[] {
+    return this.#all
+      .filter((each) => each.isStarted)
+      .map((each) => ({ lease: each.gauge, released: each.release() }));
   }
 
   get #all() {

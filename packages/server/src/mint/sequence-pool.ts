@@ -1,6 +1,7 @@
 import { type Sequence, type SequenceStore, Sequences } from 'idsmith';
 import type { Series } from '../ops/counter.js';
 import type { Metrics } from '../ops/metrics.js';
+import { type Count, HandedOut } from './handed-out.js';
 
 /** The most times that one request opens its sequence. */
 const MAX_TRIES = 5;
@@ -8,12 +9,15 @@ const MAX_TRIES = 5;
 interface OpenSequence {
   readonly sequence: Sequence;
   readonly minted: Series;
+  readonly handedOut: Count;
 }
 
 /** The sequences that requests have drawn from. They stay open, with their blocks, from one request to the next. */
 export class SequencePool {
   readonly #sequences: Sequences;
   readonly #metrics: Metrics;
+  /** The ids of each sequence that were handed out. */
+  readonly handedOut = new HandedOut();
   readonly #open = new Map<string, OpenSequence>();
 
   constructor(store: SequenceStore, metrics: Metrics) {
@@ -31,6 +35,7 @@ export class SequencePool {
     const id = open?.sequence.take();
     if (id === undefined) return this.#batch(name, count);
     open!.minted.count++;
+    open!.handedOut.count++;
     return `{"ids":["${id}"]}`;
   }
 
@@ -40,10 +45,11 @@ export class SequencePool {
       try {
         const ids = await open.sequence.batch(count);
         open.minted.count += count;
+        open.handedOut.count += count;
         return `{"ids":["${ids.join('","')}"]}`;
       } catch (error) {
         const { code } = (error ?? {}) as { code?: unknown };
-        if (code === 'NO_SUCH_SEQUENCE') await this.closeSequence(name);
+        if (code === 'NO_SUCH_SEQUENCE') await this.forgetSequence(name);
         // Another request may have altered the sequence, and closed it here, while this one waited.
         if ((code !== 'INVALID_OPTION' && code !== 'CLOSED') || tries === MAX_TRIES) throw error;
         if (this.#open.get(name) === open) this.#open.delete(name);
@@ -53,7 +59,8 @@ export class SequencePool {
 
   async #openSequence(name: string): Promise<OpenSequence> {
     const sequence = await this.#sequences.get(name);
-    const open = { sequence, minted: this.#metrics.minted.of('sequence', name) };
+    const minted = this.#metrics.minted.of('sequence', name);
+    const open = { sequence, minted, handedOut: this.handedOut.of(name) };
     this.#open.set(name, open);
     return open;
   }
@@ -65,9 +72,24 @@ export class SequencePool {
     await open?.sequence.close();
   }
 
-  /** Closes all sequences and returns their unused ids to the store. */
-  async close(): Promise<void> {
+  /** Closes a sequence that was removed, and forgets what was handed out of it. */
+  async forgetSequence(name: string): Promise<void> {
+    await this.closeSequence(name);
+    this.handedOut.forget(name);
+  }
+
+  /**
+   * Closes all sequences and returns their unused ids to the store.
+   *
+   * @returns the names of the sequences that are not closed yet, and the promise of the end
+   */
+  closeAll(): { names: readonly string[]; ended: Promise<unknown> } {
+    const names = [...this.#open.keys()];
+    const closing = [...this.#open].map(async ([name, { sequence }]) => {
+      await sequence.close();
+      names.splice(names.indexOf(name), 1);
+    });
     this.#open.clear();
-    await this.#sequences.close();
+    return { names, ended: Promise.allSettled([...closing, this.#sequences.close()]) };
   }
 }

@@ -80,7 +80,6 @@ export function operationRoutes(parts: OperationParts): Route[] {
       path: '/healthz',
       summary: 'Liveness: the process runs',
       scope: 'public',
-      servedUnderOverload: true,
       response: record({ status: text }),
       handle: () => ({ status: 'ok' }),
     },
@@ -89,7 +88,6 @@ export function operationRoutes(parts: OperationParts): Route[] {
       path: '/readyz',
       summary: 'Readiness: the store answers and the leases are active',
       scope: 'public',
-      servedUnderOverload: true,
       response: record({ status: text }),
       problems: [503],
       async handle() {
@@ -103,7 +101,6 @@ export function operationRoutes(parts: OperationParts): Route[] {
       path: '/metrics',
       summary: 'Metrics for Prometheus',
       scope: 'any',
-      servedUnderOverload: true,
       contentType: 'text/plain; version=0.0.4; charset=utf-8',
       handle() {
         idempotency.sweep();

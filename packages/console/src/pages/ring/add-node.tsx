@@ -24,7 +24,7 @@ export function AddNode({ nodes, before }: Props) {
 
   const { errors, isBusy, submit } = useSubmit([], async () => {
     const node = newNode({ host, port, weight }, nodes);
-    setResult({ name: node.name, before, after: placeKeys([...nodes, node]) });
+    setResult({ name: node.ringName, before, after: placeKeys([...nodes, node]) });
   });
 
   return (

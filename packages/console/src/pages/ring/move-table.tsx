@@ -16,7 +16,7 @@ export function MoveTable({ name, before, after }: Props) {
   const moved = moves.reduce((sum, { share }) => sum + share, 0);
   const isNew = ({ to }: { to: string }) => to === name;
   const aside = moves.filter((move) => !isNew(move)).reduce((sum, { share }) => sum + share, 0);
-  const share = after.nodes.find((node) => node.name === name)?.share ?? 0;
+  const share = after.nodes.find((node) => node.ringName === name)?.share ?? 0;
   return (
     <div class={styles.moves}>
       <p role="status">

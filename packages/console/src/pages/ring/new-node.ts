@@ -13,7 +13,7 @@ interface NodeText {
  *
  * @throws FormError with an error for every wrong field
  */
-export function newNode(text: NodeText, others: readonly ShardNode[]): { name: string; weight: number } {
+export function newNode(text: NodeText, others: readonly ShardNode[]): { ringName: string; weight: number } {
   const errors: Record<string, string> = {};
   const number = (field: 'port' | 'weight', label: string, most: number) => {
     const typed = typedNumber(label, text[field]);
@@ -25,9 +25,10 @@ export function newNode(text: NodeText, others: readonly ShardNode[]): { name: s
   const host = text.host.trim();
   const port = number('port', 'The port', 65_535);
   const weight = number('weight', 'The weight', MAX_WEIGHT);
-  const name = `${host}:${port}`;
+  const address = `${host}:${port}`;
   if (host === '' || /[\s\0]/.test(host)) errors.host = 'Enter a host without spaces.';
-  else if (others.some((node) => node.name === name)) errors.host = `${name} is already on the ring.`;
+  else if (others.some((node) => node.address === address || node.ringName === address))
+    errors.host = `${address} is already on the ring.`;
   if (Object.keys(errors).length > 0) throw new FormError(errors);
-  return { name, weight };
+  return { ringName: address, weight };
 }

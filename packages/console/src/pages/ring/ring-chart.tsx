@@ -13,14 +13,14 @@ export function RingChart({ shares }: { shares: readonly NodeShare[] }) {
       class={styles.chart}
       viewBox="-90 -90 180 180"
       role="img"
-      aria-label={`Shares of the keys: ${shares.map(({ name, share }) => `${name} ${percent(share)}`).join(', ')}`}
+      aria-label={`Shares of the keys: ${shares.map(({ ringName, share }) => `${ringName} ${percent(share)}`).join(', ')}`}
     >
-      {shares.map(({ name, share }, i) => {
+      {shares.map(({ ringName, share }, i) => {
         const start = at;
         at += share;
         return share === 0 ? null : (
-          <path key={name} class={nodeColour(i)} d={arc(start, at)}>
-            <title>{`${name} ${percent(share)}`}</title>
+          <path key={ringName} class={nodeColour(i)} d={arc(start, at)}>
+            <title>{`${ringName} ${percent(share)}`}</title>
           </path>
         );
       })}

@@ -14,7 +14,7 @@ interface Props {
 /** The share of the keys on each node, beside the share that its weight asks for. */
 export function ShareTable({ nodes, shares }: Props) {
   const total = shares.reduce((sum, { weight }) => sum + weight, 0);
-  const ids = new Map(nodes.map(({ name, id }) => [name, id]));
+  const names = new Map(nodes.map(({ name, ringName }) => [ringName, name]));
   return (
     <div>
       <div class="table-frame">
@@ -35,11 +35,11 @@ export function ShareTable({ nodes, shares }: Props) {
             </tr>
           </thead>
           <tbody>
-            {shares.map(({ name, weight, points, share }, i) => (
-              <tr key={name}>
+            {shares.map(({ ringName, weight, points, share }, i) => (
+              <tr key={ringName}>
                 <th scope="row" data-label="Node" class={styles.node}>
                   <span class={`swatch ${nodeColour(i)}`} aria-hidden="true" />{' '}
-                  <span class="mono">{name}</span> <span class="muted">{ids.get(name)}</span>
+                  <span class="mono">{ringName}</span> <span class="muted">{names.get(ringName)}</span>
                 </th>
                 <td data-label="Weight" class="end mono">
                   {digits(weight)}

@@ -11,6 +11,8 @@ export function distributeKeys(range: KeyRange, batch: readonly MintRequest[], n
   const width = widthOf(span);
   let [time, next, left] = [ms, variant, count];
   for (const request of batch) {
+    // A request that was aborted meanwhile needs no keys.
+    if (request.left === 0) continue;
     const share = Math.min(request.left, left);
     if (share === 0) break;
     const keys = writeKeys(time, next, size, span, share, request.suffix);

@@ -1,4 +1,5 @@
 import { InvalidOptionError, StoreError } from '../../errors.js';
+import { report } from '../../support/diagnostics.js';
 import { askNodes, requireAnswers } from './ask-nodes.js';
 import type { NodeSequence } from './node-sequence.js';
 import { NodeSetConflictError } from './node-set-conflict.js';
@@ -13,7 +14,7 @@ const MAX_ROUNDS = 5;
  * that was killed at any point continues when it is run again. From then on, processes with the old config fail with a
  * {@link NodeSetConflictError}.
  *
- * @param gone names of old nodes that are lost and will never answer again. The clocks of the other nodes then tell how far
+ * @param gone addresses of old nodes that are lost and will never answer again. The clocks of the other nodes then tell how far
  *   the lost nodes may have minted. No process may reach a lost node any more.
  * @throws NodeSetConflictError when a third node set owns one of the nodes
  * @throws StoreError naming a node that does not answer
@@ -27,7 +28,7 @@ export async function handOver(
   if (old === undefined || next === undefined || old.fingerprint === next.fingerprint) return;
   if (old.epoch !== next.epoch)
     throw new InvalidOptionError(`epoch must stay ${old.epoch}, not become ${next.epoch}: keys would repeat`);
-  const left = from.filter(({ node }) => !gone.includes(node.name));
+  const left = from.filter(({ node }) => !gone.includes(node.address));
   if (left.length === 0) throw new InvalidOptionError('gone must leave at least one of the old nodes');
   for (let round = 1; ; round++) {
     const generation = await nextGeneration(left, to);
@@ -39,6 +40,7 @@ export async function handOver(
     const seen = requireAnswers(await askNodes(left, (sequence) => sequence.readStatus()));
     if (seen.every(([, status]) => isClosedFor(status, next.fingerprint))) {
       await adoptInOrder(from, to, base, generation);
+      report('idsmith:key', () => ({ event: 'handed-over', from: old.nodes, to: next.nodes, generation }));
       return;
     }
     if (round === MAX_ROUNDS)
@@ -67,7 +69,7 @@ async function closeAll(
   for (const [{ node }, status] of closed)
     if (!isClosedFor(status, next) && status.whose !== 'missing')
       throw new NodeSetConflictError(
-        `node ${node.name} belongs to a third set of nodes (${status.nodes}): finish that hand-over first`,
+        `node ${node.address} belongs to a third set of nodes (${status.nodes}): finish that hand-over first`,
         status.state === 'closed' && status.whose === 'own' ? status.next : status.fingerprint,
       );
   return closed.map(([, status]) => status);
@@ -87,8 +89,8 @@ async function adoptInOrder(
   base: number,
   generation: number,
 ): Promise<void> {
-  const oldNames = new Set(from.map(({ node }) => node.name));
-  const isOld = ({ node }: NodeSequence) => oldNames.has(node.name);
+  const oldAddresses = new Set(from.map(({ node }) => node.address));
+  const isOld = ({ node }: NodeSequence) => oldAddresses.has(node.address);
   await adoptAll(to.filter(isOld), base, generation);
   await adoptAll(
     to.filter((sequence) => !isOld(sequence)),
@@ -102,7 +104,7 @@ async function adoptAll(to: readonly NodeSequence[], base: number, generation: n
   for (const [{ node }, { whose, state, nodes, fingerprint }] of adopted)
     if (whose !== 'own' || state !== 'open')
       throw new NodeSetConflictError(
-        `node ${node.name} mints keys for other nodes (${nodes}): reshard from those nodes first`,
+        `node ${node.address} mints keys for other nodes (${nodes}): reshard from those nodes first`,
         fingerprint,
       );
 }

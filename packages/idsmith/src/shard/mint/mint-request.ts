@@ -15,8 +15,8 @@ export interface MintRequest {
   /** The node that gave the first keys. Another node would have to skip to the same millisecond. */
   node: MintingNode | undefined;
   readonly failures: Map<MintingNode, IdError>;
-  resolve(keys: string[]): void;
-  reject(error: unknown): void;
+  resolve: (keys: string[]) => void;
+  reject: (error: unknown) => void;
 }
 
 /** A new request for `count` keys of a type. */

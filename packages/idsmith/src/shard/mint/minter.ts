@@ -1,4 +1,6 @@
 import { ClockError, IdError, StoreError } from '../../errors.js';
+import { onAbort } from '../../support/abort.js';
+import { report } from '../../support/diagnostics.js';
 import { distributeKeys } from './distribute-keys.js';
 import { type MintBounds, mintBoundsOf, mintingProofOf } from './mint-bounds.js';
 import { allNodesFailed, type MintRequest, mayAsk, mintRequest } from './mint-request.js';
@@ -40,7 +42,7 @@ export class Minter {
   #opening: Promise<void> | undefined;
   /** A node belonged to another node set. All nodes are asked again before the next key is minted. */
   #isInDoubt = false;
-  #closed: StoreError | undefined;
+  #closed: IdError | undefined;
 
   constructor(sequences: readonly NodeSequence[], nodeSet: NodeSet, events: MinterEvents) {
     this.#nodes = sequences.map((sequence) => new MintingNode(sequence));
@@ -51,18 +53,39 @@ export class Minter {
   }
 
   /** Mints `count` keys of a type, ascending. */
-  mint(type: number, count: number): Promise<string[]> {
+  mint(type: number, count: number, signal?: AbortSignal): Promise<string[]> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
     if (count === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
-      this.#queue.push(mintRequest(type, count, resolve, reject));
+      const request = mintRequest(type, count, resolve, reject);
+      this.#queue.push(request);
+      if (signal !== undefined) this.#watch(signal, request);
       this.#schedule();
     });
   }
 
-  close(): void {
-    this.#closed = new StoreError('the map is closed');
+  /** Ends a request when its signal is aborted. A request without keys to get takes no part in anything. */
+  #watch(signal: AbortSignal, request: MintRequest): void {
+    const { resolve, reject } = request;
+    const unwatch = onAbort(signal, () => {
+      this.#queue = this.#queue.filter((other) => other !== request);
+      this.#rejectAll([request], signal.reason);
+    });
+    request.resolve = (keys) => {
+      unwatch();
+      resolve(keys);
+    };
+    request.reject = (error) => {
+      unwatch();
+      reject(error);
+    };
+  }
+
+  /** @param error the error of all calls that wait, and of all later ones */
+  close(error: IdError): void {
+    this.#closed = error;
     clearTimeout(this.#timer);
-    this.#rejectAll(this.#queue.splice(0), this.#closed);
+    this.#rejectAll(this.#queue.splice(0), error);
   }
 
   /** Gathers all requests of one turn of the event loop. */
@@ -105,12 +128,34 @@ export class Minter {
       (_, i) => this.#nodes[(this.#turn + i) % size] as MintingNode,
     );
     const allowed = inTurn.filter((node) => mayAsk(request, node));
-    const healthy = allowed.filter(({ backOffUntil }) => backOffUntil <= now);
+    const healthy = allowed.filter(({ hasFailed }) => !hasFailed);
+    if (healthy.length > 0) this.#probeFailedNodes(now);
     const node = (healthy.length > 0 ? healthy : allowed).find(
       ({ isBusy, waitUntil }) => !isBusy && waitUntil <= now,
     );
     if (node !== undefined) this.#turn = (this.#nodes.indexOf(node) + 1) % size;
     return node;
+  }
+
+  /** Asks nodes that failed a while ago whether they are back. No request waits for the answer. */
+  #probeFailedNodes(now: number): void {
+    for (const node of this.#nodes)
+      if (node.hasFailed && node.backOffUntil <= now && !node.isBusy) {
+        node.isBusy = true;
+        void this.#renewProof(node)
+          .then(
+            () => {
+              if (!node.isSilent) node.returned();
+            },
+            () => {
+              this.#isInDoubt = true;
+            },
+          )
+          .finally(() => {
+            node.isBusy = false;
+            this.#pump();
+          });
+      }
   }
 
   /** Sets a timer for the next moment at which a node or a request is ready. The end of a round trip needs no timer. */
@@ -173,7 +218,7 @@ export class Minter {
       await node.renewProof((status) => requireOwnSequence(node.sequence.node, this.#nodeSet, status));
     } catch (error) {
       if (error instanceof NodeSetConflictError) throw error;
-      if (!node.isSilent) this.#backOff(node, error);
+      if (!node.isSilent || node.backOffUntil <= performance.now()) this.#backOff(node, error);
     }
   }
 
@@ -183,7 +228,11 @@ export class Minter {
       // The bounds may end later by the time of the next request.
       if (reply.kind === 'wait' || reply.restIn > 0) for (const each of this.#nodes) each.expireProof();
       if (reply.kind === 'wait') this.#waitForClock(node, reply.ms);
-      else distributeKeys(reply, batch, node);
+      else {
+        const { name, address } = node.sequence.node;
+        report('idsmith:key', () => ({ event: 'range-reserved', node: name, address, count: reply.count }));
+        distributeKeys(reply, batch, node);
+      }
       return;
     }
     requireOwnSequence(node.sequence.node, this.#nodeSet, reply.status);
@@ -195,7 +244,7 @@ export class Minter {
     const { lead, skew, size } = this.#nodeSet;
     if (ms > lead + skew + size + 1000)
       throw new ClockError(
-        `node ${node.name}: its sequence is ${ms + lead} ms ahead of its clock: the clock went back. Set it right, or wait`,
+        `node ${node.address}: its sequence is ${ms + lead} ms ahead of its clock: the clock went back. Set it right, or wait`,
       );
     node.waitUntil = performance.now() + ms;
   }
@@ -207,6 +256,7 @@ export class Minter {
       .then(
         (seen) => {
           this.#isInDoubt = false;
+          report('idsmith:key', () => ({ event: 'sequences-opened', nodes: this.#nodeSet.nodes }));
           for (const node of this.#nodes) {
             const status = seen.get(node.sequence);
             if (status !== undefined) node.answered(mintingProofOf(status), sentAt);
@@ -226,6 +276,7 @@ export class Minter {
     const error = thrown instanceof OpeningFailed ? thrown.reason : thrown;
     if (error instanceof NodeSetConflictError) {
       this.#isInDoubt = true;
+      report('idsmith:key', () => ({ event: 'node-set-conflict', nodes: this.#nodeSet.nodes, error }));
       this.#rejectAll([...batch, ...this.#queue.splice(0)], error);
       return;
     }
@@ -244,6 +295,8 @@ export class Minter {
   #backOff(node: MintingNode, error: unknown): IdError {
     node.failed(performance.now(), !(error instanceof ClockError));
     const failure = error instanceof IdError ? error : node.sequence.runner.errorOf('minting keys', error);
+    const { name, address } = node.sequence.node;
+    report('idsmith:key', () => ({ event: 'node-failed', node: name, address, error: failure }));
     this.#events.failed(node.sequence, failure);
     return failure;
   }
@@ -256,8 +309,8 @@ export class Minter {
   }
 }
 
-function losesItsSequence({ name }: MintingNode): StoreError {
+function losesItsSequence({ address }: MintingNode): StoreError {
   return new StoreError(
-    `node ${name} loses its sequence again and again: set maxmemory-policy noeviction, and check who deletes the key`,
+    `node ${address} loses its sequence again and again: set maxmemory-policy noeviction, and check who deletes the key`,
   );
 }

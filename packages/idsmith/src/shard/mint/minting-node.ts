@@ -20,6 +20,7 @@ export class MintingNode {
   /** The number of times that the sequence was opened since the node last minted. */
   openings = 0;
   #failures = 0;
+  #hasFailed = false;
   #isSilent = false;
   #proof: MintingProof | undefined;
   /** The time from which the proof has to be renewed. */
@@ -30,8 +31,8 @@ export class MintingNode {
     this.sequence = sequence;
   }
 
-  get name(): string {
-    return this.sequence.node.name;
+  get address(): string {
+    return this.sequence.node.address;
   }
 
   /** The node did not answer the last question. Nobody knows which node set it mints for. */
@@ -42,6 +43,11 @@ export class MintingNode {
   /** The last proof; `undefined` if the node is silent, or was seen not to mint for its node set. */
   get proof(): MintingProof | undefined {
     return this.#isSilent ? undefined : this.#proof;
+  }
+
+  /** The node failed lately and has not answered since. It gets no requests while others are healthy. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
   }
 
   isProofOld(now: number): boolean {
@@ -55,9 +61,15 @@ export class MintingNode {
     this.#isSilent = false;
   }
 
+  /** Records that the node answers again. It may still be unable to mint. */
+  returned(): void {
+    this.#hasFailed = false;
+  }
+
   /** Records that the node minted, or said when it can. */
   succeeded(): void {
     this.#failures = 0;
+    this.#hasFailed = false;
     this.backOffUntil = 0;
   }
 
@@ -69,6 +81,7 @@ export class MintingNode {
   /** @param isSilent true if the node did not answer at all */
   failed(now: number, isSilent: boolean): void {
     this.#isSilent = isSilent;
+    this.#hasFailed = true;
     this.backOffUntil = now + Math.min(BACK_OFF * 2 ** this.#failures++, MAX_BACK_OFF);
   }
 

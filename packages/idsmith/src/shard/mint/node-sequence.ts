@@ -7,8 +7,8 @@ import {
   READ_NODE_SEQUENCE,
   WITHDRAW_NODE_SEQUENCE,
 } from '../../redis/scripts.js';
-import type { ShardNode } from '../config.js';
 import type { NodeScriptRunner } from '../nodes/node-script-runner.js';
+import type { ShardNode } from '../shard-nodes.js';
 import type { MintBounds, MintingProof } from './mint-bounds.js';
 import type { NodeSet } from './node-set.js';
 import { type SequenceStatus, sequenceStatusOf } from './sequence-status.js';
@@ -81,14 +81,10 @@ export class NodeSequence {
    *   do not know such bounds.
    */
   async mint(count: number, above: number, bounds: MintBounds | undefined): Promise<MintReply> {
-    const { node, nodeSet } = this;
+    const { nodeSet } = this;
     const lowest = Math.max(above, bounds === undefined ? 0 : bounds.after + 1);
     const sure = bounds === undefined ? ['unsure'] : ['sure', bounds.until];
-    const reply = await this.#run(
-      'minting keys',
-      MINT_KEYS,
-      ...[node.index, nodeSet.size, count, lowest, ...sure],
-    );
+    const reply = await this.#run('minting keys', MINT_KEYS, ...[nodeSet.size, count, lowest, ...sure]);
     if (reply[0] !== 'wait' && reply[0] !== 'keys')
       return { kind: 'refused', status: sequenceStatusOf(reply) };
     const [from, now, ms, variant, granted, restIn, first, final] = reply.slice(1).map(Number) as Reserved;
@@ -106,7 +102,8 @@ export class NodeSequence {
 
   #run(operation: string, script: string, ...args: (string | number)[]): Promise<unknown[]> {
     const { fingerprint, nodes, epoch, lead, skew } = this.nodeSet;
-    return this.runner.run(operation, script, fingerprint, nodes, epoch, lead, skew, this.#seen, ...args);
+    const common = [fingerprint, nodes, epoch, lead, skew, this.#seen, this.node.index];
+    return this.runner.run(operation, script, ...common, ...args);
   }
 }
 

@@ -1,6 +1,7 @@
 import { bytesToHex } from '../../encoding/hex.js';
 import { md5 } from '../../encoding/md5.js';
-import type { ShardNode, ShardSettings } from '../config.js';
+import type { ShardSettings } from '../config.js';
+import type { ShardNode } from '../shard-nodes.js';
 
 /**
  * The longest time that a node may mint ahead of its clock, ms: enough for bursts. The value is the same for all node sets,
@@ -10,9 +11,9 @@ const LEAD = 1000;
 
 /** A set of nodes that mint together. Each node mints its own class of milliseconds. */
 export interface NodeSet {
-  /** The same for all processes with the same nodes in the same order, the same epoch and the same `maxSkew`. */
+  /** The same for all processes with the same ring names in the same order, the same epoch and the same `maxSkew`. */
   readonly fingerprint: string;
-  /** The names of the nodes, for people. */
+  /** The ring names of the nodes, for people. */
   readonly nodes: string;
   readonly size: number;
   readonly epoch: number;
@@ -23,7 +24,7 @@ export interface NodeSet {
 
 /** The node set of a config. */
 export function nodeSetOf({ nodes, epoch, maxSkew }: ShardSettings): NodeSet {
-  const names = nodes.map(({ name }) => name);
+  const names = nodes.map(({ ringName }) => ringName);
   const identity = JSON.stringify([epoch, maxSkew, ...names]);
   return {
     fingerprint: bytesToHex(md5(new TextEncoder().encode(identity))),
@@ -36,6 +37,6 @@ export function nodeSetOf({ nodes, epoch, maxSkew }: ShardSettings): NodeSet {
 }
 
 function describeNodes(nodes: readonly ShardNode[]): string {
-  const names = nodes.map(({ name }) => name).join(', ');
+  const names = nodes.map(({ ringName }) => ringName).join(', ');
   return names.length > 200 ? `${names.slice(0, 197)}... (${nodes.length} nodes)` : names;
 }

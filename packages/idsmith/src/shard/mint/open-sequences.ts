@@ -55,7 +55,7 @@ function check(answers: readonly NodeAnswer[]): void {
   const silent = answers.filter(({ status }) => status instanceof IdError);
   const [first] = silent;
   if (first === undefined || answers.some(({ status }) => isWitness(status))) return;
-  const names = silent.map(({ sequence }) => sequence.node.name).join(', ');
+  const names = silent.map(({ sequence }) => sequence.node.address).join(', ');
   throw new StoreError(
     `node ${names} does not answer, and these nodes have not minted together before: all nodes are needed once. ` +
       (first.status as IdError).message,

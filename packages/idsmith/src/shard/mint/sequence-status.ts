@@ -1,7 +1,10 @@
 /** The state of a node's sequence, as a process of some node set reads it. */
 export interface SequenceStatus {
-  /** `missing` if the node has no sequence; otherwise the owner: the reader's node set or another one. */
-  readonly whose: 'missing' | 'own' | 'foreign';
+  /**
+   * `missing` if the node has no sequence; otherwise the owner: the reader's node set or another one. `misplaced` if the node
+   * has another index in the reader's node set than the reader thinks.
+   */
+  readonly whose: 'missing' | 'own' | 'foreign' | 'misplaced';
   readonly state: '' | 'pending' | 'open' | 'closed';
   /** The fingerprint of the node set that owns the sequence. */
   readonly fingerprint: string;

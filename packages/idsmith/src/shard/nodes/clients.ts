@@ -1,29 +1,20 @@
-import { StoreError } from '../../errors.js';
+import { ClosedError, StoreError } from '../../errors.js';
 import { refuse } from '../../options.js';
-import { redisError } from '../../redis/error.js';
-import { loadPackage } from '../../support/load-package.js';
-import type { ShardNode, ShardSettings } from '../config.js';
+import { packageError } from '../../support/load-package.js';
+import type { ShardSettings } from '../config.js';
+import type { ShardNode } from '../shard-nodes.js';
+import { type Ioredis, ioredisClient } from './ioredis-driver.js';
+import type { MadeClient, NodeLogin } from './login.js';
+import { type NodeRedis, nodeRedisClient } from './node-redis-driver.js';
 
-/** The part of the package `ioredis` that is used here. */
-interface Ioredis {
-  readonly Redis: new (
-    options: object,
-  ) => {
-    on(event: 'error' | 'ready', listener: (error: Error) => void): unknown;
-    disconnect(): void;
-    sendCommand(command: Command, ...more: unknown[]): unknown;
-  };
-}
+/** A package that talks to Redis. */
+export type DriverName = 'ioredis' | 'redis';
 
-interface Command {
-  readonly name: string;
-  reject: (error: Error) => void;
-}
+/** Makes a client of a node with a driver that is loaded. */
+type Connect = (node: ShardNode, login: NodeLogin, timeout: number) => MadeClient;
 
-/** An error that the server answered with. */
-interface ReplyError extends Error {
-  readonly command?: { readonly name?: string };
-}
+/** The drivers, the preferred one first. Code that uses `getClient` is written for one driver, so the order must not change. */
+const DRIVERS: readonly DriverName[] = ['ioredis', 'redis'];
 
 /** The clients of the nodes. Each client is made on first use. */
 export class NodeClients<Client> {
@@ -31,7 +22,7 @@ export class NodeClients<Client> {
   readonly #create: ((node: ShardNode) => Client) | undefined;
   readonly #made = new Map<ShardNode, Client>();
   readonly #ends: (() => void)[] = [];
-  #ioredis: Ioredis | undefined;
+  #connect: Connect | undefined;
   #isClosed = false;
 
   constructor(settings: ShardSettings, create: ((node: ShardNode) => Client) | undefined) {
@@ -40,22 +31,32 @@ export class NodeClients<Client> {
     this.#create = create;
   }
 
-  /** Loads `ioredis`, unless `createClient` makes the clients. */
+  /** Loads a driver, unless `createClient` makes the clients. */
   async load(): Promise<void> {
-    if (this.#create !== undefined || this.#ioredis !== undefined) return;
-    this.#ioredis = (await loadPackage('ioredis', () => import('ioredis'))) as unknown as Ioredis;
+    if (this.#create !== undefined || this.#connect !== undefined) return;
+    const names = this.#driverNames();
+    for (const name of names) {
+      try {
+        this.#connect ??= connectWith(name, await loadDriver(name));
+        return;
+      } catch (error) {
+        if (name === names.at(-1)) throw names.length === 1 ? error : noDriver(error);
+      }
+    }
   }
 
   /**
    * The client of a node.
    *
-   * @throws StoreError when `ioredis` is needed and not installed, or the map is closed
+   * @throws StoreError when a driver is needed and not installed
+   * @throws ClosedError when the map is closed
    */
   of(node: ShardNode): Client {
-    if (this.#isClosed) throw new StoreError(`the map is closed: node ${node.name} has no client any more`);
+    if (this.#isClosed)
+      throw new ClosedError(`the map is closed: node ${node.address} has no client any more`);
     const made = this.#made.get(node);
     if (made !== undefined) return made;
-    const client = this.#create === undefined ? this.#connect(node) : this.#create(node);
+    const client = this.#create === undefined ? this.#make(node) : this.#create(node);
     this.#made.set(node, client);
     return client;
   }
@@ -66,63 +67,59 @@ export class NodeClients<Client> {
     for (const end of this.#ends.splice(0)) end();
   }
 
-  #connect(node: ShardNode): Client {
-    const { Redis } = this.#ioredis ?? requireIoredis();
-    const settings = this.#settings;
-    const { user, password, timeout } = settings;
-    let connectionError: Error | undefined;
-
-    /** A client whose commands fail with a `StoreError` that names the node when the node cannot be reached. */
-    class NodeClient extends Redis {
-      override sendCommand(command: Command, ...more: unknown[]): unknown {
-        const { reject } = command;
-        command.reject = (error) => {
-          // Errors that the server answered with and errors that already name the node are kept. The answer to a failed
-          // login reaches every waiting command. That error shows the password, so it is replaced.
-          const isReply = (error as ReplyError)?.command?.name === command.name;
-          if (isReply || error instanceof StoreError) reject(error);
-          // The reason why connecting failed says more than the message that there is no connection.
-          else reject(redisError(`node ${node.name}`, command.name, connectionError ?? error, password));
-        };
-        return super.sendCommand(command, ...more);
-      }
-    }
-
-    const client = new NodeClient({
-      ...{ host: node.host, port: node.port },
-      ...(user !== undefined && { username: user }),
-      ...(password !== undefined && { password }),
-      lazyConnect: true,
-      connectTimeout: timeout,
-      maxRetriesPerRequest: 1,
-      // By default an ended client whose connection is lost keeps the process alive for two seconds.
-      disconnectTimeout: 100,
-    });
-    client.on('error', (error) => {
-      connectionError = error;
-    });
-    client.on('ready', () => {
-      connectionError = undefined;
-    });
-    this.#ends.push(() => client.disconnect());
+  #make(node: ShardNode): Client {
+    this.#connect ??= requireDriver(this.#driverNames());
+    const { logins, timeout } = this.#settings;
+    const { client, end } = this.#connect(node, logins[node.index] as NodeLogin, timeout);
+    this.#ends.push(end);
     return client as Client;
+  }
+
+  #driverNames(): readonly DriverName[] {
+    const { driver } = this.#settings;
+    return driver === undefined ? DRIVERS : [driver];
   }
 }
 
-/** Loads `ioredis` without waiting, because `getClient` cannot wait. Works in Node, Bun and Deno. */
-function requireIoredis(): Ioredis {
+async function loadDriver(name: DriverName): Promise<unknown> {
+  try {
+    return name === 'ioredis' ? await import('ioredis') : await import('redis');
+  } catch (error) {
+    throw packageError(name, error);
+  }
+}
+
+function connectWith(name: DriverName, module: unknown): Connect {
+  return name === 'ioredis'
+    ? (...rest) => ioredisClient(module as Ioredis, ...rest)
+    : (...rest) => nodeRedisClient(module as NodeRedis, ...rest);
+}
+
+/** Loads a driver without waiting, because `getClient` cannot wait. Works in Node, Bun and Deno. */
+function requireDriver(names: readonly DriverName[]): Connect {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
   const module = process?.getBuiltinModule?.('module') as
     | { createRequire(url: string): (name: string) => unknown }
     | undefined;
-  try {
-    if (module !== undefined) return module.createRequire(import.meta.url)('ioredis') as Ioredis;
-  } catch (cause) {
-    throw new StoreError('the package ioredis is needed and could not be loaded: npm install ioredis', {
-      cause,
-    });
+  if (module === undefined)
+    throw new StoreError(
+      'the driver is not loaded yet: await genKey() before the first getClient(), or set createClient',
+    );
+  const require = module.createRequire(import.meta.url);
+  let failure: unknown;
+  for (const name of names) {
+    try {
+      return connectWith(name, require(name));
+    } catch (error) {
+      failure = error;
+    }
   }
-  throw new StoreError(
-    'ioredis is not loaded yet: await genKey() before the first getClient(), or set createClient',
+  throw noDriver(failure, names);
+}
+
+function noDriver(cause: unknown, names: readonly DriverName[] = DRIVERS): StoreError {
+  return new StoreError(
+    `the package ${names.join(' or ')} is needed and could not be loaded: npm install ${names[0]}`,
+    { cause },
   );
 }

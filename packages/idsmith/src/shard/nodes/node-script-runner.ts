@@ -1,9 +1,11 @@
 import { type IdError, StoreError } from '../../errors.js';
-import { textClient } from '../../redis/client.js';
+import { type ScriptClient, textClient } from '../../redis/client.js';
 import { redisError } from '../../redis/error.js';
 import { ScriptRunner } from '../../redis/script-runner.js';
-import type { ShardNode, ShardSettings } from '../config.js';
+import type { ShardSettings } from '../config.js';
+import type { ShardNode } from '../shard-nodes.js';
 import type { NodeClients } from './clients.js';
+import { unlimited } from './command-limit.js';
 
 /** Runs scripts on the sequence of one node. Errors name the node. */
 export class NodeScriptRunner {
@@ -31,9 +33,10 @@ export class NodeScriptRunner {
   }
 
   async #connect(operation: string): Promise<ScriptRunner> {
+    // The error of a driver that is not installed is the same for all nodes.
+    await this.#clients.load();
     try {
-      await this.#clients.load();
-      this.#runner ??= new ScriptRunner(textClient(this.#clients.of(this.node)), {
+      this.#runner ??= new ScriptRunner(patient(textClient(this.#clients.of(this.node))), {
         timeout: this.#settings.timeout,
         errorOf: (failed, error) => this.errorOf(failed, error),
       });
@@ -47,6 +50,16 @@ export class NodeScriptRunner {
   errorOf(operation: string, error: unknown): IdError {
     // The error of a command names the command. The error of its operation says more.
     const reason = error instanceof StoreError && error.cause instanceof Error ? error.cause : error;
-    return redisError(`node ${this.node.name}`, operation, reason, this.#settings.password);
+    return redisError(
+      `node ${this.node.address}`,
+      operation,
+      reason,
+      this.#settings.logins[this.node.index]?.password,
+    );
   }
+}
+
+/** A client without time limits of its own, because the script runner has one. */
+function patient(client: ScriptClient): ScriptClient {
+  return { evaluate: (...command) => unlimited(() => client.evaluate(...command)) };
 }

@@ -10,6 +10,7 @@ import { MOVE_OPTION_NAMES, type MoveOptions, readMoveOptions } from './move/mov
 import { finishReshard, readCheckedStates, stopReshard } from './move/phase.js';
 import { ProgressTracker } from './move/progress.js';
 import { requireDistinctServers } from './plan/check-distinct-servers.js';
+import { requirePermissions } from './plan/check-permissions.js';
 import { requireTargetsDurable } from './plan/check-targets-durable.js';
 import { KeyPlacement } from './plan/key-placement.js';
 import { KeyRule } from './plan/key-rule.js';
@@ -47,6 +48,7 @@ export async function abortReshard(
   const endTransition = startTransition(context);
   let outcome: ReshardOutcome = 'not begun';
   try {
+    await requirePermissions(context);
     const states = await readCheckedStates(context, acceptOlder);
     const phase = commonPhaseOf(states);
     if (phase === 'done')
@@ -79,7 +81,7 @@ export async function abortReshard(
 async function isHandedOver({ from, to, gone }: ReshardContext): Promise<boolean> {
   const next = to.sequences[0]?.nodeSet.fingerprint;
   if (from.sequences[0]?.nodeSet.fingerprint === next) return false;
-  const sequences = from.sequences.filter(({ node }) => !gone.has(node.name));
+  const sequences = from.sequences.filter(({ node }) => !gone.has(node.address));
   const answers = requireAnswers(await askNodes(sequences, (sequence) => sequence.readStatus()));
   return answers.some(([, status]) => status.fingerprint === next || status.next === next);
 }

@@ -2,8 +2,8 @@ import { bytesToHex } from '../../encoding/hex.js';
 import { md5 } from '../../encoding/md5.js';
 import { InvalidOptionError } from '../../errors.js';
 import { refuse } from '../../options.js';
-import type { ShardNode } from '../config.js';
 import { ShardMap } from '../shard-map.js';
+import type { ShardNode } from '../shard-nodes.js';
 import { NodeConnection } from './node-connection.js';
 
 /** The old owner and the new owner of a key that moves. */
@@ -12,17 +12,17 @@ export interface OwnerChange {
   readonly target: NodeConnection;
 }
 
-/** The two maps of a resharding and connections to their nodes. The same `host:port` is the same node. */
+/** The two maps of a resharding and connections to their nodes. The same address is the same server. */
 export class ReshardContext {
   readonly from: ShardMap<unknown>;
   readonly to: ShardMap<unknown>;
-  /** The fingerprints of the two maps, with a hyphen between: of their nodes in order, with their weights. */
+  /** The fingerprints of the two maps, with a hyphen between: of their ring names in order, with their weights. */
   readonly reshardId: string;
   /** The same for people. */
   readonly description: string;
-  /** The nodes of the old map by name. */
+  /** The nodes of the old map by address. */
   readonly sources: ReadonlyMap<string, NodeConnection>;
-  /** The nodes of the new map by name. */
+  /** The nodes of the new map by address. */
   readonly targets: ReadonlyMap<string, NodeConnection>;
   /** The names of nodes that are lost for good. Nobody asks them any more. */
   readonly gone = new Set<string>();
@@ -36,6 +36,7 @@ export class ReshardContext {
       throw new InvalidOptionError(
         `seqname must stay ${this.from.seqname}, not become ${this.to.seqname}: keys would repeat`,
       );
+    refuseMovedServers(this.from.nodes, this.to.nodes);
     const [epoch, next] = [this.from, this.to].map((map) => map.sequences[0]?.nodeSet.epoch);
     if (epoch !== next)
       throw new InvalidOptionError(`epoch must stay ${epoch}, not become ${next}: keys would repeat`);
@@ -64,11 +65,11 @@ export class ReshardContext {
 
   /** The old and the new owner of keys with this stem; `undefined` if they are the same node. */
   ownerChangeOf(stem: string): OwnerChange | undefined {
-    const [source, target] = [this.from.ownerOf(stem).name, this.to.ownerOf(stem).name];
+    const [source, target] = [this.from.ownerOf(stem).address, this.to.ownerOf(stem).address];
     return source === target ? undefined : this.ownerChange(source, target);
   }
 
-  /** The change from one node to another, both by name. */
+  /** The change from one node to another, both by address. */
   ownerChange(source: string, target: string): OwnerChange {
     return {
       source: this.sources.get(source) as NodeConnection,
@@ -86,16 +87,30 @@ function requireMap(option: string, map: ShardMap<unknown>): ShardMap<unknown> {
   return map as ShardMap<unknown>;
 }
 
+/** Two servers with one ring name would mint the same keys: to the ring they are one node. */
+function refuseMovedServers(from: readonly ShardNode[], to: readonly ShardNode[]): void {
+  for (const node of to) {
+    const old = from.find(({ ringName }) => ringName === node.ringName);
+    if (old !== undefined && old.address !== node.address)
+      throw new InvalidOptionError(
+        `shards.${node.name} is ${old.address} in from and ${node.address} in to, and the ringName is ${node.ringName} in both: ` +
+          'use the present address in both configs. Resharding moves keys between nodes, and not a node to another address',
+      );
+  }
+}
+
 function fingerprintOf(map: ShardMap<unknown>): string {
-  const weights = map.nodes.map(({ name, weight }) => [name, weight]);
+  const weights = map.nodes.map(({ ringName, weight }) => [ringName, weight]);
   return bytesToHex(md5(new TextEncoder().encode(JSON.stringify(weights))));
 }
 
 function connectionsOf(map: ShardMap<unknown>): Map<string, NodeConnection> {
-  return new Map(map.nodes.map((node) => [node.name, new NodeConnection(map, node)]));
+  return new Map(map.nodes.map((node) => [node.address, new NodeConnection(map, node)]));
 }
 
 function describe(nodes: readonly ShardNode[]): string {
-  const text = nodes.map(({ name, weight }) => (weight === 1 ? name : `${name} × ${weight}`)).join(', ');
+  const text = nodes
+    .map(({ ringName, weight }) => (weight === 1 ? ringName : `${ringName} × ${weight}`))
+    .join(', ');
   return text.length > 200 ? `${text.slice(0, 197)}...` : text;
 }

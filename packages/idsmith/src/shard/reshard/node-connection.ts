@@ -1,8 +1,9 @@
 import { IdError } from '../../errors.js';
 import { type BinaryClient, binaryClient, type CommandPart } from '../../redis/client.js';
 import { ScriptRunner } from '../../redis/script-runner.js';
-import type { ShardNode } from '../config.js';
+import { unlimited } from '../nodes/command-limit.js';
 import type { ShardMap } from '../shard-map.js';
+import type { ShardNode } from '../shard-nodes.js';
 
 /** The longest time that a node may take to answer one command, ms. A large value takes long. */
 const TIMEOUT = 30_000;
@@ -18,8 +19,9 @@ export class NodeConnection {
     this.node = node;
   }
 
+  /** The address, which tells the servers of two configs apart. The names in `shards` may differ. */
   get name(): string {
-    return this.node.name;
+    return this.node.address;
   }
 
   /**
@@ -50,7 +52,7 @@ export class NodeConnection {
 
   #connect(operation: string): ScriptRunner<BinaryClient> {
     try {
-      this.#runner ??= new ScriptRunner(binaryClient(this.#map.clientOf(this.node)), {
+      this.#runner ??= new ScriptRunner(patient(binaryClient(this.#map.clientOf(this.node))), {
         timeout: TIMEOUT,
         errorOf: (failed, error) => this.errorOf(failed, error),
       });
@@ -67,4 +69,12 @@ export class NodeConnection {
       return error as IdError;
     return sequence.runner.errorOf(operation, error);
   }
+}
+
+/** A client without time limits of its own, because the script runner has one. */
+function patient(client: BinaryClient): BinaryClient {
+  return {
+    send: (...parts) => unlimited(() => client.send(...parts)),
+    evaluate: (...command) => unlimited(() => client.evaluate(...command)),
+  };
 }

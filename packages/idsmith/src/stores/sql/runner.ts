@@ -10,6 +10,8 @@ const BACKOFF = { unit: 5, longest: 250 };
 interface SqlRunnerOptions {
   /** The store's name in messages. */
   readonly name: string;
+  /** The address of the server, for messages, if it is known. */
+  readonly at?: string | undefined;
   /** Makes missing tables. Runs before the first operation, and again only after a failure. */
   setUp(): Promise<void> | void;
   /** Tells whether a statement that failed with this error had no effect and may succeed when it is repeated. */
@@ -23,7 +25,8 @@ export type SqlRun = <T>(operation: string, statement: () => Promise<T> | T) => 
  * Wraps the statements of a store. The first statement waits for the set-up. A transient failure is repeated. Any other
  * failure becomes a `StoreError`.
  */
-export function sqlRunner({ name, setUp, isTransient }: SqlRunnerOptions): SqlRun {
+export function sqlRunner({ name, at, setUp, isTransient }: SqlRunnerOptions): SqlRun {
+  const place = at === undefined ? '' : ` at ${at}`;
   let ready: Promise<void> | undefined;
 
   async function retry<T>(work: () => Promise<T> | T): Promise<T> {
@@ -46,7 +49,7 @@ export function sqlRunner({ name, setUp, isTransient }: SqlRunnerOptions): SqlRu
       await ready;
       return await retry(statement);
     } catch (error) {
-      throw storeError(`${name} store: ${operation}`, error);
+      throw storeError(`${name} store: ${operation}${place}`, error);
     }
   };
 }

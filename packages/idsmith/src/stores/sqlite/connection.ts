@@ -6,8 +6,20 @@ import { FileWatch } from './file-watch.js';
 /** A value that every SQLite driver binds. */
 export type SqliteValue = string | number | null;
 
-/** The part of a connection that the store uses. `DatabaseSync` of `node:sqlite` and `Database` of `libsql` have it. */
+/**
+ * The part of a connection that the store uses. `DatabaseSync` of `node:sqlite` and `Database` of `libsql` and `better-sqlite3`
+ * have it. Drivers type the values that they bind in ways that exclude each other, so this type does not tell which they take.
+ */
 export interface SqliteDatabase {
+  exec(sql: string): unknown;
+  prepare(sql: string): {
+    all(...values: never[]): unknown[];
+    run(...values: never[]): { changes: number | bigint };
+  };
+}
+
+/** A {@link SqliteDatabase} with the values that every driver binds. */
+export interface SqliteConnection {
   exec(sql: string): unknown;
   prepare(sql: string): {
     all(...values: SqliteValue[]): unknown[];
@@ -27,7 +39,7 @@ export type SqliteRunner = (tables: () => readonly string[]) => SqlRun;
  * @param configure sets the connection up, before the first statement
  * @param path the path that was opened, if it is known
  */
-export function sqliteRunner(db: SqliteDatabase, configure: () => void, path?: string): SqliteRunner {
+export function sqliteRunner(db: SqliteConnection, configure: () => void, path?: string): SqliteRunner {
   const file = new FileWatch(db, path);
   const watched = <T>(work: () => T): T => {
     file.check();
@@ -42,7 +54,7 @@ export function sqliteRunner(db: SqliteDatabase, configure: () => void, path?: s
   };
 }
 
-function prepareFile(db: SqliteDatabase, configure: () => void, tables: () => readonly string[]): void {
+function prepareFile(db: SqliteConnection, configure: () => void, tables: () => readonly string[]): void {
   const wait = onlyInteger(db.prepare('PRAGMA busy_timeout').all());
   if (wait === 0) db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
   configure();
@@ -57,7 +69,7 @@ function prepareFile(db: SqliteDatabase, configure: () => void, tables: () => re
  * statement is not enough: libsql leaves a statement that met a lock half open. Until that statement is collected, SQLite
  * commits nothing that the connection writes, but reports success.
  */
-export function transact<T>(db: SqliteDatabase, work: () => T): T {
+export function transact<T>(db: SqliteConnection, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {
     const result = work();

@@ -2,7 +2,7 @@ import { requireNamespace } from '../../lease/namespace.js';
 import type { LeaseStore } from '../../lease/port.js';
 import { leaseRecord } from '../sql/lease-row.js';
 import { onlyInteger } from '../sql/values.js';
-import { type SqliteDatabase, type SqliteRunner, transact } from './connection.js';
+import { type SqliteConnection, type SqliteRunner, transact } from './connection.js';
 
 const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS idsmith_leases (
     namespace TEXT NOT NULL,
@@ -30,7 +30,7 @@ const UPDATE = `UPDATE idsmith_leases SET owner = ?, epoch = ?, fence = ?, expir
 
 /** Leases in SQLite: a row of `idsmith_leases` for each node id. */
 export function sqliteLeases(
-  db: SqliteDatabase,
+  db: SqliteConnection,
   runner: SqliteRunner,
 ): Required<Pick<LeaseStore, 'now' | 'listLeases' | 'swapLease'>> {
   const run = runner(() => [CREATE_TABLE]);

@@ -1,7 +1,8 @@
 import { requireKnown } from '../../options.js';
 import { sequenceStore } from '../../sequence/rows.js';
-import type { Store } from '../store.js';
-import { type SqliteDatabase, sqliteRunner, transact } from './connection.js';
+import { makeStore, type OwnClient } from '../make-store.js';
+import type { DisposableStore } from '../store.js';
+import { type SqliteConnection, type SqliteDatabase, sqliteRunner, transact } from './connection.js';
 import { sqliteLeases } from './leases.js';
 import { sqliteRows, sqliteTable } from './sequences.js';
 
@@ -18,19 +19,29 @@ import { sqliteRows, sqliteTable } from './sequences.js';
  * @param options has no members yet
  * @throws InvalidOptionError if `options` has a member
  */
-export function sqliteStore(db: SqliteDatabase, options: Readonly<Record<never, never>> = {}): Store {
+export function sqliteStore(
+  db: SqliteDatabase,
+  options: Readonly<Record<never, never>> = {},
+): DisposableStore {
   requireKnown('options', options, []);
-  return storeOn(db, () => {});
+  return storeOn(db as SqliteConnection);
+}
+
+/** A file that was opened for a store. */
+interface OwnFile extends OwnClient {
+  /** The path that was opened. */
+  readonly path: string;
+  /** Sets the connection up, before the first statement. */
+  configure(): void;
 }
 
 /**
  * A store on a connection, for `sqliteStore` and `openSqlite`.
  *
- * @param configure sets the connection up, before the first statement
- * @param path the path that was opened, if it is known
+ * @param own the file that `openSqlite` has opened
  */
-export function storeOn(db: SqliteDatabase, configure: () => void, path?: string): Store {
-  const runner = sqliteRunner(db, configure, path);
+export function storeOn(db: SqliteConnection, own?: OwnFile): DisposableStore {
+  const runner = sqliteRunner(db, () => own?.configure(), own?.path);
   const rowsOf = (sql: string, values: string[] = []) => db.prepare(sql).all(...values);
   const run = runner(() => sqliteTable(rowsOf));
   const rows = sqliteRows((what, build, make) =>
@@ -39,11 +50,6 @@ export function storeOn(db: SqliteDatabase, configure: () => void, path?: string
       return make(transact(db, () => rowsOf(sql, values as string[])));
     }),
   );
-  return {
-    ...sqliteLeases(db, runner),
-    ...sequenceStore(rows),
-    durable: true,
-    hostClock: true,
-    async close() {},
-  };
+  const methods = { ...sqliteLeases(db, runner), ...sequenceStore(rows), durable: true, hostClock: true };
+  return makeStore('sqlite', methods, own);
 }

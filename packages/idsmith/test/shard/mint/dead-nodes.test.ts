@@ -1,4 +1,4 @@
-import { StoreError } from 'idsmith';
+import { ClosedError, StoreError } from 'idsmith';
 import { type NodeFailure, ShardMap } from 'idsmith/shard';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { describeWith } from '#services';
@@ -38,7 +38,7 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     await shards.servers[2]!.kill();
     const refused = await map.genKey().catch((error) => error);
     expect(refused).toBeInstanceOf(StoreError);
-    expect(refused.message).toContain(`node ${map.nodes[2]!.name} does not answer`);
+    expect(refused.message).toContain(`node ${map.nodes[2]!.address} does not answer`);
     await shards.servers[2]!.restart();
     await vi.waitFor(() => map.genKey(), { timeout: 10_000 });
   });
@@ -57,7 +57,7 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     await expect.poll(minters).toEqual([0, 2, 3]);
     expect(failures[0]!.node).toBe(dead);
     expect(failures[0]!.error).toBeInstanceOf(StoreError);
-    expect(failures[0]!.error.message).toMatch(new RegExp(`^node ${dead.name}: minting keys failed: .`));
+    expect(failures[0]!.error.message).toMatch(new RegExp(`^node ${dead.address}: minting keys failed: .`));
     // A process that starts now mints on the others, too.
     const other = new ShardMap(shards.config);
     keys.push(...(await other.genKeys('user', 1000)), ...(await other.genKeys('user', 1000)));
@@ -83,12 +83,29 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     expect(repeated(keys.flat())).toEqual([]);
   });
 
+  it('asks a node that hangs whether it is back, and no call waits for the answer', async () => {
+    await vi.waitFor(() => map.genKey(), 20_000);
+    shards.servers[3]!.pause();
+    const failures: NodeFailure[] = [];
+    const listener = (failure: NodeFailure) => failures.push(failure);
+    map.on('node-failed', listener);
+    const hung = map.sequences[3]!;
+    await expect.poll(() => map.genKey().then(() => failures.length)).toBeGreaterThan(0);
+    const [mint, ask] = [vi.spyOn(hung, 'mint'), vi.spyOn(hung, 'readStatus')];
+    await expect.poll(() => map.genKey().then(() => ask.mock.calls.length)).toBeGreaterThan(1);
+    expect(mint).not.toHaveBeenCalled();
+    shards.servers[3]!.resume();
+    await expect.poll(() => map.genKey().then((key) => map.virtualShardOf(key))).toBe(3);
+    map.off('node-failed', listener);
+    vi.restoreAllMocks();
+  });
+
   it('names the node in the error of a command on a dead node', async () => {
     const key = keyOn(map.nodes[0]!.name);
     await shards.servers[0]!.kill();
     await expect(map.getClient(key).get(key)).rejects.toBeInstanceOf(StoreError);
     await expect(map.getClient(key).get(key)).rejects.toThrow(
-      `node ${map.nodes[0]!.name}: get failed: connect`,
+      `node ${map.nodes[0]!.address}: get failed: connect`,
     );
     await shards.servers[0]!.restart();
     const live = keyOn(map.nodes[1]!.name);
@@ -105,7 +122,7 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     await Promise.all(shards.servers.map((server) => server.kill()));
     const refused = await map.genKey().catch((error) => error);
     expect(refused).toBeInstanceOf(StoreError);
-    for (const { name } of map.nodes) expect(refused.message).toContain(`node ${name}: `);
+    for (const { address } of map.nodes) expect(refused.message).toContain(`node ${address}: `);
     await Promise.all(shards.servers.map((server) => server.restart()));
     await vi.waitFor(() => map.genKey(), 20_000);
   });
@@ -116,9 +133,13 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     const pending = other.genKeys('user', 10);
     const settled = pending.catch((error) => error);
     await other.close();
-    expect(await settled).toBeInstanceOf(StoreError);
-    await expect(other.genKey()).rejects.toThrow('the map is closed');
-    expect(() => other.getClient('020000-emails')).toThrow(StoreError);
+    expect(await settled).toBeInstanceOf(ClosedError);
+    await expect(other.genKey()).rejects.toThrow(ClosedError);
+    await expect(other.genKeys('user', 0)).rejects.toThrow(ClosedError);
+    expect(() => other.getClient('020000-emails')).toThrow(ClosedError);
+    expect(() => other.clientOf(other.nodes[0]!)).toThrow(ClosedError);
+    expect(other.getType('1jyVFw3401')).toBe('sorted');
     await other.close();
+    await other[Symbol.asyncDispose]();
   });
 });

@@ -165,10 +165,10 @@ await describeWith(['redis'], 'Another set of nodes', () => {
     do keys.push(...(await old.genKeys('user', 100_000)));
     while (old.virtualShardOf(keys.at(-1)!) !== 3);
     await servers[3]!.kill();
-    const name = old.nodes[3]!.name;
-    await expect(handOver(old.sequences, next.sequences)).rejects.toThrow(`node ${name}`);
+    const { address } = old.nodes[3]!;
+    await expect(handOver(old.sequences, next.sequences)).rejects.toThrow(`node ${address}`);
     const five = mapOn(servers.filter((server) => server !== servers[3]));
-    await handOver(old.sequences, five.sequences, [name]);
+    await handOver(old.sequences, five.sequences, [address]);
     for (let i = 0; i < 5; i++) keys.push(...(await five.genKeys('user', 50_000)));
     expect(repeated(keys)).toEqual([]);
   });

@@ -229,8 +229,12 @@ await describeWith(['redis'], 'A node whose clock went back', () => {
     const keys = [];
     for (let i = 0; i < 10; i++) keys.push(await map.genKey());
     expect(keys.map((key) => map.virtualShardOf(key))).toEqual(new Array(10).fill(1));
-    const name = map.nodes[0]!.name;
-    expect(failures[0]).toEqual([0, ClockError, expect.stringContaining(`node ${name}: its sequence is 3`)]);
+    const { address } = map.nodes[0]!;
+    expect(failures[0]).toEqual([
+      0,
+      ClockError,
+      expect.stringContaining(`node ${address}: its sequence is 3`),
+    ]);
     await moveSequence(shards.servers[1]!, Date.now() - EPOCH + 3_600_000);
     await expect(map.genKey()).rejects.toThrow(
       /no node can mint keys: .*ahead of its clock.*ahead of its clock/,

@@ -100,7 +100,7 @@ await describeWith(['redis'], 'Before an old copy is dropped', () => {
     expect(await clients[2]!.exists(...keys())).toBe(100);
 
     // The replica has gone since the checks.
-    const target = new ReshardContext(from, to).targets.get(to.nodes[0]!.name)!;
+    const target = new ReshardContext(from, to).targets.get(to.nodes[0]!.address)!;
     const persistence = await readPersistence(target);
     expect(persistence).toMatchObject({ hasAof: false, replicas: 1 });
     await clients[2]!.replicaof('NO', 'ONE');

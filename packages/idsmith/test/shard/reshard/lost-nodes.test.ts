@@ -43,9 +43,9 @@ await describeWith(['redis'], 'A node that is lost for good', () => {
   async function moveSome(from: ShardMap, to: ShardMap): Promise<void> {
     const controller = new AbortController();
     const onProgress = ({ moved }: { moved: number }) => {
-      if (moved >= 60) controller.abort(new Error('enough'));
+      if (moved >= 15) controller.abort(new Error('enough'));
     };
-    const error = await reshard(from, to, { batch: 10, signal: controller.signal, onProgress }).catch(
+    const error = await reshard(from, to, { batch: 5, signal: controller.signal, onProgress }).catch(
       (error) => error,
     );
     expect(error.message).toBe('enough');

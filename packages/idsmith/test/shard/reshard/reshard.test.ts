@@ -108,7 +108,7 @@ await describeWith(['redis'], 'Resharding', () => {
     const [from, to] = fourAndSix();
     const stray = from.fixedKey(77, 7, 2);
     const neither = shards.servers.findIndex(
-      ({ port }, i) => i < 4 && !`${from.whereIs(stray)} ${to.whereIs(stray)}`.includes(`:${port}`),
+      ({ port }, i) => i < 4 && !`${from.addressOf(stray)} ${to.addressOf(stray)}`.includes(`:${port}`),
     );
     const foreign = ['session:42', 'bull:queue:1', 'abc', 'idsmith:lease:{x}'];
     await clients[neither]!.set(stray, 'stray');
@@ -126,7 +126,7 @@ await describeWith(['redis'], 'Resharding', () => {
     const own = (map: ShardMap, key: string) =>
       clients[shards.servers.findIndex(({ port }) => map.ownerOf(key).port === port)]!;
     for (const key of names) await own(from, key).set(key, key);
-    const leaving = names.filter((key) => from.ownerOf(key).name !== to.ownerOf(key).name).length;
+    const leaving = names.filter((key) => from.ownerOf(key).address !== to.ownerOf(key).address).length;
     expect(await planReshard(from, to, { allKeys: true })).toMatchObject({ keys: leaving, skipped: 0 });
     expect(await reshard(from, to, { allKeys: true })).toMatchObject({ moved: leaving, skipped: 0 });
     for (const key of names) expect(await own(to, key).get(key)).toBe(key);

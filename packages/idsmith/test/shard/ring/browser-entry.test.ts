@@ -28,7 +28,7 @@ describe('The entry idsmith/shard/ring', () => {
     const nodes = shardNodesOf({
       shards: { 0: ['6379', '10.0.0.1', 1], 1: ['6379', '10.0.0.2', MAX_WEIGHT] },
     });
-    const ring = new HashRing(Object.fromEntries(nodes.map(({ name, weight }) => [name, weight])));
+    const ring = new HashRing(Object.fromEntries(nodes.map(({ ringName, weight }) => [ringName, weight])));
     expect(ring.nodeOf(fixedKey(300_000_000_000, 7, 3843))).toBe('10.0.0.2:6379');
   });
 

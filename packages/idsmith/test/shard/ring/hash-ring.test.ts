@@ -137,10 +137,10 @@ describe.each(placement)('A map with the nodes of "$name"', ({ shards, where, vi
   const map = new ShardMap({ shards });
 
   it('puts every key where Shardjs puts it', () => {
-    const names = Object.fromEntries(
-      Object.entries(shards).map(([id, [port, host]]) => [id, `${host}:${port}`]),
-    );
-    for (const [key, id] of Object.entries(where)) expect([key, map.whereIs(key)]).toEqual([key, names[id]]);
+    for (const [key, name] of Object.entries(where)) {
+      const [port, host] = shards[name] as [string, string];
+      expect([key, map.whereIs(key), map.addressOf(key)]).toEqual([key, String(name), `${host}:${port}`]);
+    }
   });
 
   it('finds the virtual shard that Shardjs finds', () => {

@@ -5,8 +5,9 @@
 --   generation  grows by one with each hand-over; 1 for a node set that began on empty nodes
 --   server      the replication id of the Redis that wrote the hash
 --   from        the millisecond beyond which the node set mints here
+--   index       the index of this node in its node set; missing if an older version of idsmith wrote the hash
 --   ms variant  the last key that was minted
---   sum         a checksum over all fields but `nodes`, which shows a reset by hand
+--   sum         a checksum over all fields but `nodes` and `index`, which shows a reset by hand
 --
 -- A node never mints a key more than `lead` ahead of its clock. The other nodes of its node set never mint more than `lead`
 -- ahead of the clock of this node. So everything that was minted lies before now + lead + skew, here and on nodes that this
@@ -14,7 +15,8 @@
 -- date.
 --
 -- Times are milliseconds since the epoch of the map. Sets `sequence` (the fields; empty if there is no valid hash), `isLost`
--- (the hash may be out of date), `high` (no key was minted beyond this millisecond) and `now`.
+-- (the hash may be out of date), `isMisplaced` (the node has another index in its node set than the caller thinks), `high` (no
+-- key was minted beyond this millisecond) and `now`.
 --
 -- KEYS[1]  the hash
 -- ARGV[1]  the fingerprint of the caller's node set
@@ -23,6 +25,7 @@
 -- ARGV[4]  lead, ms
 -- ARGV[5]  skew: the largest difference between two clocks, ms
 -- ARGV[6]  the last millisecond that the caller got from this node
+-- ARGV[7]  the index of this node in the caller's node set
 
 --- @include "on-master"
 --- @include "clock"
@@ -31,6 +34,7 @@
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local index = tonumber(ARGV[7])
 
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
@@ -60,6 +64,7 @@ end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
+local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 
@@ -68,17 +73,19 @@ local function write(state, next, generation, ms)
   high = ms
   sequence = { ring = ring, state = state, next = next, generation = integerText(generation), server = server,
     from = integerText(ms), ms = integerText(ms), variant = integerText(LAST_VARIANT) }
+  isMisplaced = false
   redis.call('DEL', key)
   redis.call('HSET', key, 'ring', ring, 'nodes', nodes, 'state', state, 'next', next, 'generation', sequence.generation,
-    'server', server, 'from', sequence.from, 'ms', sequence.ms, 'variant', sequence.variant, 'sum', checksum())
+    'server', server, 'from', sequence.from, 'ms', sequence.ms, 'variant', sequence.variant, 'index', index, 'sum', checksum())
   isLost = false
 end
 
--- The status: `own`, `foreign` or `missing`; state; next; names of the nodes; generation; high; 1 if lost, otherwise 0;
--- fingerprint; now; from.
+-- The status: `own`, `foreign`, `misplaced` or `missing`; state; next; names of the nodes; generation; high; 1 if lost,
+-- otherwise 0; fingerprint; now; from.
 local function status()
   local owner = 'foreign'
-  if not sequence.ring then owner = 'missing' elseif sequence.ring == ring then owner = 'own' end
+  if sequence.ring == ring then owner = isMisplaced and 'misplaced' or 'own' end
+  if not sequence.ring then owner = 'missing' end
   return { owner, sequence.state or '', sequence.next or '', sequence.nodes or '', tonumber(sequence.generation or 0), high,
     isLost and 1 or 0, sequence.ring or '', now, tonumber(sequence.from or 0) }
 end

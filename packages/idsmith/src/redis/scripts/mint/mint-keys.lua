@@ -2,7 +2,6 @@
 --
 -- A caller with proofs of the other nodes is `sure`. It reserves no millisecond beyond its bounds.
 --
--- ARGV[7]   the index of this node in its node set
 -- ARGV[8]   the number of nodes; this node mints in every millisecond ms with ms % nodes == index
 -- ARGV[9]   the number of keys that are asked for
 -- ARGV[10]  the first millisecond that may be used
@@ -19,8 +18,8 @@
 --- @const UNSURE_FIRST
 --- @const UNSURE_LAST
 
-if sequence.ring ~= ring or sequence.state ~= 'open' or isLost then return status() end
-local index, size = tonumber(ARGV[7]), tonumber(ARGV[8])
+if sequence.ring ~= ring or sequence.state ~= 'open' or isLost or isMisplaced then return status() end
+local size = tonumber(ARGV[8])
 local count, above = tonumber(ARGV[9]), tonumber(ARGV[10])
 -- The first millisecond of this node at or after `ms`.
 local function ownFrom(ms) return ms + (index - ms) % size end
@@ -48,5 +47,5 @@ local restIn = math.max(0, ms + math.floor((variant - first + count - 1) / width
 local offset = variant - first + granted - 1
 sequence.ms = integerText(ms + math.floor(offset / width) * size)
 sequence.variant = integerText(first + offset % width)
-redis.call('HSET', key, 'ms', sequence.ms, 'variant', sequence.variant, 'sum', checksum())
+redis.call('HSET', key, 'ms', sequence.ms, 'variant', sequence.variant, 'index', index, 'sum', checksum())
 return { 'keys', from, now, ms, variant, granted, restIn, first, final }

@@ -4,7 +4,7 @@
 
 --- @include "node-sequence"
 
-if sequence.ring == ring and sequence.state == 'pending' then
+if sequence.ring == ring and not isMisplaced and sequence.state == 'pending' then
   redis.call('DEL', key)
   sequence = {}
 end

@@ -101,7 +101,7 @@ export class ProgressTracker {
     const { from, to } = this.#context;
     return from.nodes.flatMap((source) =>
       to.nodes.flatMap((target) => {
-        const pair = this.#pairs.get(`${source.name} ${target.name}`);
+        const pair = this.#pairs.get(`${source.address} ${target.address}`);
         return pair === undefined || pair.keys === 0 ? [] : [{ from: source.name, to: target.name, ...pair }];
       }),
     );

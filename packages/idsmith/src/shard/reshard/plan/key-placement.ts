@@ -9,7 +9,7 @@ export type Placement = { readonly to: string } | 'stays' | 'skipped';
 
 /** The keys of one scan of a node, sorted by their placement. */
 export interface SortedKeys {
-  /** The keys to move, by the name of the new owner. */
+  /** The keys to move, by the address of the new owner. */
   readonly leaving: ReadonlyMap<string, RedisKey[]>;
   readonly leavingCount: number;
   readonly staying: number;
@@ -39,10 +39,10 @@ export class KeyPlacement {
     const stem = this.stemOf(key);
     if (stem === undefined) return 'skipped';
     const { from, to } = this.#context;
-    const target = to.ownerOf(stem).name;
+    const target = to.ownerOf(stem).address;
     if (target === node) return 'stays';
     // Neither map puts a key on a node that owns it in neither map.
-    return from.ownerOf(stem).name === node ? { to: target } : 'skipped';
+    return from.ownerOf(stem).address === node ? { to: target } : 'skipped';
   }
 
   /** The text that decides the owner of a key; `undefined` if the key is not moved. */

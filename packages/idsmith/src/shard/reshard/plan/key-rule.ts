@@ -37,7 +37,7 @@ export class KeyRule {
   /** Makes the rule with the clocks of all nodes, because they and not the clock of this process have minted the keys. */
   static async make(context: ReshardContext, settings: KeySettings): Promise<KeyRule> {
     const sequences = [...context.from.sequences, ...context.to.sequences].filter(
-      ({ node }) => !context.gone.has(node.name),
+      ({ node }) => !context.gone.has(node.address),
     );
     const answers = requireAnswers(await askNodes(sequences, (sequence) => sequence.readStatus()));
     const times = answers.map(([{ nodeSet }, { now, high }]) =>

@@ -18,8 +18,9 @@ import { SkippedKeyCounter, type SkippedKeys } from './skipped-keys.js';
 
 /** The keys that go from one node to another. */
 export interface ReshardPair {
-  /** The names of the two nodes. */
+  /** The name of the old owner in `shards` of the old config. */
   readonly from: string;
+  /** The name of the new owner in `shards` of the new config. */
   readonly to: string;
   readonly keys: number;
   readonly bytes: number;
@@ -65,9 +66,9 @@ export async function planReshard(
     context.givingNodes.map((node) => countKeys(node, placement, skipped, signal)),
   );
   const pairs = counts.flatMap(({ to }, i) =>
-    context.to.nodes.flatMap(({ name }): ReshardPair[] => {
-      const pair = to.get(name);
-      return pair === undefined ? [] : [{ from: context.givingNodes[i]!.name, to: name, ...pair }];
+    context.to.nodes.flatMap(({ name, address }): ReshardPair[] => {
+      const pair = to.get(address);
+      return pair === undefined ? [] : [{ from: context.givingNodes[i]!.node.name, to: name, ...pair }];
     }),
   );
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);

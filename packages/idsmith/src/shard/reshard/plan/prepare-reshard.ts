@@ -2,6 +2,7 @@ import type { ReshardContext } from '../context.js';
 import { type CommonPhase, commonPhaseOf } from '../move/compare-states.js';
 import { isGivenUpError, readCheckedStates } from '../move/phase.js';
 import { requireDistinctServers } from './check-distinct-servers.js';
+import { requirePermissions } from './check-permissions.js';
 import { requireTargetsDurable } from './check-targets-durable.js';
 import { requireTargetsEmpty } from './check-targets-empty.js';
 import { KeyPlacement } from './key-placement.js';
@@ -32,6 +33,7 @@ export async function prepareReshard(
   options: PlanOptions,
   acceptOlder: readonly string[] = [],
 ): Promise<PreparedReshard> {
+  await requirePermissions(context);
   const states = await readCheckedStates(context, acceptOlder);
   const phase = commonPhaseOf(states);
   if (phase === 'stopping') throw isGivenUpError(context);

@@ -31,28 +31,29 @@ export class TransitionRouting implements KeyRouting {
   }
 
   /** Mints on the old nodes until the hand-over, then on the new ones. During the hand-over, nobody mints for a moment. */
-  async mint(type: number, count: number): Promise<string[]> {
+  async mint(type: number, count: number, signal: AbortSignal | undefined): Promise<string[]> {
     const until = performance.now() + HANDOVER_TIMEOUT;
     for (;;) {
       try {
-        return await this.#mintNow(type, count);
+        return await this.#mintNow(type, count, signal);
       } catch (error) {
         if (!(error instanceof NodeSetConflictError) || performance.now() > until) throw error;
       }
       await pause(systemTimer, HANDOVER_POLL_INTERVAL, false);
+      signal?.throwIfAborted();
     }
   }
 
   /** After the resharding was given up, minting is handed back. So both maps are tried, the one that minted last first. */
-  async #mintNow(type: number, count: number): Promise<string[]> {
+  async #mintNow(type: number, count: number, signal: AbortSignal | undefined): Promise<string[]> {
     const { from, to } = this.#context;
     const [first, second] = this.#isHandedOver ? [to, from] : [from, to];
     try {
-      return await first.mint(type, count);
+      return await first.mint(type, count, signal);
     } catch (error) {
       if (!(error instanceof NodeSetConflictError)) throw error;
     }
-    const keys = await second.mint(type, count);
+    const keys = await second.mint(type, count, signal);
     this.#isHandedOver = second === to;
     return keys;
   }
@@ -106,7 +107,7 @@ class ForwardingRouting implements KeyRouting {
     return this.#to.clientOf(this.#to.ownerOf(key));
   }
 
-  mint(type: number, count: number): Promise<string[]> {
-    return this.#to.mint(type, count);
+  mint(type: number, count: number, signal: AbortSignal | undefined): Promise<string[]> {
+    return this.#to.mint(type, count, signal);
   }
 }

@@ -1,4 +1,4 @@
-import { StoreError } from 'idsmith';
+import { ClosedError } from 'idsmith';
 import { TransitionMap } from 'idsmith/shard';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { describeWith } from '#services';
@@ -96,6 +96,6 @@ await describeWith(['redis'], 'A process that uses an old node', () => {
     expect(await members()).toBe(1);
     await map.close();
     expect(await members()).toBe(0);
-    expect(() => map.getClient(KEY)).toThrow(StoreError);
+    expect(() => map.getClient(KEY)).toThrow(ClosedError);
   });
 });

@@ -1,0 +1,104 @@
+import { StoreError } from '../../errors.js';
+import { redisError } from '../../redis/error.js';
+import type { ShardNode } from '../shard-nodes.js';
+import { hasLimit, noAnswer } from './command-limit.js';
+import type { MadeClient, NodeLogin } from './login.js';
+
+/** The part of the package `ioredis` that is used here. */
+export interface Ioredis {
+  readonly Redis: new (
+    options: object,
+  ) => {
+    on(event: 'error' | 'ready', listener: (error: Error) => void): unknown;
+    disconnect(): void;
+    sendCommand(command: Command, ...more: unknown[]): unknown;
+  };
+}
+
+interface Command {
+  readonly name: string;
+  readonly args: readonly unknown[];
+  resolve: (reply: unknown) => void;
+  reject: (error: Error) => void;
+}
+
+/** An error that the server answered with. */
+interface ReplyError extends Error {
+  readonly command?: { readonly name?: string };
+}
+
+/**
+ * Makes a client of the package `ioredis`. Its commands fail within `timeout`, with a `StoreError` that names the node when the
+ * node cannot be reached.
+ */
+export function ioredisClient(
+  { Redis }: Ioredis,
+  node: ShardNode,
+  login: NodeLogin,
+  timeout: number,
+): MadeClient {
+  const { user, password, tls, database, sentinel } = login;
+  const seen = new WeakSet<Command>();
+  let connectionError: Error | undefined;
+
+  class NodeClient extends Redis {
+    override sendCommand(command: Command, ...more: unknown[]): unknown {
+      // A command that waits for the connection is sent again when the connection is there.
+      if (!seen.has(command)) {
+        seen.add(command);
+        watch(command);
+      }
+      return super.sendCommand(command, ...more);
+    }
+  }
+
+  function watch(command: Command): void {
+    const { resolve, reject } = command;
+    // Not `promise.then`: a rejection that nobody handles must stay visible as such.
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    command.resolve = (reply) => {
+      clearTimeout(timer);
+      resolve(reply);
+    };
+    command.reject = (error) => {
+      clearTimeout(timer);
+      // Errors that the server answered with and errors that already name the node are kept. The answer to a failed
+      // login reaches every waiting command. That error shows the password, so it is replaced.
+      const isReply = (error as ReplyError)?.command?.name === command.name;
+      if (isReply || error instanceof StoreError) reject(error);
+      // The reason why connecting failed says more than the message that there is no connection.
+      else reject(redisError(`node ${node.address}`, command.name, connectionError ?? error, password));
+    };
+    if (!hasLimit(command.name, command.args)) return;
+    timer = setTimeout(() => {
+      command.reject(noAnswer(node.address, command.name, timeout, connectionError));
+    }, timeout);
+  }
+
+  const client = new NodeClient({
+    ...(sentinel === undefined
+      ? { host: node.host, port: node.port }
+      : {
+          sentinels: sentinel.nodes.map(({ host, port }) => ({ host, port })),
+          name: sentinel.master,
+          ...(sentinel.user !== undefined && { sentinelUsername: sentinel.user }),
+          ...(sentinel.password !== undefined && { sentinelPassword: sentinel.password }),
+        }),
+    ...(user !== undefined && { username: user }),
+    ...(password !== undefined && { password }),
+    ...(tls !== false && { tls: tls === true ? {} : tls }),
+    db: database,
+    lazyConnect: true,
+    connectTimeout: timeout,
+    maxRetriesPerRequest: 1,
+    // By default an ended client whose connection is lost keeps the process alive for two seconds.
+    disconnectTimeout: 100,
+  });
+  client.on('error', (error) => {
+    connectionError = error;
+  });
+  client.on('ready', () => {
+    connectionError = undefined;
+  });
+  return { client, end: () => client.disconnect() };
+}

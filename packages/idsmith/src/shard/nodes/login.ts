@@ -1,0 +1,24 @@
+/** The way to log in to one node. */
+export interface NodeLogin {
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  /** `true`, or options of `tls.connect`. */
+  readonly tls: boolean | Readonly<Record<string, unknown>>;
+  readonly database: number;
+  /** The Sentinels that know where the master of the node is. */
+  readonly sentinel: SentinelSettings | undefined;
+}
+
+/** Sentinels, and the name of a master that they watch. */
+export interface SentinelSettings {
+  readonly master: string;
+  readonly nodes: readonly { readonly host: string; readonly port: number }[];
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+/** A client that the map has made. */
+export interface MadeClient {
+  readonly client: unknown;
+  end(): void;
+}

@@ -155,6 +155,10 @@ export class FaultRound {
   /** Kills a node, and starts it with an older copy of its data or without any. */
   async #loseData(server: RedisServer, copy: string): Promise<void> {
     this.#ledger.forget(await this.#keysOn(server));
+    // The node has lost its deletions, too.
+    const to = new ShardMap(this.#configs[1]);
+    this.#ledger.forgetDeleted((key) => to.ownerOf(key).port === server.port);
+    await to.close();
     await server.kill();
     await rm(join(server.dir, 'data', 'appendonlydir'), { recursive: true });
     if (this.#kind === 'older data')
@@ -170,8 +174,15 @@ export class FaultRound {
     const node = `127.0.0.1:${this.#servers[1]?.port}`;
     const error = await this.#run(reshard);
     if (error === undefined) this.#count('runs that lost nothing');
-    else if (error.message.includes(`--accept-older ${node}`)) this.#count('refusals');
-    else this.#ledger.problems.push(`a run with an older node: ${error.message}`);
+    else if (error.message.includes(`--accept-older ${node}`)) {
+      this.#count('refusals');
+      // The refusal says that keys that were deleted since may come back.
+      const from = new ShardMap(this.#configs[0]);
+      this.#ledger.forgetDeleted((key) => from.ownerOf(key).index === 1);
+      await from.close();
+    }
+    if (error !== undefined && !error.message.includes(`--accept-older ${node}`))
+      this.#ledger.problems.push(`a run with an older node: ${error.message}`);
     await this.#until('accepted older nodes', () => this.#run(reshard, { acceptOlder: [node] }));
   }
 

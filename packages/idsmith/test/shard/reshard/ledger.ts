@@ -59,6 +59,12 @@ export class Ledger {
     }
   }
 
+  /** Forgets keys that were deleted last, or may have been. */
+  forgetDeleted(isMeant: (key: string) => boolean): void {
+    for (const [key, { acknowledged, possible }] of this.#entries)
+      if (isMeant(key) && (acknowledged === null || possible.has(null))) this.forget([key]);
+  }
+
   get lost(): number {
     return [...this.#entries.values()].filter(({ isLost }) => isLost).length;
   }

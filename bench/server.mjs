@@ -9,7 +9,7 @@ import { drawSteadily } from './sequence/draw.mjs';
 import { startBare, startIdsmith } from './server/start.mjs';
 import { timeRequests } from './server/steady.mjs';
 
-const ROUNDS = 9;
+const ROUNDS = Number(process.env.IDSMITH_ROUNDS ?? 9);
 const SECONDS = 2;
 const CONNECTIONS = 50;
 

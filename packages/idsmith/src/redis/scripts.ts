@@ -13,6 +13,25 @@ local isForgotten = ARGV[1] == FORGETFUL and redis.call('HGET', KEYS[1], 'server
 if isForgotten then return {} end
 return redis.call('HVALS', KEYS[1])`;
 
+/** Reads some lease records of a namespace: those of the namespace itself, and those of some node ids. See scripts/lease/read-leases.lua. */
+export const READ_LEASES = `
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
+local FORGETFUL = 'forgetful'
+local isForgotten = ARGV[1] == FORGETFUL and redis.call('HGET', KEYS[1], 'server') ~= server
+local found = {}
+if isForgotten then return found end
+local ids = { -2, -1 }
+for id = tonumber(ARGV[2]), tonumber(ARGV[3]) do ids[#ids + 1] = id end
+for _, record in ipairs(redis.call('HMGET', KEYS[1], unpack(ids))) do
+  if record then found[#found + 1] = record end
+end
+return found`;
+
 /** Reads the clock of this Redis. See scripts/lease/read-time.lua. */
 export const READ_TIME = `
 return redis.call('TIME')`;

@@ -42,7 +42,6 @@ export class OwnPosition implements Position {
   #window: LeaseWindow | undefined;
   /** The millisecond of the last id in the window, −1 if there is none. */
   #lastInWindow = -1;
-  #isClosed = false;
 
   claim(reading: number, count: number, words: Uint32Array, at: number): Run {
     const from = this.#window?.from ?? 0;
@@ -79,9 +78,8 @@ export class OwnPosition implements Position {
     this.#lastInWindow = -1;
   }
 
-  /** Ends minting, and returns the millisecond of the last id in the present window, −1 if there is none. */
-  close(): number {
-    this.#isClosed = true;
+  /** The millisecond of the last id in the present window, −1 if there is none. */
+  get lastInWindow(): number {
     return this.#lastInWindow;
   }
 
@@ -101,7 +99,6 @@ export class OwnPosition implements Position {
   #checkWindow(ms: number): void {
     if (!this.#window) return;
     const { node, from, until } = this.#window;
-    if (this.#isClosed) throw new LeaseFencedError(`the lease of node ${node} was released`);
     if (ms >= from && ms < until) return;
     throw new LeaseFencedError(
       `the lease of node ${node} allows times from ${from} to before ${until}, not ${ms}: the lease was not renewed, or the clock is ahead`,

@@ -103,6 +103,14 @@ export class LeasedGenerator<T> {
     return this.#started;
   }
 
+  /** Acquires the lease in one attempt. Throws as `acquireLease` does; then nothing is held. */
+  async startOnce(): Promise<void> {
+    const held = await this.#makeHeld();
+    if (this.#closed) return await held.lease.release();
+    this.#held = held;
+    this.#started = Promise.resolve();
+  }
+
   /** Acquires a lease for a new generator, as long as one is needed. */
   async #acquire(isNeeded: () => boolean): Promise<void> {
     const { namespace } = this.#options;

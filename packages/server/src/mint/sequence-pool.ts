@@ -1,7 +1,9 @@
 import { type Sequence, type SequenceStore, Sequences } from 'idsmith';
+import { MAX_COUNT } from '../http/schemas.js';
 import type { Series } from '../ops/counter.js';
 import type { Metrics } from '../ops/metrics.js';
 import { type Count, HandedOut } from './handed-out.js';
+import { numbersJson } from './id-json.js';
 
 /** The most times that one request opens its sequence. */
 const MAX_TRIES = 5;
@@ -26,17 +28,17 @@ export class SequencePool {
   }
 
   /**
-   * Draws ids, as JSON text. A single id of the current block comes without a promise.
+   * Draws ids, as JSON text. Ids that are at hand come without a promise.
    *
    * @throws NoSuchSequenceError, SequenceExhaustedError or StoreError when there are not enough ids; none is lost then
    */
   next(name: string, count: number): string | Promise<string> {
-    const open = count === 1 ? this.#open.get(name) : undefined;
-    const id = open?.sequence.take();
-    if (id === undefined) return this.#batch(name, count);
-    open!.minted.count++;
-    open!.handedOut.count++;
-    return `{"ids":["${id}"]}`;
+    const open = this.#open.get(name);
+    const text = open && (count === 1 ? oneAtHand(open.sequence) : manyAtHand(open.sequence, count));
+    if (text === undefined) return this.#batch(name, count);
+    open!.minted.count += count;
+    open!.handedOut.count += count;
+    return text;
   }
 
   async #batch(name: string, count: number): Promise<string> {
@@ -92,4 +94,29 @@ export class SequencePool {
     this.#open.clear();
     return { names, ended: Promise.allSettled([...closing, this.#sequences.close()]) };
   }
+}
+
+function oneAtHand(sequence: Sequence): string | undefined {
+  const id = sequence.take();
+  return id === undefined ? undefined : `{"ids":["${id}"]}`;
+}
+
+const numbers = new Float64Array(MAX_COUNT);
+
+/** Takes `count` ids that are at hand. Gives `undefined`, and takes none, if there are not enough. */
+function manyAtHand(sequence: Sequence, count: number): string | Promise<string> | undefined {
+  const { available, wanted } = sequence.status();
+  if (wanted > 0 || available < count) return undefined;
+  let taken = 0;
+  try {
+    for (let id = sequence.takeNumber(); id !== undefined; id = sequence.takeNumber()) {
+      numbers[taken++] = id;
+      if (taken === count) return numbersJson(numbers, count);
+    }
+  } catch (error) {
+    // Past 2^53, ids are no numbers. The id stays at hand.
+    if ((error as { code?: unknown })?.code !== 'UNSAFE_INTEGER') throw error;
+  }
+  const first = Array.from(numbers.subarray(0, taken), BigInt);
+  return sequence.batch(count - taken).then((others) => `{"ids":["${[...first, ...others].join('","')}"]}`);
 }

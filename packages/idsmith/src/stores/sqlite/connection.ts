@@ -49,7 +49,7 @@ export function sqliteRunner(db: SqliteConnection, configure: () => void, path?:
   };
   return (tables) => {
     const setUp = () => watched(() => prepareFile(db, configure, tables));
-    const run = sqlRunner({ name: 'sqlite', setUp, isTransient: isBusy });
+    const run = sqlRunner({ name: 'sqlite', at: path, setUp, isTransient: isBusy });
     return (operation, statement) => run(operation, () => watched(statement));
   };
 }

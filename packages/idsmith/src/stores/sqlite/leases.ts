@@ -22,6 +22,9 @@ const LIST = `SELECT CAST(id AS TEXT) AS id, owner, CAST(epoch AS TEXT) AS epoch
     CAST(expires_at AS TEXT) AS expires_at, label
   FROM idsmith_leases WHERE namespace = ?`;
 
+// Two ranges of the primary key. With OR, the whole namespace would be read.
+const READ = `${LIST} AND id < 0 UNION ALL ${LIST} AND id >= ? AND id < ?`;
+
 const INSERT = `INSERT INTO idsmith_leases (owner, epoch, fence, expires_at, label, namespace, id)
   VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 
@@ -32,7 +35,7 @@ const UPDATE = `UPDATE idsmith_leases SET owner = ?, epoch = ?, fence = ?, expir
 export function sqliteLeases(
   db: SqliteConnection,
   runner: SqliteRunner,
-): Required<Pick<LeaseStore, 'now' | 'listLeases' | 'swapLease'>> {
+): Required<Pick<LeaseStore, 'now' | 'listLeases' | 'readLeases' | 'swapLease'>> {
   const run = runner(() => [CREATE_TABLE]);
   return {
     now: () => run('now', () => onlyInteger(db.prepare(NOW).all())),
@@ -41,6 +44,12 @@ export function sqliteLeases(
       requireNamespace(namespace);
       const select = () => db.prepare(LIST).all(namespace);
       return run('listLeases', () => transact(db, select).map(leaseRecord));
+    },
+
+    async readLeases(namespace, first, count) {
+      requireNamespace(namespace);
+      const select = () => db.prepare(READ).all(namespace, namespace, first, first + count);
+      return run('readLeases', () => transact(db, select).map(leaseRecord));
     },
 
     async swapLease(namespace, expected, { id, owner, epoch, fence, expiresAt, label }) {

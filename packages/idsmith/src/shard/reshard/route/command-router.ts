@@ -53,6 +53,11 @@ export class CommandRouter {
     return this.#context.ownerChangeOf(stemOf(key));
   }
 
+  /** Tells whether commands go to the new owner now, as far as is known without asking a node. */
+  isAtNewOwner(change: OwnerChange): boolean {
+    return this.#sessionOf(change).destination === 'new owner';
+  }
+
   /**
    * Sends a command on keys of one stem. The command is sent at once if no key has to be moved and no other command waits.
    *

@@ -2,6 +2,7 @@ import { pause, systemTimer } from '../../../support/timer.js';
 import type { KeyRouting } from '../../key-routing.js';
 import { NodeSetConflictError } from '../../mint/node-set-conflict.js';
 import type { ShardMap } from '../../shard-map.js';
+import type { ShardNode } from '../../shard-nodes.js';
 import type { ReshardContext } from '../context.js';
 import { CommandRouter } from './command-router.js';
 import { transitionClient } from './transition-client.js';
@@ -23,11 +24,21 @@ export class TransitionRouting implements KeyRouting {
     this.#router = new CommandRouter(context);
   }
 
-  getClient(key: string): unknown {
-    const { to } = this.#context;
+  ownerNow(key: string): ShardNode {
     const change = this.#router.ownerChangeOf(key);
-    const target = to.clientOf(to.ownerOf(key));
-    return change === undefined ? target : transitionClient(this.#router, key, change, target as object);
+    if (change === undefined) return this.#context.to.ownerOf(key);
+    return this.#router.isAtNewOwner(change) ? change.target.node : change.source.node;
+  }
+
+  getClient(key: string): unknown {
+    const { from, to } = this.#context;
+    const change = this.#router.ownerChangeOf(key);
+    if (change === undefined) return to.clientOf(to.ownerOf(key));
+    const present = () =>
+      (this.#router.isAtNewOwner(change)
+        ? to.clientOf(change.target.node)
+        : from.clientOf(change.source.node)) as object;
+    return transitionClient(this.#router, key, change, present);
   }
 
   /** Mints on the old nodes until the hand-over, then on the new ones. During the hand-over, nobody mints for a moment. */
@@ -101,6 +112,10 @@ class ForwardingRouting implements KeyRouting {
 
   constructor(to: ShardMap<unknown>) {
     this.#to = to;
+  }
+
+  ownerNow(key: string): ShardNode {
+    return this.#to.ownerOf(key);
   }
 
   getClient(key: string): unknown {

@@ -23,7 +23,7 @@ await describeWith(['redis'], 'A node that is lost for good', () => {
 
   const configOf = (nodes: readonly number[]) => ({
     shards: entriesOf(nodes.map((i) => servers[i]!)),
-    options: { ...README_OPTIONS, maxSkew: 50, timeout: 300 },
+    options: { ...README_OPTIONS, maxSkew: 50 },
   });
   const open = <M extends { close(): Promise<void> }>(map: M): M => {
     maps.push(map);

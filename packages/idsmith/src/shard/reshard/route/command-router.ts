@@ -55,7 +55,9 @@ export class CommandRouter {
 
   /** Tells whether commands go to the new owner now, as far as is known without asking a node. */
   isAtNewOwner(change: OwnerChange): boolean {
-    return this.#sessionOf(change).destination === 'new owner';
+    if (this.#isDone || this.#isGone(change.source)) return true;
+    const [old, next] = this.#sessionsOf(change);
+    return old.standing === 'left' && next.standing !== 'left';
   }
 
   /**

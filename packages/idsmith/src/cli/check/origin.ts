@@ -56,7 +56,8 @@ function readingOrigin({ family, fields }: Reading): Origin {
   return {
     family,
     ...(timestamp !== undefined && { timestamp: Number(timestamp) }),
-    ...(processId !== undefined && { node: `${processId} ${macFragment}` }),
+    // An xid has a process id, too, but no MAC address.
+    ...(macFragment !== undefined && { node: `${processId} ${macFragment}` }),
   };
 }
 

@@ -123,6 +123,11 @@ describe('The origin of an id', () => {
     expect(originOf('017F22E2-79B0-7CC3-98C4-DC0C0C07398F', undefined)).toEqual({
       ...{ family: 'uuid', timestamp: 1_645_557_742_000 },
     });
+    // An xid has a process id, but no MAC address.
+    expect(originOf('9m4e2mr0ui3e8a215n4g', undefined)).toEqual({
+      family: 'xid',
+      timestamp: 1_300_816_219_000,
+    });
   });
 
   it('orders numbers by value', () => {

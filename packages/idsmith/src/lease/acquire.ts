@@ -30,7 +30,7 @@ const ON_THE_WAY = 1000;
 const MAX_REFUSALS = 12;
 const BACKOFF = { unit: 5, longest: 1000 };
 /** The part of the ttl for which a reading of the store's clock is used again by those who have just lost a race. */
-const TIME_LIFE = 0.1;
+const TIME_LIFE = 0.25;
 
 /** A node id that was acquired. */
 export interface Acquired extends Claimed {
@@ -78,6 +78,8 @@ export async function acquire(
   let before: View | undefined;
   /** The pages seen in a row on which no node id was free. */
   let pages = 0;
+  /** True when any record of the namespace was seen. */
+  let isKnown = false;
   for (let refusals = 0; ; ) {
     signal?.throwIfAborted();
     const page = pageOf(settings, pages, hasRivals, randomFraction(settings));
@@ -87,13 +89,14 @@ export async function acquire(
     );
     before = view;
     const { records, now, first, end } = view;
+    isKnown ||= records.length > 0;
     // Only the whole namespace tells that it is empty, or how new its newest record is.
-    if (page && (records.length === 0 || !isBelievable(settings, now, newestFence(records)))) {
+    if (page && (!isKnown || !isBelievable(settings, now, newestFence(records)))) {
       pages = Number.POSITIVE_INFINITY;
       continue;
     }
     requireBelievable(settings, now, newestFence(records));
-    wasEmpty ||= records.length === 0;
+    wasEmpty ||= !page && records.length === 0;
     const birth = records.find(({ id }) => id === NAMESPACE_ID);
     const layout = layoutOf(records);
     const preparation = preparing(settings, birth, layout, now);

@@ -1,5 +1,6 @@
 import { requireSameLayout } from './namespace-layout.js';
 import type { LeaseSettings } from './options.js';
+import { NO_NODES } from './pages.js';
 import { type LeaseRecord, sameRecord } from './port.js';
 import {
   type Candidate,
@@ -11,9 +12,6 @@ import {
   windowStart,
 } from './protocol.js';
 import { read, swap } from './store-calls.js';
-
-/** A page without node ids: the records of the namespace itself are enough. */
-const NOTHING = { first: 0, count: 0 };
 
 /** A node id that was claimed. */
 export interface Claimed {
@@ -50,7 +48,7 @@ export async function claim(
   const node = { record, from: windowStart(candidate, now, settings.maxSkew) };
   const isLayoutOpen = settings.layout !== undefined && layout === undefined;
   // A store that can forget may have lost the namespace since the listing. Then the listing does not count.
-  const seen = birth || (isLayoutOpen && hasRivals) ? await read(settings, NOTHING) : undefined;
+  const seen = birth || (isLayoutOpen && hasRivals) ? await read(settings, NO_NODES) : undefined;
   if (
     birth &&
     !sameRecord(
@@ -76,7 +74,7 @@ async function keepLayout(
   const given = settings.layout as string;
   let current = remembered;
   if (current === undefined && !(await swap(settings, undefined, layoutRecord(given))))
-    current = layoutOf(await read(settings, NOTHING));
+    current = layoutOf(await read(settings, NO_NODES));
   try {
     if (current !== undefined) requireSameLayout(settings.namespace, current, given);
   } catch (error) {

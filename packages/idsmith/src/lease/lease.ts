@@ -9,7 +9,7 @@ import type { LeaseSettings } from './options.js';
 import type { LeaseRecord } from './port.js';
 import { released, renewed, verdict } from './protocol.js';
 import { freshOwner } from './random.js';
-import { list, storeTime, swap } from './store-calls.js';
+import { read, storeTime, swap } from './store-calls.js';
 import { type LeaseWait, LeaseWaiters, releasedError } from './waiters.js';
 import { bindLease, type LeaseUser, type LeaseWindow, requireRoom } from './window.js';
 
@@ -286,7 +286,8 @@ export class Lease {
   }
 
   async #current(): Promise<LeaseRecord | undefined> {
-    return (await list(this.#settings)).find(({ id }) => id === this.#record.id);
+    const { id } = this.#record;
+    return (await read(this.#settings, { first: id, count: 1 })).find((record) => record.id === id);
   }
 
   #adopt(record: LeaseRecord, event: 'renewed' | 'reacquired'): void {

@@ -1,8 +1,9 @@
 import { InvalidOptionError } from '../errors.js';
 import { show } from '../options.js';
 import type { LeaseSettings } from './options.js';
+import { NO_NODES } from './pages.js';
 import { layoutOf, layoutRecord } from './protocol.js';
-import { list, swap } from './store-calls.js';
+import { read, swap } from './store-calls.js';
 
 /** The layout of a lease's generator, and the namespace's record of the layout. */
 export class NamespaceLayout {
@@ -53,7 +54,7 @@ export class NamespaceLayout {
     const layout = this.#fingerprint;
     if (layout === undefined || this.#isKept) return;
     if (!(await swap(this.#settings, undefined, layoutRecord(layout)))) {
-      const remembered = layoutOf(await list(this.#settings));
+      const remembered = layoutOf(await read(this.#settings, NO_NODES));
       if (remembered !== undefined && remembered !== layout) onConflict();
       if (remembered !== undefined) requireSameLayout(this.#settings.namespace, remembered, layout);
     }

@@ -6,6 +6,9 @@ export interface Page {
   readonly count: number;
 }
 
+/** A page without node ids: only the records of the namespace itself. */
+export const NO_NODES: Page = { first: 0, count: 0 };
+
 /** A namespace of more node ids than this number of pages is large: nobody lists it as long as pages are enough. */
 const LARGE = 16;
 const PAGE_SIZE = 64;

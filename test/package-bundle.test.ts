@@ -12,7 +12,7 @@ const FORMATS = {
   esm: {
     format: 'esm',
     banner: {
-      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+      js: "import { createRequire as make } from 'node:module'; const require = make(import.meta.url);",
     },
   },
 } as const;

@@ -24,6 +24,20 @@ describe('the packed package', () => {
     expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-b[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/);
   });
 
+  it('makes public ids with no peer, and names the package that short ones need', () => {
+    const said = runThere(`
+      import { publicIds } from 'idsmith/public';
+      const keys = { 1: Uint8Array.from({ length: 32 }, (_, i) => i) };
+      const orders = publicIds({ prefix: 'ord', keys });
+      console.log(orders.decode(orders.encode(5n)));
+      try { publicIds({ prefix: 'ord', keys, short: true }); } catch (error) { console.log(error.code, error.message); }
+    `);
+    expect(said.split('\n')).toEqual([
+      '5n',
+      'INVALID_OPTION short ids need the package @noble/ciphers, which is not installed: npm install @noble/ciphers',
+    ]);
+  });
+
   it('has a command line that starts', () => {
     const bin = join(home.installed, 'bin', 'idsmith.js');
     expect(execFileSync(process.execPath, [bin, '--version'], { encoding: 'utf8' })).toBe(

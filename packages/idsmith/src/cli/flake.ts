@@ -8,7 +8,7 @@ import { readCount, readInteger } from './arguments.js';
 import { type Command, type Given, UsageError } from './command.js';
 import { idLines } from './json-lines.js';
 import { tellingTimer } from './lease-wait.js';
-import { processLabel, storeFlags, storeUrl, withStore } from './store.js';
+import { storeFlags, storeUrl, withStore } from './store.js';
 
 const NAMES = Object.keys(layouts) as [keyof typeof layouts, ...(keyof typeof layouts)[]];
 
@@ -59,7 +59,7 @@ async function* leased(given: Given, name: keyof typeof layouts, count: number):
   const { activity, signal } = given;
   yield* withStore(given, true, async function* (store) {
     const timer = tellingTimer(activity, store, namespace);
-    const lease = await acquireLease(store, { namespace, layout, label: processLabel(), timer, signal });
+    const lease = await acquireLease(store, { namespace, layout, timer, signal });
     activity.end();
     activity.say(`leased node id ${lease.id} of namespace ${show(namespace)}`);
     try {

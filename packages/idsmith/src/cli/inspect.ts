@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { IdError } from '../errors.js';
-import { inspect, type Reading } from '../inspect/index.js';
+import { type Reading, requireReadings } from '../inspect/index.js';
 import { type Command, type Given, NegativeVerdict, UsageError } from './command.js';
 import { inputLines } from './input.js';
 import { jsonArray, type Lines } from './json-lines.js';
@@ -45,7 +45,7 @@ async function* idsOf({ rest, signal }: Given): AsyncIterable<string> {
 }
 
 function* one(id: string, given: Given): Iterable<string> {
-  const readings = inspect(id);
+  const readings = requireReadings(id);
   if (given.on('json')) yield jsonText(toJson({ id: id.trim(), readings }), 2);
   else yield* readings.flatMap(toLines);
 }
@@ -78,7 +78,7 @@ type Result =
 
 function resultOf(id: string): Result {
   try {
-    return { id, readings: inspect(id) };
+    return { id, readings: requireReadings(id) };
   } catch (error) {
     if (!(error instanceof IdError)) throw error;
     return { id, error: { code: error.code, message: error.message } };

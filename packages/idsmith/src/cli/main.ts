@@ -3,6 +3,7 @@ import process from 'node:process';
 import { nearestName } from '../options.js';
 import { Activity } from './activity.js';
 import { readArguments } from './arguments.js';
+import { checkCommand } from './check/check.js';
 import { type Command, type CommandGroup, UsageError } from './command.js';
 import { failureOf, UnfinishedJson } from './failure.js';
 import { findInGroup } from './find-command.js';
@@ -29,6 +30,7 @@ const COMMANDS: readonly (Command | CommandGroup | ExternalCommand)[] = [
   keyCommand,
   reshardCommand,
   inspectCommand,
+  checkCommand,
   leasesCommand,
   planCommand,
   publicCommands,

@@ -46,7 +46,7 @@ const ACTIONS: readonly Action[] = [
     example: 'idsmith seq next orders -n 3 --store sqlite:./ids.db',
     ...{ isNamed: true, creates: false },
     flags: { count: { type: 'string', short: 'n', value: 'N', help: 'how many ids, default 1' } },
-    run: (sequences, name, given) => draw(sequences, name, readCount(given, 1)),
+    run: (sequences, name, given) => draw(sequences, name, readCount(given, 1), given.signal),
   },
   {
     word: 'list',
@@ -120,10 +120,16 @@ function commandOf({ word, usage, isNamed, creates, flags, run, ...action }: Act
   };
 }
 
-async function* draw(sequences: Sequences, name: string, count: number): AsyncIterable<string> {
+async function* draw(
+  sequences: Sequences,
+  name: string,
+  count: number,
+  signal: AbortSignal,
+): AsyncIterable<string> {
   const sequence = await sequences.get(name);
   try {
-    for (let left = count; left > 0; left--) yield String(sequence.take() ?? (await sequence.next()));
+    for (let left = count; left > 0; left--)
+      yield String(sequence.take() ?? (await sequence.next({ signal })));
   } finally {
     await sequence.close();
   }

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import process from 'node:process';
 import { InvalidOptionError } from '../errors.js';
 import { openStore } from '../stores/open.js';
@@ -75,9 +74,4 @@ async function open({ url, source }: StoreUrl, creates: boolean, { activity }: G
 function addressOf(url: string): string {
   const [place = ''] = url.replace(/^([^:]*:\/\/).*@/s, '$1').split('?');
   return schemeOf(url) === '' ? '' : place;
-}
-
-/** The label of this process in lists of leases. */
-export function processLabel(): string {
-  return `${hostname()} ${process.pid}`.slice(0, 255);
 }

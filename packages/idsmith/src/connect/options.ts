@@ -4,6 +4,7 @@ import type { LocalityOptions } from '../locality/options.js';
 import type { SequenceOptions } from '../sequence/port.js';
 import type { SequenceUse } from '../sequence/sequences.js';
 import type { SequenceStatus } from '../sequence/status.js';
+import type { Uuid7Options } from '../uuid7/options.js';
 
 /** Options of `connect`. */
 export interface ConnectOptions {
@@ -21,6 +22,11 @@ export interface LeasedLocalityOptions
   extends Omit<LeaseOptions, 'namespace' | 'size' | 'layout'>,
     Omit<LocalityOptions, 'node'> {}
 
+/** Options of `Ids.uuid7`. Those of leases need a namespace. */
+export interface LeasedUuid7Options
+  extends Omit<LeaseOptions, 'namespace' | 'size' | 'layout'>,
+    Omit<Uuid7Options, 'node'> {}
+
 /** Options of `Ids.sequence`. */
 export interface SequenceOpening extends SequenceUse {
   /** Defines the sequence unless it exists, as `Sequences.ensure` does. */
@@ -31,7 +37,7 @@ export interface SequenceOpening extends SequenceUse {
 
 /** The state of one lease. */
 export interface LeaseStatus {
-  readonly family: 'flake' | 'locality';
+  readonly family: 'flake' | 'locality' | 'uuid7';
   readonly namespace: string;
   /** The node id. */
   readonly node: number;

@@ -1,6 +1,7 @@
 import { InvalidOptionError, StoreError } from '../errors.js';
 import { keepAlive } from '../support/timer.js';
-import { type Acquired, acquire, freeNode, requireBelievable } from './acquire.js';
+import { type Acquired, acquire, requireBelievable } from './acquire.js';
+import { freeNode } from './claim.js';
 import { LeaseEmitter, type LeaseEvent, type LeaseEvents } from './events.js';
 import { LeaseTimers } from './lease-timers.js';
 import { NamespaceLayout } from './namespace-layout.js';
@@ -57,7 +58,8 @@ export class Lease {
       onRenewalDue: () => this.#onRenewalDue(),
       onWindowEnd: () => this.#emitFenced(),
     });
-    this.#timers.renewAfter(settings.ttl / 3);
+    // Sooner than later ones: of many leases that began together, the renewals are spread from the first on.
+    this.#timers.renewAfter(settings.ttl / 3, 0.62);
     this.#timers.watchWindow();
     this.#events.report('acquired');
     // In a timer, so that a listener of the new lease gets the event.

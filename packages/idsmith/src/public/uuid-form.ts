@@ -36,8 +36,10 @@ export function uuidForm(prefix: string, { keys, current }: Keyring): Form<strin
       if (typeof id !== 'string' || !readUuidText(id, plain))
         throw new InvalidIdError(`${show(id)} is not a UUID`);
       const block = encrypting.block.encrypt(plain);
-      sealed.set(block);
-      sealed.set(encrypting.tag.encrypt(block).subarray(0, TAG_BYTES), 16);
+      const tag = encrypting.tag.encrypt(block);
+      // Faster than set() for so few bytes.
+      for (let i = 0; i < 16; i++) sealed[i] = block[i] as number;
+      for (let i = 0; i < TAG_BYTES; i++) sealed[16 + i] = tag[i] as number;
       writeBase32(text, start.length, current, KEY_ID_BITS, sealed);
       return asciiText(text, text.length);
     },

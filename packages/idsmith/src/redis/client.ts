@@ -65,7 +65,8 @@ export function textClient(client: unknown): ScriptClient {
 /** The parts of clients of `ioredis` and `redis` that send and receive bytes. */
 interface DriverInBytes {
   callBuffer?(...parts: (string | Uint8Array)[]): Promise<unknown>;
-  withTypeMapping?(types: object): { sendCommand(parts: (string | Uint8Array)[]): Promise<unknown> };
+  evalSha?: unknown;
+  sendCommand?(parts: (string | Uint8Array)[], options: { readonly typeMapping: object }): Promise<unknown>;
   readonly options?: { readonly keyPrefix?: string };
 }
 
@@ -90,9 +91,10 @@ function senderInBytes(driver: DriverInBytes) {
   if (driver.options?.keyPrefix) refuse('keyPrefix', 'empty for resharding', driver.options.keyPrefix);
   if (typeof driver.callBuffer === 'function')
     return (parts: (string | Uint8Array)[]) => driver.callBuffer?.(...parts);
-  if (typeof driver.withTypeMapping !== 'function') return undefined;
-  const inBytes = driver.withTypeMapping({ [BLOB_STRING]: Buffer });
-  return (parts: (string | Uint8Array)[]) => inBytes.sendCommand(parts);
+  if (typeof driver.evalSha !== 'function' || typeof driver.sendCommand !== 'function') return undefined;
+  // Not `withTypeMapping`: version 5 does not use its types in `sendCommand`.
+  const options = { typeMapping: { [BLOB_STRING]: Buffer } };
+  return (parts: (string | Uint8Array)[]) => driver.sendCommand?.(parts, options);
 }
 
 /** Turns bytes into a `Buffer`, because drivers take no other bytes. */

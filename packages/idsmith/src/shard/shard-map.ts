@@ -151,7 +151,8 @@ export class ShardMap<Client = AnyClient> {
   }
 
   /**
-   * The name in `shards` of the node that owns a key: `0`, `1`, …
+   * The name in `shards` of the node that owns a key: `0`, `1`, … While keys are moved, it is the node that commands on the key
+   * go to now, with its name in the old or the new config.
    *
    * @throws InvalidIdError when the text is not a key
    */
@@ -161,7 +162,7 @@ export class ShardMap<Client = AnyClient> {
       extra,
       'a bad key is an error, and virtualShardOf(key) gives the virtual shard',
     );
-    return this.#owner(key).name;
+    return this.#ownerNow(key).name;
   }
 
   /**
@@ -171,7 +172,7 @@ export class ShardMap<Client = AnyClient> {
    */
   addressOf(key: string, ...extra: never[]): string {
     refuseExtraArguments('addressOf(key)', extra, 'a bad key is always an error');
-    return this.#owner(key).address;
+    return this.#ownerNow(key).address;
   }
 
   /** The node that owns any Redis key, whether this map minted it or not. The text before the first hyphen decides. */
@@ -179,6 +180,11 @@ export class ShardMap<Client = AnyClient> {
     refuseExtraArguments('ownerOf(key)', extra, 'it returns the node');
     if (typeof key !== 'string') throw new InvalidIdError(`a key must be text, not ${show(key)}`);
     return this.#ringNodes[this.#ring.indexOf(stemOf(key))] as ShardNode;
+  }
+
+  #ownerNow(key: string): ShardNode {
+    const owner = this.#owner(key);
+    return this.routing?.ownerNow(key) ?? owner;
   }
 
   #owner(key: string): ShardNode {

@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '../errors.js';
-import { refuse } from '../options.js';
+import { nearestName, refuse } from '../options.js';
 import { memoryStore } from './memory/store.js';
 import type { DisposableStore } from './store.js';
 import { schemeOf } from './url.js';
@@ -60,6 +60,15 @@ export async function openStore(url: string): Promise<DisposableStore> {
   const open = OPENERS.get(scheme);
   if (open) return open(`${scheme}${url.slice(scheme.length)}`);
   const known = [...OPENERS.keys()].map((name) => `${name}:`).join(', ');
-  const problem = scheme === '' ? 'it has no scheme' : `${scheme}: is unknown`;
-  throw new InvalidOptionError(`url must start with one of ${known}; ${problem}`);
+  throw new InvalidOptionError(`url must start with one of ${known}; ${problemOf(url, scheme)}`);
+}
+
+/** The reason why a URL has no store, and the one that may be meant. Shows nothing that could be a password. */
+function problemOf(url: string, scheme: string): string {
+  if (scheme === '') {
+    const isFile = /^[\w./-]+\.(db|sqlite3?)$/.test(url);
+    return isFile ? `for the file ${url}, write sqlite:${url}` : 'it has no scheme';
+  }
+  const nearest = nearestName(scheme, [...OPENERS.keys()]);
+  return `${scheme}: is unknown${nearest === undefined ? '' : `; did you mean ${nearest}:?`}`;
 }

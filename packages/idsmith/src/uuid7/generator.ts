@@ -2,7 +2,7 @@ import { processId } from '#runtime';
 import { type Clock, systemClock, wholeMs } from '../clock.js';
 import { InvalidOptionError } from '../errors.js';
 import type { Lease } from '../lease/lease.js';
-import { bindLease, type LeaseWindow } from '../lease/window.js';
+import { bindLease, generatorClosed, type LeaseWindow } from '../lease/window.js';
 import { isA, refuse, requireInteger, requireMethod } from '../options.js';
 import { systemRandom } from '../random.js';
 import { writeIds } from './bytes.js';
@@ -34,7 +34,10 @@ const MAX_BATCH = 2 ** 24;
 export class Uuid7Generator {
   readonly #clock: Clock;
   readonly #random: RandomWords;
-  readonly #lease: Lease | undefined;
+  /** The lease that drives the generator, if there is one. */
+  readonly lease: Lease | undefined;
+  #ownsLease = false;
+  #isClosed = false;
   readonly #sheet = new Sheet(SHEET);
   #position: OwnPosition | SharedPosition;
   #handle: SharedUuid7 | undefined;
@@ -57,11 +60,18 @@ export class Uuid7Generator {
     this.#clock = requireMethod('clock', 'now', options.clock, systemClock);
     this.#random = new RandomWords(requireMethod('random', 'fill', options.random, systemRandom));
     this.#handle = handle;
-    this.#lease = options.node;
+    this.lease = options.node;
     const position = handle ? new SharedPosition(handle.position) : new OwnPosition();
     this.#position = position;
     // The last step, because a lease stays bound.
-    if (this.#lease && position instanceof OwnPosition) this.#bind(this.#lease, position);
+    if (this.lease && position instanceof OwnPosition) this.#bind(this.lease, position);
+  }
+
+  /** Makes a generator whose `close()` also releases its lease. @internal */
+  static owning(lease: Lease, options: Omit<Uuid7Options, 'node'>): Uuid7Generator {
+    const generator = new Uuid7Generator({ ...options, node: lease });
+    generator.#ownsLease = true;
+    return generator;
   }
 
   /**
@@ -79,6 +89,7 @@ export class Uuid7Generator {
    * @throws ClockError when the clock gives no time, or ids would run more than 10 seconds ahead of the clock
    * @throws TimeExhaustedError when the time does not fit 48 bits
    * @throws LeaseFencedError when the time lies outside the lease's window
+   * @throws ClosedError when the generator was closed or its lease released
    */
   next(): string {
     // The first step, because the clock may be code that mints with this very generator.
@@ -98,6 +109,7 @@ export class Uuid7Generator {
    */
   batch(count: number): string[] {
     requireInteger('count', count, 0, MAX_BATCH);
+    this.#requireOpen();
     const ids = new Array<string>(count);
     for (let done = 0; done < count; ) {
       const end = Math.min(done + SHEET, count);
@@ -114,6 +126,7 @@ export class Uuid7Generator {
    */
   fill(target: Uint8Array): number {
     if (!isA('Uint8Array', target)) refuse('target', 'a Uint8Array', target);
+    this.#requireOpen();
     const count = Math.floor(target.length / 16);
     for (let done = 0; done < count; done += MAX_RUN) {
       const ids = Math.min(count - done, MAX_RUN);
@@ -128,10 +141,12 @@ export class Uuid7Generator {
    * larger than all that the threads made before.
    *
    * @throws InvalidOptionError when the runtime has no `SharedArrayBuffer`, or the generator has a lease
+   * @throws ClosedError when the generator was closed
    */
   share(): SharedUuid7 {
+    this.#requireOpen();
     if (this.#handle) return this.#handle;
-    if (this.#lease)
+    if (this.lease)
       throw new InvalidOptionError(
         'share() does not work on a generator with a lease; give each thread a lease of its own',
       );
@@ -153,7 +168,25 @@ export class Uuid7Generator {
   fence(): void {
     this.#forget();
     this.#position.startAfresh();
-    this.#lease?.fence();
+    this.lease?.fence();
+  }
+
+  /**
+   * Ends this generator: from now on it throws a `ClosedError`. Idempotent. Other threads that share it go on.
+   *
+   * The lease is released if `connect` acquired it. A lease that the caller gave stays as it is, but nobody mints with it any
+   * more.
+   *
+   * @throws StoreError when the store fails; minting has ended, and the lease expires
+   */
+  async close(): Promise<void> {
+    this.#stop();
+    if (this.#ownsLease) await this.lease?.release();
+  }
+
+  /** The same as {@link close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** Prints one id for a new clock reading. While calls come with the same reading, prints twice as many each time. */
@@ -165,7 +198,8 @@ export class Uuid7Generator {
     this.#reading = now;
     this.#ahead = count;
     this.#at = ID_LENGTH;
-    this.#end = count * ID_LENGTH;
+    // The clock or the random source may have shared the generator meanwhile.
+    this.#end = this.#handle ? ID_LENGTH : count * ID_LENGTH;
     return text.substring(0, ID_LENGTH);
   }
 
@@ -186,6 +220,7 @@ export class Uuid7Generator {
     // Two numbers more, for the start of a millisecond. The source may be code that mints with this generator, so the claim
     // comes after it.
     const at = this.#random.take(count + 2, now);
+    this.#requireOpen();
     this.#position.claim(reading, count, this.#random.words, 2 * at);
     // Ids that were printed ahead lie below the run.
     this.#at = this.#end = 0;
@@ -204,6 +239,15 @@ export class Uuid7Generator {
     this.#random.forget();
   }
 
+  #stop(): void {
+    this.#isClosed = true;
+    this.#forget();
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed) throw generatorClosed();
+  }
+
   #bind(lease: Lease, position: OwnPosition): void {
     const enter = (window: LeaseWindow) => {
       requireInteger('node', window.node, 0, LEASED_NODES - 1);
@@ -211,8 +255,8 @@ export class Uuid7Generator {
       position.enter(window);
     };
     const close = () => {
-      this.#forget();
-      return position.close();
+      this.#stop();
+      return position.lastInWindow;
     };
     enter(lease[bindLease]({ nodes: LEASED_NODES, move: enter, close }));
   }

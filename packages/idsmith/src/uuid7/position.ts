@@ -36,13 +36,12 @@ export class OwnPosition implements Position {
   highMask = 0xffffff;
   lowMask = 0xffffffff;
   unit = 1;
-  /** The highest reading that led to an id. */
+  /** The highest reading that led to an id, or the start of a window if the window began ahead of the clock. */
   #highest = -1;
   #isFresh = true;
   #window: LeaseWindow | undefined;
   /** The millisecond of the last id in the window, −1 if there is none. */
   #lastInWindow = -1;
-  #isClosed = false;
 
   claim(reading: number, count: number, words: Uint32Array, at: number): Run {
     const from = this.#window?.from ?? 0;
@@ -53,7 +52,7 @@ export class OwnPosition implements Position {
     this.#checkWindow(ms);
     checkLead(ms, Math.max(this.#highest, earliest), isNew);
     if (isNew) this.#begin(ms, words, at);
-    this.#highest = Math.max(this.#highest, reading);
+    this.#highest = Math.max(this.#highest, earliest);
     this.#lastInWindow = ms;
     return this;
   }
@@ -79,9 +78,8 @@ export class OwnPosition implements Position {
     this.#lastInWindow = -1;
   }
 
-  /** Ends minting, and returns the millisecond of the last id in the present window, −1 if there is none. */
-  close(): number {
-    this.#isClosed = true;
+  /** The millisecond of the last id in the present window, −1 if there is none. */
+  get lastInWindow(): number {
     return this.#lastInWindow;
   }
 
@@ -101,7 +99,6 @@ export class OwnPosition implements Position {
   #checkWindow(ms: number): void {
     if (!this.#window) return;
     const { node, from, until } = this.#window;
-    if (this.#isClosed) throw new LeaseFencedError(`the lease of node ${node} was released`);
     if (ms >= from && ms < until) return;
     throw new LeaseFencedError(
       `the lease of node ${node} allows times from ${from} to before ${until}, not ${ms}: the lease was not renewed, or the clock is ahead`,
@@ -113,6 +110,6 @@ export class OwnPosition implements Position {
 export function checkLead(ms: number, highest: number, isNew: boolean): void {
   if (!isNew || ms - highest <= MAX_LEAD) return;
   throw new ClockError(
-    `the clock stands still at ${highest}, and ids have run ${MAX_LEAD} ms ahead of it: set the clock right`,
+    `the clock has not passed ${highest}, and ids have run ${MAX_LEAD} ms ahead of it: set the clock right, or wait`,
   );
 }

@@ -8,6 +8,7 @@ const COMMANDS = [
   'key',
   'reshard',
   'inspect',
+  'check',
   'leases',
   'plan',
   'serve',

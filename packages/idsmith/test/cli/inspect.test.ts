@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { InvalidIdError } from 'idsmith';
-import { inspect } from 'idsmith/inspect';
+import { requireReadings } from 'idsmith/inspect';
 import { describe, expect, it } from 'vitest';
 import { inputLines } from '../../src/cli/input.ts';
 import { idsmith, idsmithIn, RunningCommand } from './run.ts';
@@ -93,7 +93,7 @@ describe('Reading any text', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         try {
-          const readings = inspect(text);
+          const readings = requireReadings(text);
           expect(readings.length).toBeGreaterThan(0);
           JSON.stringify(readings);
         } catch (error) {

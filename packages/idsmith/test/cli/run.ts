@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
 
 /** The command as a user has it. */
 export const bin = fileURLToPath(new URL('../../bin/idsmith.js', import.meta.url));
@@ -36,6 +37,7 @@ export class RunningCommand {
 
   constructor(...args: string[]) {
     this.child = spawn(process.execPath, [bin, ...args]);
+    onTestFinished(() => void this.child.kill('SIGKILL'));
     this.child.stdout.on('data', (chunk) => {
       this.stdout += chunk;
     });

@@ -86,6 +86,7 @@ describe.each<[string, () => Promise<Store>]>([
     await ids.sequence('s', { define: { start: 5 } });
     await expect(ids.sequence('s', { define: { start: 6 } })).rejects.toThrow(named('SEQUENCE_EXISTS'));
     await expect(ids.sequence('none')).rejects.toThrow(named('NO_SUCH_SEQUENCE'));
+    await expect(ids.sequence('none')).rejects.toThrow('there is no sequence "none": give define');
     await ids.close();
     const later = await connect(store);
     await expect(later.flakes('orders', { layout: layouts.snowflake })).rejects.toThrow('layout');

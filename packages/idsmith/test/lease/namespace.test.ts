@@ -145,6 +145,19 @@ describe('rows that are deleted under a holder', () => {
     expect(held.id).toBe(1);
     expect(() => generator.next()).not.toThrow();
   });
+
+  it('end its window at once, though nobody else has the node id yet', async () => {
+    const { time, inner, lease } = setUp();
+    const held = await lease({ size: 2, reacquire: false });
+    const seen = eventsOf(held);
+    const generator = new FlakeGenerator({ node: held, clock: time.clock() });
+    generator.next();
+    inner.listLeases = async () => [];
+    inner.swapLease = async () => false;
+    await time.advance(TTL / 2);
+    expect(seen).toEqual(['fenced']);
+    expect(() => generator.next()).toThrow(named('LEASE_FENCED'));
+  });
 });
 
 describe('a clock that the store cannot check', () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -59,12 +59,26 @@ describe('openStore', () => {
   it('says which file cannot be opened', async () => {
     const failure = await failureOf(`sqlite:${folder}/nowhere/ids.db`);
     expect(failure).toBeInstanceOf(StoreError);
-    expect(failure.message).toMatch(/^sqlite store: opening the file failed: /);
+    expect(failure.message).toBe(
+      `sqlite store: opening the file ${folder}/nowhere/ids.db failed: the folder ${folder}/nowhere does not exist`,
+    );
+    const isFolder = await failureOf(`sqlite:${folder}`);
+    expect(isFolder.message).toMatch(/ failed: the path is that of a folder$/);
+    const text = join(folder, 'text.db');
+    writeFileSync(text, 'This is text and no database, and it is longer than a header.'.repeat(9));
+    const store = await openStore(`sqlite:${text}`);
+    await expect(store.listLeases('x')).rejects.toThrow(
+      `listLeases at ${text} failed: file is not a database`,
+    );
+    await store.close().catch(() => undefined);
   });
 
   it.each([
     ['mongodb://user:hunter2@host/db', /mongodb: is unknown/],
-    ['ids.db', /it has no scheme/],
+    ['ids.db', /for the file ids\.db, write sqlite:ids\.db$/],
+    ['hunter2@host.db', /it has no scheme$/],
+    ['sqllite:./ids.db', /sqllite: is unknown; did you mean sqlite:\?/],
+    ['postgre://user:hunter2@host/db', /postgre: is unknown; did you mean postgres:\?/],
     ['', /it has no scheme/],
     ['//user:hunter2@host', /it has no scheme/],
     ['sqlite:', /sqlite::memory:/],

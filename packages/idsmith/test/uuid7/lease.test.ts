@@ -7,6 +7,7 @@ import { repeated } from '../support/unique.ts';
 import { always, type Call, mint, notIncreasing, randomPart, timeOf } from './set-up.ts';
 
 const fenced = expect.objectContaining({ code: 'LEASE_FENCED' });
+const closed = expect.objectContaining({ code: 'CLOSED' });
 const refused = expect.objectContaining({ code: 'INVALID_OPTION' });
 const nodeOf = (id: string) => Number.parseInt(id.slice(-4), 16);
 const START = Date.UTC(2026, 0, 2);
@@ -69,7 +70,7 @@ describe('a UUIDv7 generator with a lease', () => {
         const holder = await generator(always(byte), 1);
         ids.push(...holder.generator.batch(10));
         await holder.lease.release();
-        expect(() => holder.generator.next()).toThrow(fenced);
+        expect(() => holder.generator.next()).toThrow(closed);
       }
       expect(new Set(ids.map(nodeOf))).toEqual(new Set([0]));
       expect(repeated(ids)).toEqual([]);
@@ -135,6 +136,77 @@ describe('a UUIDv7 generator with a lease', () => {
     expect(() => holder.generator.share()).toThrow(refused);
     const large = await lease(65_537);
     expect(() => new Uuid7Generator({ node: large, clock })).toThrow(/size 65536 at most/);
+  });
+});
+
+describe('a window that begins ahead of the clock', () => {
+  it('is no lead: a switch to another node id goes on above it', () => {
+    const clock = new FakeClock(START);
+    const lease = handLease(0, START + 40_000, START + 70_000);
+    const generator = new Uuid7Generator({ node: lease, clock });
+    expect(timeOf(generator.next())).toBe(START + 40_000);
+    lease.move({ node: 1, from: START, until: START + 30_000 });
+    expect(() => generator.next()).toThrow(fenced);
+    lease.move({ until: START + 45_000 });
+    expect(timeOf(generator.next())).toBe(START + 40_001);
+  });
+});
+
+describe('close()', () => {
+  it('ends a generator, and releases only a lease of its own', async () => {
+    const { store, clock, lease, generator } = setUp();
+    const given = await generator();
+    const last = timeOf(given.generator.next());
+    await given.generator.close();
+    await given.generator[Symbol.asyncDispose]();
+    for (const call of [
+      () => given.generator.next(),
+      () => given.generator.batch(0),
+      () => given.generator.fill(new Uint8Array(0)),
+      () => given.generator.share(),
+    ])
+      expect(call).toThrow(closed);
+    expect(given.lease.state).toBe('active');
+    await given.lease.release();
+    expect((await store.listLeases('ids'))[0]).toMatchObject({ owner: null, fence: last + 1 });
+    const own = Uuid7Generator.owning(await lease(), { clock });
+    own.next();
+    await own.close();
+    expect(own.lease?.state).toBe('released');
+  });
+
+  it('of one thread leaves the others alone', async () => {
+    const generator = new Uuid7Generator();
+    const other = Uuid7Generator.attach(generator.share());
+    await generator.close();
+    expect(() => generator.next()).toThrow(closed);
+    expect(other.next()).toMatch(/-7/);
+  });
+
+  it('is final, also for code that the clock or the random source runs', () => {
+    for (const part of ['clock', 'random']) {
+      const lease = handLease(3);
+      let isArmed = false;
+      const close = () => void (isArmed && lease.release());
+      const generator: Uuid7Generator = new Uuid7Generator({
+        node: lease,
+        clock: {
+          now() {
+            if (part === 'clock') close();
+            return START;
+          },
+        },
+        random: {
+          fill(target) {
+            if (part === 'random') close();
+            target.fill(1);
+          },
+        },
+      });
+      generator.next();
+      isArmed = true;
+      expect(() => generator.batch(3)).toThrow(closed);
+    }
   });
 });
 

@@ -1,4 +1,9 @@
-import type { AttributeValue, DynamoDBClient, ScanCommandInput } from '@aws-sdk/client-dynamodb';
+import type {
+  AttributeValue,
+  BatchGetItemCommandOutput,
+  DynamoDBClient,
+  ScanCommandInput,
+} from '@aws-sdk/client-dynamodb';
 import { packageError } from '../../support/load-package.js';
 import { storeError } from '../../support/store-error.js';
 import type { DynamodbClient } from './client.js';
@@ -67,6 +72,21 @@ export async function scan(
     items.push(...(page.Items ?? []));
     from = page.LastEvaluatedKey;
   } while (from !== undefined);
+  return items;
+}
+
+/** The items of up to a hundred keys that exist. The service may leave some to another request. */
+export async function readItems(sdk: Sdk, send: Send, table: string, keys: readonly Item[]): Promise<Item[]> {
+  const items: Item[] = [];
+  let left: Item[] | undefined = [...keys];
+  while (left !== undefined && left.length > 0) {
+    const request = new sdk.BatchGetItemCommand({
+      RequestItems: { [table]: { Keys: left, ConsistentRead: true } },
+    });
+    const page: BatchGetItemCommandOutput = await send(request);
+    items.push(...(page.Responses?.[table] ?? []));
+    left = page.UnprocessedKeys?.[table]?.Keys;
+  }
   return items;
 }
 

@@ -35,7 +35,7 @@ export function storeOn(
   own?: OwnClient,
 ): DisposableStore {
   const rowsOf = queryWithTimeout(client, sqlTimeout(options));
-  const { prepare, change } = transactionGuard(rowsOf);
+  const { prepare, read, change } = transactionGuard(rowsOf);
   const runner = (createTable: () => Promise<void>) =>
     sqlRunner({
       name: 'postgres',
@@ -51,7 +51,7 @@ export function storeOn(
   const runSequences = runner(() => setUpSequenceTable(rowsOf, columns));
   const methods = {
     ...postgresLeases(runLeases, rowsOf, change),
-    ...sequenceStore(postgresRows(runSequences, { rowsOf, change, columns })),
+    ...sequenceStore(postgresRows(runSequences, { rowsOf: read, change, columns })),
     durable: true,
   };
   return makeStore('postgres', methods, own);

@@ -45,10 +45,13 @@ export class OwnRedisClient implements ScriptClient {
   async #connected(): Promise<Connection> {
     for (;;) {
       if (this.#isEnded) throw new Error('the client has ended');
+      const isNew = this.#opening === undefined;
       const opening = this.#opening ?? this.#open();
       const connection = await opening;
       if (connection.isUp) return connection;
       if (this.#opening === opening) this.#opening = undefined;
+      // A server that drops every connection must not be asked again without end.
+      if (isNew && !this.#isEnded) throw new Error('the connection was lost at once');
     }
   }
 

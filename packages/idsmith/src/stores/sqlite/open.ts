@@ -1,3 +1,4 @@
+import { StoreError } from '../../errors.js';
 import { refuse } from '../../options.js';
 import { packageError } from '../../support/load-package.js';
 import { type DriverError, storeError } from '../../support/store-error.js';
@@ -28,7 +29,25 @@ export async function openSqlite(url: string): Promise<DisposableStore> {
       end: () => closeWithCheckpoint(db),
     });
   } catch (error) {
-    throw storeError('sqlite store: opening the file', error);
+    const problem = problemOf(path);
+    const place = absolute(path);
+    if (problem === undefined) throw storeError(`sqlite store: opening the file ${place}`, error);
+    throw new StoreError(`sqlite store: opening the file ${place} failed: ${problem}`, { cause: error });
+  }
+}
+
+/** The reason why there can be no file at the path, if there is one. SQLite says only that it is unable to open the file. */
+function problemOf(path: string): string | undefined {
+  const fs = process.getBuiltinModule?.('node:fs');
+  const paths = process.getBuiltinModule?.('node:path');
+  if (fs === undefined || paths === undefined) return undefined;
+  const folder = paths.dirname(absolute(path));
+  if (!fs.existsSync(folder)) return `the folder ${folder} does not exist`;
+  try {
+    return fs.statSync(path).isDirectory() ? 'the path is that of a folder' : undefined;
+  } catch {
+    // The driver's own error tells more than that the path cannot be looked at.
+    return undefined;
   }
 }
 

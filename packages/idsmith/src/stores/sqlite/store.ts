@@ -2,9 +2,18 @@ import { requireKnown } from '../../options.js';
 import { sequenceStore } from '../../sequence/rows.js';
 import { makeStore, type OwnClient } from '../make-store.js';
 import type { DisposableStore } from '../store.js';
-import { type SqliteConnection, type SqliteDatabase, sqliteRunner, transact } from './connection.js';
+import {
+  readOnly,
+  type SqliteConnection,
+  type SqliteDatabase,
+  sqliteRunner,
+  transact,
+} from './connection.js';
 import { sqliteLeases } from './leases.js';
 import { sqliteRows, sqliteTable } from './sequences.js';
+
+/** The longest wait of a sequence for a locked file, ms. Hundreds of processes that share a file take turns within this time. */
+const PATIENCE = 20_000;
 
 /**
  * A store in a SQLite file, for the processes of one machine, or in memory. The first use of leases creates the table
@@ -43,11 +52,12 @@ interface OwnFile extends OwnClient {
 export function storeOn(db: SqliteConnection, own?: OwnFile): DisposableStore {
   const runner = sqliteRunner(db, () => own?.configure(), own?.path);
   const rowsOf = (sql: string, values: string[] = []) => db.prepare(sql).all(...values);
-  const run = runner(() => sqliteTable(rowsOf));
+  const run = runner(() => sqliteTable(rowsOf), PATIENCE);
   const rows = sqliteRows((what, build, make) =>
     run(what, () => {
       const { sql, values } = build();
-      return make(transact(db, () => rowsOf(sql, values as string[])));
+      const within = sql.startsWith('SELECT') ? readOnly : transact;
+      return make(within(db, () => rowsOf(sql, values as string[])));
     }),
   );
   const methods = { ...sqliteLeases(db, runner), ...sequenceStore(rows), durable: true, hostClock: true };

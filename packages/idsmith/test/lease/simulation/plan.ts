@@ -28,10 +28,15 @@ export function makePlan(random: SeededRandom): Plan {
   const maxSkew = random.between(0, Math.floor(ttl / 4));
   const durable = random.chance(0.6);
   // Only a store with a clock can forget and still be safe.
-  const store = { durable, hasClock: !durable || random.chance(0.6), maxTtl: ttl + random.between(0, ttl) };
+  const isPaged = random.chance(0.3);
+  const store = {
+    ...{ durable, hasClock: !durable || random.chance(0.6), maxTtl: ttl + random.between(0, ttl) },
+    pageSize: isPaged ? 1 : 0,
+  };
   const isLowered = !durable && random.chance(0.4);
   const longest = isLowered ? store.maxTtl : ttl;
-  const nodes = random.between(2, 4);
+  // More than sixteen pages make a namespace large.
+  const nodes = isPaged && random.chance(0.5) ? random.between(17, 20) : random.between(2, 4);
   return {
     ...{ store, isLowered, ttl, maxSkew, processes: random.between(3, 6), weather: makeWeather(random, ttl) },
     worker: {
@@ -59,7 +64,7 @@ export function makePlan(random: SeededRandom): Plan {
 /** Few ids in a tick, so that ticks fill. */
 function makeLayout(random: SeededRandom): Layout {
   return defineLayout({
-    ...{ epoch: EPOCH, timeBits: 41, nodeBits: 2, sequenceBits: random.between(0, 4) },
+    ...{ epoch: EPOCH, timeBits: 41, nodeBits: 5, sequenceBits: random.between(0, 4) },
     tick: random.pick([1, 1, 1, 10]),
     order: random.pick([
       ['time', 'node', 'sequence'],

@@ -1,13 +1,12 @@
 import { inspect } from 'node:util';
 import { ClosedError, InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
-import { Redis } from 'ioredis';
-import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '#services';
 import { openRedis } from '../../../src/stores/redis/open.ts';
 import { type RedisStoreOptions, redisStore } from '../../../src/stores/redis/store.ts';
 import type { Store } from '../../../src/stores/store.ts';
+import { DRIVERS } from '../../support/drivers.ts';
 
 const HELD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
 
@@ -17,29 +16,20 @@ interface Opened {
   readonly end: () => void;
 }
 
-/** Clients with the settings that the documentation advises: they fail soon, and never send a command twice. */
-const clients: Record<string, (url: string, options?: RedisStoreOptions) => Promise<Opened>> = {
-  async ioredis(url, options) {
-    const client = new Redis(url, { maxRetriesPerRequest: 1, autoResendUnfulfilledCommands: false });
-    client.on('error', () => {});
-    return { store: redisStore(client, options), end: () => client.disconnect() };
-  },
-  async redis(url, options) {
-    const client = createClient({ url, disableOfflineQueue: true });
-    client.on('error', () => {});
-    await client.connect();
-    return { store: redisStore(client, options), end: () => client.destroy() };
-  },
-};
+/** Opens a store with clients that have the settings of the documentation: they fail soon, and never send a command twice. */
+async function openWith(driver: string, url: string, options?: RedisStoreOptions): Promise<Opened> {
+  const { client, end } = await DRIVERS[driver]!(Number(new URL(url).port));
+  return { store: redisStore(client, options), end };
+}
 
-for (const [name, open] of Object.entries(clients)) {
+for (const name of Object.keys(DRIVERS)) {
   await describeWith(['redis'], `The Redis store with a client of ${name}`, () => {
     let server: RedisServer;
     let opened: Opened;
 
     beforeAll(async () => {
       server = await startRedis({ persistence: 'aof' });
-      opened = await open(server.url, { timeout: 2000, maxTtl: 2000 });
+      opened = await openWith(name, server.url, { timeout: 2000, maxTtl: 2000 });
     });
 
     afterAll(async () => {
@@ -98,7 +88,7 @@ await describeWith(['redis'], 'The data of the Redis store', () => {
   /** A server with AOF and the record `HELD`. */
   async function startHolding(options?: RedisStoreOptions): Promise<Opened & { server: RedisServer }> {
     const server = await startRedis({ persistence: 'aof' });
-    const opened = await clients.ioredis!(server.url, options);
+    const opened = await openWith('ioredis 6.0.0', server.url, options);
     await opened.store.swapLease(namespace, undefined, HELD);
     return { ...opened, server };
   }
@@ -141,7 +131,7 @@ await describeWith(['redis'], 'The data of the Redis store', () => {
     const key = `idsmith:lease:{${namespace}}`;
     const newer = { ...HELD, epoch: 2 };
     await follow(two, one);
-    const { store, end } = await clients.ioredis!(one.url);
+    const { store, end } = await openWith('ioredis 6.0.0', one.url);
     await store.swapLease(namespace, undefined, HELD);
     await expect.poll(() => two.command('EXISTS', key), { timeout: 20_000 }).toBe('1');
     await two.command('REPLICAOF', 'NO', 'ONE');

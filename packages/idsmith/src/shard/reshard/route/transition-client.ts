@@ -1,68 +1,104 @@
 import { InvalidOptionError } from '../../../errors.js';
 import { stemOf } from '../../keys/codec.js';
 import type { OwnerChange } from '../context.js';
+import { kindOf, requireKeyless, requireRoutable } from './client-methods.js';
+import { commandList } from './command-list.js';
 import type { CommandRouter } from './command-router.js';
 import { keysInArguments } from './keys-in-arguments.js';
 
 type Method = (...args: unknown[]) => unknown;
 
-/** Methods that return a stream or iterator, and call other methods of the client for each part. */
-const STREAMS = /(Stream|Iterator)$/;
+/** The way from the client of a node to the object that has the methods: the client itself, or one with other settings. */
+type Derive = (client: unknown) => object;
 
-/** Methods that begin a list of commands. */
-const LISTS = new Set(['multi', 'pipeline', 'MULTI']);
+/** Methods for listeners that do not return the client. */
+const LISTENER_LISTS = /^(listeners|listenerCount|eventNames|getMaxListeners)$/;
 
-/** Methods that send the list. */
-const SENDS = /^exec/i;
+/** The part of a `CommandRouter` that is used here. */
+export type Router = Pick<CommandRouter, 'send'>;
 
 /**
- * A client for a key that moves, and for keys with the same stem. It has all methods of the new owner's client. A command
- * with such keys among its arguments is sent after the keys have been moved. Other commands go to the new owner at once.
+ * A client for a key that moves, and for keys with the same stem. Each command goes to the owner that the keys among its
+ * arguments have in the present phase. The client shows nothing that would lead to one of the two nodes alone: other methods
+ * are refused by name.
+ *
+ * @param present gives the client of the present owner, whose methods and properties the client has
  */
 export function transitionClient(
-  router: CommandRouter,
+  router: Router,
   key: string,
   change: OwnerChange,
-  target: object,
+  present: () => object,
+  derive: Derive = (client) => client as object,
 ): object {
   const stem = stemOf(key);
-  const proxy: object = new Proxy(target, {
-    get(client, property) {
+  const send = (keys: readonly string[], use: (client: object) => unknown) =>
+    router.send(change, keys, (client) => use(derive(client)));
+
+  /** Calls a method of the right client. `path` has the name of the method, after that of its module if there is one. */
+  const call = (path: readonly string[], args: readonly unknown[]) => {
+    const name = path.join('.');
+    requireRoutable(name, args);
+    const keys = keysInArguments(stem, args);
+    if (keys.length === 0) requireKeyless(name, args, stem);
+    return callWith(args, (given) =>
+      send(keys.length === 0 ? [key] : keys, (client) => callPath(client, path, given)),
+    );
+  };
+
+  const proxy: object = new Proxy(derive(present()), {
+    get(_, property) {
+      // Nothing with a symbol is a command, and some of them end the client.
+      if (typeof property !== 'string') return undefined;
+      const client = derive(present());
       const value = Reflect.get(client, property, client);
-      if (typeof value !== 'function' || typeof property !== 'string') return value;
-      const method = value as Method;
-      if (LISTS.has(property))
-        return (...args: unknown[]) => commandList(router, stem, change, property, args);
-      if (STREAMS.test(property)) return (...args: unknown[]) => Reflect.apply(method, proxy, args);
-      return (...args: unknown[]) => {
-        const keys = keysInArguments(stem, args);
-        if (keys.length === 0) return Reflect.apply(method, client, args);
-        refuseBlocking(property, args);
-        return callWith(args, (given) => router.send(change, keys, (to) => call(to, property, given)));
-      };
+      const kind = kindOf(property, value);
+      if (kind === 'property') return value;
+      if (kind === 'listener')
+        return (...args: unknown[]) => {
+          const result = Reflect.apply(value as Method, client, args);
+          return LISTENER_LISTS.test(property) ? result : proxy;
+        };
+      if (kind === 'stream') return (...args: unknown[]) => Reflect.apply(value as Method, proxy, args);
+      if (kind === 'list')
+        return (...args: unknown[]) => commandList({ stem, send, callWith }, property, args);
+      if (kind === 'deriving')
+        return (...args: unknown[]) =>
+          transitionClient(
+            router,
+            key,
+            change,
+            present,
+            (client) => callPath(derive(client), [property], args) as object,
+          );
+      if (kind === 'module')
+        return moduleOf(value as object, (method, args) => call([property, method], args));
+      return kind === 'command' ? (...args: unknown[]) => call([property], args) : undefined;
+    },
+    set(_, property) {
+      throw new InvalidOptionError(`${String(property)} must not be set on a client while keys are moved`);
     },
   });
   return proxy;
 }
 
-/** Commands that wait for a key to be written. They would hold up all other commands, and even the heartbeat of the process. */
-const BLOCKING = /^(b[lr]pop|brpoplpush|bl?move|bl?mpop|bzpop(min|max)|bzmpop)(buffer)?$/;
-
-function refuseBlocking(method: string, args: readonly unknown[]): void {
-  const isAny = /^(call|callbuffer|sendcommand)$/i.test(method);
-  const words = isAny ? args.flat() : [method, ...args];
-  const name = String(words[0]).toLowerCase();
-  const isBlocking = /^xread/.test(name)
-    ? words.some((word) => /^block$/i.test(String(word)) || Object.hasOwn(Object(word), 'BLOCK'))
-    : BLOCKING.test(name);
-  if (isBlocking)
-    throw new InvalidOptionError(
-      `${name} must not block while keys are moved: it would hold up the resharding. Use it without blocking, in a loop`,
-    );
+/** The commands of a module. */
+function moduleOf(module: object, call: (method: string, args: readonly unknown[]) => unknown): object {
+  return new Proxy(
+    {},
+    {
+      get: (_, method) =>
+        typeof method === 'string' && typeof Reflect.get(module, method) === 'function'
+          ? (...args: unknown[]) => call(method, args)
+          : undefined,
+    },
+  );
 }
 
-function call(client: unknown, method: string, args: readonly unknown[]): unknown {
-  return (client as Record<string, Method>)[method]?.(...args);
+/** Calls the method at the end of a path, like `['json', 'get']`. */
+function callPath(client: object, path: readonly string[], args: readonly unknown[]): unknown {
+  const owner = path.slice(0, -1).reduce((object, name) => Reflect.get(object, name) as object, client);
+  return (owner as Record<string, Method>)[path.at(-1) as string]?.(...args);
 }
 
 /** Calls `send` with the arguments. A callback among them also gets the error if the command could not be sent. */
@@ -79,46 +115,4 @@ function callWith(args: readonly unknown[], send: (args: readonly unknown[]) => 
     if (!isCalled) callback(error);
   });
   return answer;
-}
-
-/** A list of commands: gathers the commands, and sends them together after their keys have been moved. */
-function commandList(
-  router: CommandRouter,
-  stem: string,
-  change: OwnerChange,
-  kind: string,
-  args: readonly unknown[],
-): object {
-  if (args.some((arg) => (arg as { pipeline?: unknown } | undefined)?.pipeline === false))
-    throw new InvalidOptionError(
-      'multi({ pipeline: false }) must not be used while keys are moved: leave the option out',
-    );
-  const calls: [method: string, args: unknown[]][] = [];
-  const send = (client: unknown, method: string, last: readonly unknown[]) => {
-    let list = call(client, kind, args) as Record<string, Method>;
-    for (const [name, given] of calls) list = (list[name]?.(...given) ?? list) as typeof list;
-    return list[method]?.(...last);
-  };
-  const list: object = new Proxy(
-    {},
-    {
-      get(_, property) {
-        // Without a method `then`, the list is not mistaken for a promise.
-        if (typeof property !== 'string' || property === 'then') return undefined;
-        if (property === 'length') return calls.length;
-        return (...given: unknown[]) => {
-          if (!SENDS.test(property)) {
-            calls.push([property, given]);
-            return list;
-          }
-          const keys = keysInArguments(stem, [...args, ...calls.flatMap(([, words]) => words)]);
-          if (keys.length === 0) keys.push(stem);
-          return callWith(given, (last) =>
-            router.send(change, keys, (client) => send(client, property, last)),
-          );
-        };
-      },
-    },
-  );
-  return list;
 }

@@ -19,13 +19,18 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 };
 
-const [DATA, PAGE] = [DATA_HEADERS, PAGE_HEADERS].map((headers) => Object.entries(headers).flat()) as [
-  string[],
-  string[],
-];
-
-/** All headers of a response, as a list. Copying and extending an object takes ten times as long. */
-export function headersOf(type: string, length: number, requestId: string): string[] {
-  const headers = type.startsWith('text/html') ? PAGE : DATA;
-  return [...headers, REQUEST_ID, requestId, 'content-type', type, 'content-length', String(length)];
+/**
+ * Makes the function that gives all headers of a response of this type, as a list. Copying a list and setting two values takes a
+ * tenth of the time of extending an object.
+ */
+export function headersOf(type: string): (requestId: string, length: number) => string[] {
+  const constant = type.startsWith('text/html') ? PAGE_HEADERS : DATA_HEADERS;
+  const headers = { ...constant, 'content-type': type, [REQUEST_ID]: '', 'content-length': '' };
+  const list = Object.entries(headers).flat();
+  return (requestId, length) => {
+    const copy = list.slice();
+    copy[list.length - 3] = requestId;
+    copy[list.length - 1] = String(length);
+    return copy;
+  };
 }

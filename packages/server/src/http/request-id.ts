@@ -10,14 +10,14 @@ const VALID = /^[\w.:/+=@-]{1,128}$/;
 /** The form of `traceparent`: version, trace id, id of the parent, flags. Later versions may append fields. */
 const TRACEPARENT = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}(-.{0,200})?$/;
 
-const START = randomBytes(9).toString('base64url');
+const START = `${randomBytes(9).toString('base64url')}-`;
 let count = 0;
 
 /** The id of a request: the one that the caller has sent, or else a new one. */
 export function requestIdOf({ headers }: IncomingMessage): string {
   const given = headers[REQUEST_ID];
   if (typeof given === 'string' && VALID.test(given)) return given;
-  return `${START}-${(++count).toString(36)}`;
+  return START + ++count;
 }
 
 /** The trace id of a valid `traceparent` (W3C Trace Context); `undefined` without one. */

@@ -22,22 +22,20 @@ export interface ResponderParts {
 /** Makes Fastify's handler of a route: calls the route, and sends what the route returns. */
 export function responder(route: Route, { inFlight, idempotency, metrics, connections }: ResponderParts) {
   const { status = 200, contentType = JSON_TYPE, method, path, waitsForStore = false } = route;
-  const { isConstant = false, hasEtag = false } = route;
+  const { isConstant = false, isAscii = false, hasEtag = false } = route;
+  const headers = headersOf(contentType);
   const succeeded = metrics.requests.of(method, path, String(status));
 
   // Written to the socket directly: Fastify has nothing to add to a body that is text already.
-  const send = (
-    { id, headers, raw: { socket } }: FastifyRequest,
-    reply: FastifyReply,
-    result: ResponseBody,
-  ): void => {
+  const send = (request: FastifyRequest, reply: FastifyReply, result: ResponseBody): void => {
+    const { id } = request;
     const body = textOf(result);
     const { raw } = reply.hijack();
-    if (!isConstant) connections.hold(socket, raw, body.length);
+    if (!isConstant) connections.hold(request.raw.socket, raw, body.length);
     if (hasEtag) {
       const etag = etagOf(body);
       raw.setHeader('etag', etag);
-      if (isKnown(etag, headers['if-none-match'])) {
+      if (isKnown(etag, request.headers['if-none-match'])) {
         metrics.requests.add(1, method, path, '304');
         raw.writeHead(304, { ...DATA_HEADERS, [REQUEST_ID]: id }).end();
         return;
@@ -45,7 +43,7 @@ export function responder(route: Route, { inFlight, idempotency, metrics, connec
     }
     succeeded.count++;
     if (status === 204) raw.writeHead(status, { ...DATA_HEADERS, [REQUEST_ID]: id }).end();
-    else raw.writeHead(status, headersOf(contentType, Buffer.byteLength(body), id)).end(body);
+    else raw.writeHead(status, headers(id, isAscii ? body.length : Buffer.byteLength(body))).end(body);
   };
 
   /** Returns the result without a promise where possible: a promise would cost as much as minting an id. */

@@ -30,6 +30,8 @@ export interface Route {
   readonly waitsForStore?: boolean;
   /** Set if the body is the same bytes each time. Such bodies take no memory while they wait to be read. */
   readonly isConstant?: boolean;
+  /** Set if the body is ASCII text, whose length needs no count. */
+  readonly isAscii?: boolean;
   /** Set if responses carry an `ETag`. A client that has the body already gets 304. */
   readonly hasEtag?: boolean;
   handle(request: FastifyRequest): ResponseBody | Promise<ResponseBody>;

@@ -16,6 +16,7 @@ export function mintRoutes(minter: LeasedMinter, keys: KeyMinter): Route[] {
       query: { count },
       response: ids,
       problems: [503],
+      isAscii: true,
       handle: (request) => minter.flakes(countOf(request)),
     },
     {
@@ -26,6 +27,7 @@ export function mintRoutes(minter: LeasedMinter, keys: KeyMinter): Route[] {
       query: { count, mode: { type: 'string', enum: ['variable', 'sequential'], default: 'variable' } },
       response: ids,
       problems: [503],
+      isAscii: true,
       handle: (request) => minter.locality(countOf(request), (request.query as { mode: LocalityMode }).mode),
     },
     {

@@ -41,6 +41,7 @@ export function sequenceRoutes(store: Store, pool: SequencePool): Route[] {
       response: ids,
       problems: [404, 410, 503],
       waitsForStore: true,
+      isAscii: true,
       handle: (request) => pool.next(nameOf(request), countOf(request)),
     },
     {

@@ -29,13 +29,13 @@ describe('X-Request-Id', () => {
   it('is made where there is none, another one for each request', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => idOf('POST', '/v1/flakes')));
     expect(new Set(ids).size).toBe(20);
-    for (const id of ids) expect(id).toMatch(/^[\w-]{12}-[0-9a-z]+$/);
+    for (const id of ids) expect(id).toMatch(/^[\w-]{12}-\d+$/);
   });
 
   it.each(['', 'x'.repeat(129), 'a b', 'a"b', 'a,b', '{"level":"error"}', 'ü'])(
     'is replaced if it is %j',
     async (id) => {
-      expect(await idOf('POST', '/v1/flakes', id)).toMatch(/^[\w-]{12}-[0-9a-z]+$/);
+      expect(await idOf('POST', '/v1/flakes', id)).toMatch(/^[\w-]{12}-\d+$/);
     },
   );
 

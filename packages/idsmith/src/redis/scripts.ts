@@ -55,7 +55,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local index = tonumber(ARGV[7])
+local index, check = string.match(ARGV[7], '^(%d+) ?(%a*)$')
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -80,7 +80,7 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
-local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
+local isMisplaced = sequence.ring == ring and check == 'check' and sequence.index and sequence.index ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
@@ -122,7 +122,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local index = tonumber(ARGV[7])
+local index, check = string.match(ARGV[7], '^(%d+) ?(%a*)$')
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -147,7 +147,7 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
-local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
+local isMisplaced = sequence.ring == ring and check == 'check' and sequence.index and sequence.index ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
@@ -186,7 +186,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local index = tonumber(ARGV[7])
+local index, check = string.match(ARGV[7], '^(%d+) ?(%a*)$')
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -211,7 +211,7 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
-local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
+local isMisplaced = sequence.ring == ring and check == 'check' and sequence.index and sequence.index ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
@@ -238,9 +238,9 @@ local HANDOVER_LAST = 3223
 local UNSURE_FIRST = 3224
 local UNSURE_LAST = 3843
 if sequence.ring ~= ring or sequence.state ~= 'open' or isLost or isMisplaced then return status() end
-local size = tonumber(ARGV[8])
+local own, size = tonumber(index), tonumber(ARGV[8])
 local count, above = tonumber(ARGV[9]), tonumber(ARGV[10])
-local function ownFrom(ms) return ms + (index - ms) % size end
+local function ownFrom(ms) return ms + (own - ms) % size end
 local first, final, limit = UNSURE_FIRST, UNSURE_LAST, now + lead
 if ARGV[11] == 'sure' and tonumber(ARGV[12]) >= now then
   first, final, limit = FRESH_FIRST, FRESH_LAST, math.min(limit, tonumber(ARGV[12]))
@@ -276,7 +276,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local index = tonumber(ARGV[7])
+local index, check = string.match(ARGV[7], '^(%d+) ?(%a*)$')
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -301,7 +301,7 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
-local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
+local isMisplaced = sequence.ring == ring and check == 'check' and sequence.index and sequence.index ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
@@ -340,7 +340,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local index = tonumber(ARGV[7])
+local index, check = string.match(ARGV[7], '^(%d+) ?(%a*)$')
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -365,7 +365,7 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
-local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
+local isMisplaced = sequence.ring == ring and check == 'check' and sequence.index and sequence.index ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
@@ -402,7 +402,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local index = tonumber(ARGV[7])
+local index, check = string.match(ARGV[7], '^(%d+) ?(%a*)$')
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -427,7 +427,7 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
-local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
+local isMisplaced = sequence.ring == ring and check == 'check' and sequence.index and sequence.index ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
@@ -463,7 +463,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local index = tonumber(ARGV[7])
+local index, check = string.match(ARGV[7], '^(%d+) ?(%a*)$')
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -488,7 +488,7 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
-local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
+local isMisplaced = sequence.ring == ring and check == 'check' and sequence.index and sequence.index ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)

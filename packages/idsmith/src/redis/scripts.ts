@@ -74,7 +74,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local index = tonumber(ARGV[7])
+local index, check = string.match(ARGV[7], '^(%d+) ?(%a*)$')
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -99,7 +99,7 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
-local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
+local isMisplaced = sequence.ring == ring and check == 'check' and sequence.index and sequence.index ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
@@ -141,7 +141,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local index = tonumber(ARGV[7])
+local index, check = string.match(ARGV[7], '^(%d+) ?(%a*)$')
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -166,7 +166,7 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
-local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
+local isMisplaced = sequence.ring == ring and check == 'check' and sequence.index and sequence.index ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
@@ -205,7 +205,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local index = tonumber(ARGV[7])
+local index, check = string.match(ARGV[7], '^(%d+) ?(%a*)$')
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -230,7 +230,7 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
-local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
+local isMisplaced = sequence.ring == ring and check == 'check' and sequence.index and sequence.index ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
@@ -257,9 +257,9 @@ local HANDOVER_LAST = 3223
 local UNSURE_FIRST = 3224
 local UNSURE_LAST = 3843
 if sequence.ring ~= ring or sequence.state ~= 'open' or isLost or isMisplaced then return status() end
-local size = tonumber(ARGV[8])
+local own, size = tonumber(index), tonumber(ARGV[8])
 local count, above = tonumber(ARGV[9]), tonumber(ARGV[10])
-local function ownFrom(ms) return ms + (index - ms) % size end
+local function ownFrom(ms) return ms + (own - ms) % size end
 local first, final, limit = UNSURE_FIRST, UNSURE_LAST, now + lead
 if ARGV[11] == 'sure' and tonumber(ARGV[12]) >= now then
   first, final, limit = FRESH_FIRST, FRESH_LAST, math.min(limit, tonumber(ARGV[12]))
@@ -295,7 +295,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local index = tonumber(ARGV[7])
+local index, check = string.match(ARGV[7], '^(%d+) ?(%a*)$')
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -320,7 +320,7 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
-local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
+local isMisplaced = sequence.ring == ring and check == 'check' and sequence.index and sequence.index ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
@@ -359,7 +359,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local index = tonumber(ARGV[7])
+local index, check = string.match(ARGV[7], '^(%d+) ?(%a*)$')
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -384,7 +384,7 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
-local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
+local isMisplaced = sequence.ring == ring and check == 'check' and sequence.index and sequence.index ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
@@ -421,7 +421,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local index = tonumber(ARGV[7])
+local index, check = string.match(ARGV[7], '^(%d+) ?(%a*)$')
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -446,7 +446,7 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
-local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
+local isMisplaced = sequence.ring == ring and check == 'check' and sequence.index and sequence.index ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)
@@ -482,7 +482,7 @@ local LAST_VARIANT = 3843
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local index = tonumber(ARGV[7])
+local index, check = string.match(ARGV[7], '^(%d+) ?(%a*)$')
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
 local keyType = redis.call('TYPE', key)['ok']
@@ -507,7 +507,7 @@ local function checksum()
 end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
-local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
+local isMisplaced = sequence.ring == ring and check == 'check' and sequence.index and sequence.index ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 local function write(state, next, generation, ms)

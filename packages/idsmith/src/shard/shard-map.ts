@@ -49,9 +49,10 @@ export class ShardMap<Client = AnyClient> {
   readonly nodes: readonly ShardNode[];
   readonly #settings: ShardSettings;
   readonly #clients: NodeClients<Client>;
-  readonly #ring: HashRing;
+  /** The ring, which is built when the first owner is asked for. */
+  #ring: HashRing | undefined;
   /** The nodes in the order of the ring. An object lists names like `10` first, so the order may differ from `nodes`. */
-  readonly #ringNodes: readonly ShardNode[];
+  #ringNodes: readonly ShardNode[] = [];
   readonly #types: KeyTypes;
   readonly #subKeys: SubKeys;
   readonly #sequences: readonly NodeSequence[];
@@ -77,10 +78,6 @@ export class ShardMap<Client = AnyClient> {
     this.#types = new KeyTypes(keyTypes, specialKeys);
     this.#subKeys = new SubKeys(subKeys);
     this.#clients = new NodeClients(settings, cluster === undefined ? config.createClient : () => cluster);
-    const weights = Object.fromEntries(settings.nodes.map(({ ringName, weight }) => [ringName, weight]));
-    this.#ring = new HashRing(weights);
-    const byRingName = new Map(settings.nodes.map((node) => [node.ringName, node]));
-    this.#ringNodes = Object.keys(weights).map((ringName) => byRingName.get(ringName) as ShardNode);
     const nodeSet = nodeSetOf(settings);
     const clients = this.#clients as NodeClients<unknown>;
     this.#sequences = settings.nodes.map(
@@ -179,7 +176,15 @@ export class ShardMap<Client = AnyClient> {
   ownerOf(key: string, ...extra: never[]): ShardNode {
     refuseExtraArguments('ownerOf(key)', extra, 'it returns the node');
     if (typeof key !== 'string') throw new InvalidIdError(`a key must be text, not ${show(key)}`);
+    this.#ring ??= this.#buildRing();
     return this.#ringNodes[this.#ring.indexOf(stemOf(key))] as ShardNode;
+  }
+
+  #buildRing(): HashRing {
+    const weights = Object.fromEntries(this.nodes.map(({ ringName, weight }) => [ringName, weight]));
+    const byRingName = new Map(this.nodes.map((node) => [node.ringName, node]));
+    this.#ringNodes = Object.keys(weights).map((ringName) => byRingName.get(ringName) as ShardNode);
+    return new HashRing(weights);
   }
 
   #ownerNow(key: string): ShardNode {

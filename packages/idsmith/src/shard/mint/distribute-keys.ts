@@ -1,34 +1,38 @@
 import { writeKeys } from '../keys/codec.js';
-import type { MintRequest } from './mint-request.js';
+import type { MintLot } from './mint-request.js';
 import type { MintingNode } from './minting-node.js';
 import type { KeyRange } from './node-sequence.js';
 import { widthOf } from './variants.js';
 
-/** Gives the keys of a range to requests, in the order of the requests. A request that gets too few keys sleeps. */
-export function distributeKeys(range: KeyRange, batch: readonly MintRequest[], node: MintingNode): void {
+/** The longest time that a request gathers keys at a node before it asks again, ms. Asking earlier would give a few keys at a time. */
+const GATHERING = 100;
+
+/** Gives the keys of a range to the requests that the node was asked for, in their order. */
+export function distributeKeys(range: KeyRange, lots: readonly MintLot[], node: MintingNode): void {
   const { ms, variant, count, restIn, span } = range;
   const { size } = node.sequence.nodeSet;
   const width = widthOf(span);
+  const askAgainAt = performance.now() + Math.min(Math.max(restIn, 1), GATHERING);
   let [time, next, left] = [ms, variant, count];
-  for (const request of batch) {
+  for (const lot of lots) {
+    const { request } = lot;
     // A request that was aborted meanwhile needs no keys.
-    if (request.left === 0) continue;
-    const share = Math.min(request.left, left);
-    if (share === 0) break;
-    const keys = writeKeys(time, next, size, span, share, request.suffix);
-    request.keys = request.keys.length === 0 ? keys : request.keys.concat(keys);
-    request.left -= share;
-    left -= share;
-    const offset = next - span.first + share;
-    time += Math.floor(offset / width) * size;
-    next = span.first + (offset % width);
-    if (request.left === 0) {
-      request.resolve(request.keys);
-      continue;
+    const share = request.isSettled ? 0 : Math.min(lot.count, left);
+    if (share > 0) {
+      const keys = writeKeys(time, next, size, span, share, request.suffix);
+      request.batches.push({ keys, ms: time, variant: next, span });
+      request.reserved += share;
+      request.failures?.delete(node);
+      lot.count -= share;
+      left -= share;
+      const offset = next - span.first + share;
+      time += Math.floor(offset / width) * size;
+      next = span.first + (offset % width);
     }
-    // Sleeps until the node has the whole rest. Asking earlier would give a few keys at a time.
-    request.sleepUntil = performance.now() + restIn;
-    request.above = time + 1;
-    request.node = node;
+    // The rest may be had elsewhere at once. This node has more of it later.
+    if (lot.count > 0) {
+      request.notBefore ??= new Map();
+      request.notBefore.set(node, askAgainAt);
+    }
   }
 }

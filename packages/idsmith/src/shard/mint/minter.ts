@@ -1,76 +1,78 @@
-import { ClockError, IdError, StoreError } from '../../errors.js';
+import { ClockError, IdError } from '../../errors.js';
 import { onAbort } from '../../support/abort.js';
 import { report } from '../../support/diagnostics.js';
 import { distributeKeys } from './distribute-keys.js';
-import { type MintBounds, mintBoundsOf, mintingProofOf } from './mint-bounds.js';
-import { allNodesFailed, type MintRequest, mayAsk, mintRequest } from './mint-request.js';
+import { lastMsOf, mergeKeys } from './merge-keys.js';
+import {
+  allNodesFailed,
+  type MintLot,
+  type MintRequest,
+  mintRequest,
+  rejectAll,
+  takeLots,
+} from './mint-request.js';
 import { MintingNode } from './minting-node.js';
 import type { MintReply, NodeSequence } from './node-sequence.js';
 import type { NodeSet } from './node-set.js';
 import { NodeSetConflictError, requireOwnSequence } from './node-set-conflict.js';
-import { openSequences } from './open-sequences.js';
+import { losesItsSequence, OpeningFailed, ProofKeeper } from './proof-keeper.js';
+import { FRESH_VARIANTS, widthOf } from './variants.js';
 
 /** The number of times that a sequence may be closed or lost again right after it was opened. */
 const MAX_OPENINGS = 5;
-
-/** The number of times that the sequences of other nodes may be lost again right after they were opened. */
-const MAX_ROUNDS = 20;
-
-/** Minting could not begin at all. The node that was asked is not at fault. */
-class OpeningFailed {
-  readonly reason: unknown;
-
-  constructor(reason: unknown) {
-    this.reason = reason;
-  }
-}
 
 /** Events of a minter. */
 export interface MinterEvents {
   failed(sequence: NodeSequence, error: IdError): void;
 }
 
-/** Mints the keys of a node set. It gathers requests into round trips and asks the nodes in turn. */
+/** Mints the keys of a node set. It gathers requests into round trips, and asks several nodes at once for many keys. */
 export class Minter {
   readonly #nodes: readonly MintingNode[];
   readonly #nodeSet: NodeSet;
   readonly #events: MinterEvents;
+  /** The number of keys that a node has at once, if nobody else mints: from now to `lead` ahead. Others are asked for more. */
+  readonly #capacity: number;
+  /** The requests with keys that no node has been asked for. */
   #queue: MintRequest[] = [];
-  #turn: number;
+  /** The node to begin with, until the clock of a node is known. */
+  readonly #first: number;
+  /** The last node that told its clock. */
+  #timekeeper: MintingNode | undefined;
+  /** The last millisecond of all keys that were given out. */
+  #highest = 0;
+  readonly #failedNodes = new Set<MintingNode>();
   #isScheduled = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #opening: Promise<void> | undefined;
-  /** A node belonged to another node set. All nodes are asked again before the next key is minted. */
-  #isInDoubt = false;
+  readonly #proofs: ProofKeeper;
   #closed: IdError | undefined;
 
   constructor(sequences: readonly NodeSequence[], nodeSet: NodeSet, events: MinterEvents) {
     this.#nodes = sequences.map((sequence) => new MintingNode(sequence));
     this.#nodeSet = nodeSet;
     this.#events = events;
+    this.#proofs = new ProofKeeper(this.#nodes, nodeSet, (node, error) => this.#backOff(node, error));
+    this.#capacity = Math.max(1, Math.floor(nodeSet.lead / nodeSet.size)) * widthOf(FRESH_VARIANTS);
     // Processes that start together begin with different nodes.
-    this.#turn = Math.floor(Math.random() * sequences.length);
+    this.#first = Math.floor(Math.random() * sequences.length);
   }
 
-  /** Mints `count` keys of a type, ascending. */
+  /** Mints `count` keys of a type, ascending, and beyond all keys that were given out before. */
   mint(type: number, count: number, signal?: AbortSignal): Promise<string[]> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (count === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
-      const request = mintRequest(type, count, resolve, reject);
+      const request = mintRequest(type, count, this.#highest, resolve, reject);
       this.#queue.push(request);
       if (signal !== undefined) this.#watch(signal, request);
       this.#schedule();
     });
   }
 
-  /** Ends a request when its signal is aborted. A request without keys to get takes no part in anything. */
+  /** Ends a request when its signal is aborted. */
   #watch(signal: AbortSignal, request: MintRequest): void {
     const { resolve, reject } = request;
-    const unwatch = onAbort(signal, () => {
-      this.#queue = this.#queue.filter((other) => other !== request);
-      this.#rejectAll([request], signal.reason);
-    });
+    const unwatch = onAbort(signal, () => rejectAll([request], signal.reason));
     request.resolve = (keys) => {
       unwatch();
       resolve(keys);
@@ -85,7 +87,7 @@ export class Minter {
   close(error: IdError): void {
     this.#closed = error;
     clearTimeout(this.#timer);
-    this.#rejectAll(this.#queue.splice(0), error);
+    rejectAll(this.#queue.splice(0), error);
   }
 
   /** Gathers all requests of one turn of the event loop. */
@@ -98,58 +100,64 @@ export class Minter {
     });
   }
 
+  /** Asks free nodes for the keys that are wanted, several nodes at once if many keys are wanted. */
   #pump(): void {
     clearTimeout(this.#timer);
-    for (;;) {
-      if (this.#queue.length === 0) return;
-      if (this.#closed !== undefined) {
-        this.#rejectAll(this.#queue.splice(0), this.#closed);
-        return;
-      }
-      const now = performance.now();
-      const first = this.#queue.find(({ sleepUntil }) => sleepUntil <= now);
-      const node = first && this.#choose(first, now);
-      if (node === undefined) {
-        this.#wakeLater(now);
-        return;
-      }
-      const isFor = (request: MintRequest) => request.sleepUntil <= now && mayAsk(request, node);
-      const batch = this.#queue.filter(isFor);
-      this.#queue = this.#queue.filter((request) => !isFor(request));
-      void this.#run(node, batch);
+    this.#queue = this.#queue.filter(({ wanted }) => wanted > 0);
+    if (this.#closed !== undefined) rejectAll(this.#queue.splice(0), this.#closed);
+    if (this.#queue.length === 0) return;
+    const now = performance.now();
+    const total = this.#queue.reduce((sum, { wanted }) => sum + wanted, 0);
+    const nodes = this.#freeNodes(now);
+    const share = Math.ceil(total / Math.max(1, Math.min(nodes.length, Math.ceil(total / this.#capacity))));
+    let left = total;
+    for (const node of nodes) {
+      if (left === 0) break;
+      const isAllowed = (request: MintRequest) => !node.hasFailed || this.#isStuck(request);
+      const lots = takeLots(this.#queue, node, share, now, isAllowed);
+      for (const { count } of lots) left -= count;
+      if (lots.length > 0) void this.#run(node, lots);
     }
+    this.#queue = this.#queue.filter(({ wanted }) => wanted > 0);
+    if (this.#queue.length > 0) this.#wakeLater(now);
   }
 
-  /** Chooses the next node in turn that is free and healthy, or one that failed lately if there is no other. */
-  #choose(request: MintRequest, now: number): MintingNode | undefined {
-    const size = this.#nodes.length;
-    const inTurn = Array.from(
-      { length: size },
-      (_, i) => this.#nodes[(this.#turn + i) % size] as MintingNode,
-    );
-    const allowed = inTurn.filter((node) => mayAsk(request, node));
-    const healthy = allowed.filter(({ hasFailed }) => !hasFailed);
-    if (healthy.length > 0) this.#probeFailedNodes(now);
-    const node = (healthy.length > 0 ? healthy : allowed).find(
-      ({ isBusy, waitUntil }) => !isBusy && waitUntil <= now,
-    );
-    if (node !== undefined) this.#turn = (this.#nodes.indexOf(node) + 1) % size;
-    return node;
+  /**
+   * The nodes that are free, the one of the present millisecond first. So the keys of one process ascend, and lie as little
+   * ahead of the clocks as possible.
+   */
+  #freeNodes(now: number): MintingNode[] {
+    const { length } = this.#nodes;
+    this.#probeFailedNodes(now);
+    const isStuck = this.#failedNodes.size > 0 && this.#queue.some((request) => this.#isStuck(request));
+    const clock = this.#timekeeper?.clockAt(now);
+    const first = clock === undefined ? this.#first : Math.max(Math.floor(clock), this.#highest) % length;
+    const free: MintingNode[] = [];
+    for (let i = 0; i < length; i++) {
+      const node = this.#nodes[(first + i) % length] as MintingNode;
+      if (!node.isBusy && node.waitUntil <= now && (isStuck || !node.hasFailed)) free.push(node);
+    }
+    return free;
+  }
+
+  /** Tells whether a request has to ask nodes that failed lately, because there are no others. */
+  #isStuck({ failures }: MintRequest): boolean {
+    return this.#nodes.every((node) => node.hasFailed || failures?.has(node) === true);
   }
 
   /** Asks nodes that failed a while ago whether they are back. No request waits for the answer. */
   #probeFailedNodes(now: number): void {
-    for (const node of this.#nodes)
+    if (this.#failedNodes.size === this.#nodes.length) return;
+    for (const node of this.#failedNodes)
       if (node.hasFailed && node.backOffUntil <= now && !node.isBusy) {
         node.isBusy = true;
-        void this.#renewProof(node)
+        void this.#proofs
+          .renew(node)
           .then(
             () => {
               if (!node.isSilent) node.returned();
             },
-            () => {
-              this.#isInDoubt = true;
-            },
+            () => this.#proofs.doubt(),
           )
           .finally(() => {
             node.isBusy = false;
@@ -165,64 +173,50 @@ export class Minter {
       if (time > now && time < next) next = time;
     };
     for (const { isBusy, waitUntil } of this.#nodes) if (!isBusy) consider(waitUntil);
-    for (const { sleepUntil } of this.#queue) consider(sleepUntil);
+    for (const { notBefore } of this.#queue) for (const time of notBefore?.values() ?? []) consider(time);
     if (Number.isFinite(next)) this.#timer = setTimeout(() => this.#pump(), Math.ceil(next - now));
   }
 
-  async #run(node: MintingNode, batch: MintRequest[]): Promise<void> {
+  async #run(node: MintingNode, lots: readonly MintLot[]): Promise<void> {
     node.isBusy = true;
     try {
-      if (this.#isInDoubt) await this.#openSequences();
-      // Not Math.max(...): a batch may be longer than a list of arguments can be.
-      const count = batch.reduce((sum, { left }) => sum + left, 0);
-      const above = batch.reduce((highest, request) => Math.max(highest, request.above), 0);
-      const bounds = await this.#bounds(node);
+      await this.#proofs.settleDoubt();
+      const count = lots.reduce((sum, lot) => sum + lot.count, 0);
+      const bounds = await this.#proofs.boundsOf(node);
       const sentAt = performance.now();
-      const reply = await node.sequence.mint(count, above, bounds);
+      const reply = await node.sequence.mint(count, this.#lowestMs(node, lots, sentAt), bounds);
       node.answered(reply.kind === 'refused' ? undefined : reply.proof, sentAt);
-      await this.#handleReply(node, batch, reply);
+      if (reply.kind !== 'refused') this.#timekeeper = node;
+      await this.#handleReply(node, lots, reply);
       node.succeeded();
+      this.#failedNodes.delete(node);
     } catch (error) {
-      this.#fail(node, batch, error);
+      this.#fail(node, lots, error);
     }
     node.isBusy = false;
-    this.#queue = [...batch.filter(({ left }) => left > 0), ...this.#queue];
+    this.#takeBack(lots);
     this.#pump();
   }
 
   /**
-   * The milliseconds that `node` may mint. Renews the old proofs of the other nodes, and opens sequences that were lost.
-   *
-   * @returns `undefined` while another node is silent
+   * The first millisecond that a node may use, so that keys that a process mints one after the other ascend. A node whose clock
+   * is behind the others does not wait for its clock because of that: its keys are then out of order by as much.
    */
-  async #bounds(node: MintingNode): Promise<MintBounds | undefined> {
-    const others = this.#nodes.filter((other) => other !== node);
-    for (let round = 0; ; round++) {
-      const now = performance.now();
-      // A silent node is asked again when its turn to mint comes, so that nobody waits for it here.
-      const old = others.filter((other) => !other.isSilent && other.isProofOld(now));
-      await Promise.all(old.map((other) => this.#renewProof(other)));
-      const bounds = mintBoundsOf(
-        others.map(({ proof }) => proof),
-        this.#nodeSet.lead,
-      );
-      const lost = others.find((other) => !other.isSilent && other.proof === undefined);
-      if (lost === undefined) return bounds;
-      if (round === MAX_ROUNDS) throw losesItsSequence(lost);
-      await this.#openSequences();
-    }
+  #lowestMs(node: MintingNode, lots: readonly MintLot[], now: number): number {
+    const above = lots.reduce((highest, { request }) => Math.max(highest, request.above), 0);
+    const clock = node.clockAt(now) ?? this.#timekeeper?.clockAt(now);
+    return clock === undefined ? above : Math.min(above, Math.floor(clock) + this.#nodeSet.lead);
   }
 
-  async #renewProof(node: MintingNode): Promise<void> {
-    try {
-      await node.renewProof((status) => requireOwnSequence(node.sequence.node, this.#nodeSet, status));
-    } catch (error) {
-      if (error instanceof NodeSetConflictError) throw error;
-      if (!node.isSilent || node.backOffUntil <= performance.now()) this.#backOff(node, error);
-    }
+  /** Puts parts of requests that the node did not serve back into the queue. */
+  #takeBack(lots: readonly MintLot[]): void {
+    const back = lots.filter(({ request, count }) => count > 0 && !request.isSettled);
+    const returned = [...new Set(back.map(({ request }) => request))].filter(({ wanted }) => wanted === 0);
+    for (const { request, count } of back) request.wanted += count;
+    this.#queue = [...returned, ...this.#queue];
   }
 
-  async #handleReply(node: MintingNode, batch: MintRequest[], reply: MintReply): Promise<void> {
+  async #handleReply(node: MintingNode, lots: readonly MintLot[], reply: MintReply): Promise<void> {
     if (reply.kind !== 'refused') {
       node.openings = 0;
       // The bounds may end later by the time of the next request.
@@ -231,13 +225,24 @@ export class Minter {
       else {
         const { name, address } = node.sequence.node;
         report('idsmith:key', () => ({ event: 'range-reserved', node: name, address, count: reply.count }));
-        distributeKeys(reply, batch, node);
+        distributeKeys(reply, lots, node);
+        for (const { request } of lots) this.#finish(request);
       }
       return;
     }
     requireOwnSequence(node.sequence.node, this.#nodeSet, reply.status);
     if (++node.openings > MAX_OPENINGS) throw losesItsSequence(node);
-    await this.#openSequences();
+    await this.#proofs.open();
+  }
+
+  /** Gives a request its keys, if all of them are there. */
+  #finish(request: MintRequest): void {
+    const { count, reserved, batches, isSettled, resolve } = request;
+    if (isSettled || reserved < count) return;
+    request.isSettled = true;
+    const { size } = this.#nodeSet;
+    for (const batch of batches) this.#highest = Math.max(this.#highest, lastMsOf(batch, size));
+    resolve(mergeKeys(batches, size));
   }
 
   #waitForClock(node: MintingNode, ms: number): void {
@@ -249,68 +254,35 @@ export class Minter {
     node.waitUntil = performance.now() + ms;
   }
 
-  /** Opens the sequences of all nodes. Calls at the same time share one run. */
-  #openSequences(): Promise<void> {
-    const sentAt = performance.now();
-    this.#opening ??= openSequences(this.#nodes.map(({ sequence }) => sequence))
-      .then(
-        (seen) => {
-          this.#isInDoubt = false;
-          report('idsmith:key', () => ({ event: 'sequences-opened', nodes: this.#nodeSet.nodes }));
-          for (const node of this.#nodes) {
-            const status = seen.get(node.sequence);
-            if (status !== undefined) node.answered(mintingProofOf(status), sentAt);
-          }
-        },
-        (reason) => {
-          throw new OpeningFailed(reason);
-        },
-      )
-      .finally(() => {
-        this.#opening = undefined;
-      });
-    return this.#opening;
-  }
-
-  #fail(node: MintingNode, batch: MintRequest[], thrown: unknown): void {
+  #fail(node: MintingNode, lots: readonly MintLot[], thrown: unknown): void {
     const error = thrown instanceof OpeningFailed ? thrown.reason : thrown;
+    const requests = lots.map(({ request }) => request).filter(({ isSettled }) => !isSettled);
     if (error instanceof NodeSetConflictError) {
-      this.#isInDoubt = true;
+      this.#proofs.doubt();
       report('idsmith:key', () => ({ event: 'node-set-conflict', nodes: this.#nodeSet.nodes, error }));
-      this.#rejectAll([...batch, ...this.#queue.splice(0)], error);
+      rejectAll([...requests, ...this.#queue.splice(0)], error);
       return;
     }
     if (thrown instanceof OpeningFailed) {
-      this.#rejectAll(batch, error);
+      rejectAll(requests, error);
       return;
     }
     const failure = this.#backOff(node, error);
-    for (const request of batch) {
+    for (const request of requests) {
+      request.failures ??= new Map();
       request.failures.set(node, failure);
-      if (request.failures.size === this.#nodes.length) this.#rejectAll([request], allNodesFailed(request));
+      if (request.failures.size === this.#nodes.length) rejectAll([request], allNodesFailed(request));
     }
   }
 
   /** Leaves a failed node alone for a while, and reports the failure. */
   #backOff(node: MintingNode, error: unknown): IdError {
     node.failed(performance.now(), !(error instanceof ClockError));
+    this.#failedNodes.add(node);
     const failure = error instanceof IdError ? error : node.sequence.runner.errorOf('minting keys', error);
     const { name, address } = node.sequence.node;
     report('idsmith:key', () => ({ event: 'node-failed', node: name, address, error: failure }));
     this.#events.failed(node.sequence, failure);
     return failure;
   }
-
-  #rejectAll(requests: MintRequest[], error: unknown): void {
-    for (const request of requests) {
-      request.left = 0;
-      request.reject(error);
-    }
-  }
-}
-
-function losesItsSequence({ address }: MintingNode): StoreError {
-  return new StoreError(
-    `node ${address} loses its sequence again and again: set maxmemory-policy noeviction, and check who deletes the key`,
-  );
 }

@@ -25,6 +25,8 @@ export class MintingNode {
   #proof: MintingProof | undefined;
   /** The time from which the proof has to be renewed. */
   #proofUntil = 0;
+  /** The time of the last answer. */
+  #readAt = 0;
   #asking: Promise<void> | undefined;
 
   constructor(sequence: NodeSequence) {
@@ -54,9 +56,15 @@ export class MintingNode {
     return this.#proof === undefined || this.#proofUntil <= now;
   }
 
+  /** The clock of the node by its last answer, ms since the epoch; ahead by the time that the question took. */
+  clockAt(now: number): number | undefined {
+    return this.#proof && this.#proof.now + now - this.#readAt;
+  }
+
   /** Records an answer to a question that was sent at `sentAt`. */
   answered(proof: MintingProof | undefined, sentAt: number): void {
     this.#proof = proof;
+    this.#readAt = sentAt;
     this.#proofUntil = sentAt + MAX_PROOF_AGE;
     this.#isSilent = false;
   }

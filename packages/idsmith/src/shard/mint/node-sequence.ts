@@ -101,8 +101,9 @@ export class NodeSequence {
   }
 
   #run(operation: string, script: string, ...args: (string | number)[]): Promise<unknown[]> {
-    const { fingerprint, nodes, epoch, lead, skew } = this.nodeSet;
-    const common = [fingerprint, nodes, epoch, lead, skew, this.#seen, this.node.index];
+    const { fingerprint, nodes, epoch, lead, skew, hasMovedNodes } = this.nodeSet;
+    const index = hasMovedNodes ? `${this.node.index} check` : this.node.index;
+    const common = [fingerprint, nodes, epoch, lead, skew, this.#seen, index];
     return this.runner.run(operation, script, ...common, ...args);
   }
 }

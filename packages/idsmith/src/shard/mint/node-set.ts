@@ -16,6 +16,11 @@ export interface NodeSet {
   /** The ring names of the nodes, for people. */
   readonly nodes: string;
   readonly size: number;
+  /**
+   * A node has another address than its ring name. The fingerprint then does not tell which server is which node, so every
+   * server checks its own index.
+   */
+  readonly hasMovedNodes: boolean;
   readonly epoch: number;
   /** The longest time that a node may mint ahead of its clock, ms. */
   readonly lead: number;
@@ -30,6 +35,7 @@ export function nodeSetOf({ nodes, epoch, maxSkew }: ShardSettings): NodeSet {
     fingerprint: bytesToHex(md5(new TextEncoder().encode(identity))),
     nodes: describeNodes(nodes),
     size: nodes.length,
+    hasMovedNodes: nodes.some(({ address, ringName }) => address !== ringName),
     epoch,
     lead: LEAD,
     skew: maxSkew,

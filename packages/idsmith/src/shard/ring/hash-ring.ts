@@ -8,6 +8,9 @@ const encoder = new TextEncoder();
 /** The largest weight. hash_ring calculates in single precision, which is not exact above 2^24. */
 export const MAX_WEIGHT = 2 ** 24;
 
+/** The number of nodes has 16 bits. */
+const MAX_NODES = 65_536;
+
 /** The average number of points in a bucket of the index, at most. */
 const POINTS_PER_BUCKET = 1;
 
@@ -40,13 +43,19 @@ export class HashRing {
     if (typeof nodes !== 'object' || nodes === null) refuse('nodes', 'an object of names and weights', nodes);
     const entries = Object.entries(nodes);
     if (entries.length === 0) refuse('nodes', 'one node or more', nodes);
-    if (entries.length > 65_535) refuse('nodes', 'at most 65535 nodes', entries.length);
+    if (entries.length >= MAX_NODES) refuse('nodes', `at most ${MAX_NODES - 1} nodes`, entries.length);
     for (const [name, weight] of entries) requireInteger(`the weight of ${name}`, weight, 1, MAX_WEIGHT);
     this.#names = entries.map(([name]) => name);
     const points = pointsOf(entries);
     if (points.length === 0) refuse('nodes', 'weights that give at least one node a point', nodes);
-    this.#points = Float64Array.from([...points.map(([point]) => point), 2 ** 32]);
-    this.#owners = Uint16Array.from([...points, points[0] as Point].map(([, owner]) => owner));
+    this.#points = new Float64Array(points.length + 1);
+    this.#owners = new Uint16Array(points.length + 1);
+    for (const [i, point] of points.entries()) {
+      this.#points[i] = Math.floor(point / MAX_NODES);
+      this.#owners[i] = point % MAX_NODES;
+    }
+    this.#points[points.length] = 2 ** 32;
+    this.#owners[points.length] = this.#owners[0] as number;
     const bits = Math.ceil(Math.log2(points.length / POINTS_PER_BUCKET));
     this.#shift = 32 - bits;
     this.#index = indexOf(this.#points, bits);
@@ -78,20 +87,22 @@ export class HashRing {
   }
 }
 
-type Point = readonly [point: number, owner: number];
-
-function pointsOf(entries: readonly [string, number][]): Point[] {
+/** The points in ascending order, each as point × 65536 + owner. Points of the same value keep the order of their owners. */
+function pointsOf(entries: readonly [string, number][]): Float64Array {
   const f32 = Math.fround;
   const total = entries.reduce((sum, [, weight]) => sum + weight, 0);
-  const points = entries.flatMap(([name, weight], owner) => {
-    // hash_ring calculates in single precision: for some numbers of nodes, equal weights give 39 replicas.
-    const replicas = Math.floor(f32(f32(f32(weight) / f32(total)) * 40 * entries.length));
-    return Array.from({ length: replicas }, (_, replica) => {
+  // hash_ring calculates in single precision: for some numbers of nodes, equal weights give 39 replicas.
+  const replicas = entries.map(([, weight]) =>
+    Math.floor(f32(f32(f32(weight) / f32(total)) * 40 * entries.length)),
+  );
+  const points = new Float64Array(4 * replicas.reduce((sum, count) => sum + count, 0));
+  let next = 0;
+  for (const [owner, [name]] of entries.entries())
+    for (let replica = 0; replica < (replicas[owner] as number); replica++) {
       const digest = new DataView(md5(encoder.encode(`${name}-${replica}`)).buffer);
-      return [0, 4, 8, 12].map((at): Point => [digest.getUint32(at, true), owner]);
-    }).flat();
-  });
-  return points.sort(([a], [b]) => a - b);
+      for (let at = 0; at < 16; at += 4) points[next++] = digest.getUint32(at, true) * MAX_NODES + owner;
+    }
+  return points.sort();
 }
 
 function indexOf(points: Float64Array, bits: number): Uint32Array {

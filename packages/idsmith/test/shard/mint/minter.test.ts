@@ -54,6 +54,19 @@ await describeWith(['redis'], 'Minting on six nodes of different weights', () =>
     expect(new Set(keys.map((key) => map.virtualShardOf(key)))).toEqual(new Set([0, 1, 2, 3, 4, 5]));
   });
 
+  it('takes one round trip to each node for the first key of a process', async () => {
+    const scripts = async () => {
+      const stats = await Promise.all(shards.servers.map((server) => server.command('INFO', 'commandstats')));
+      const counts = stats.flatMap((text) => [...text.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)]);
+      return counts.reduce((sum, [, calls]) => sum + Number(calls), 0);
+    };
+    const before = await scripts();
+    const other = new ShardMap(shards.config);
+    await other.genKey();
+    await other.close();
+    expect(await scripts()).toBe(before + 6);
+  });
+
   it.each([0, 1, 3844, 100_000])('gives a batch of %d, ascending and in one round trip', async (count) => {
     const before = await trips();
     const keys = await map.genKeys('user', count);
@@ -106,6 +119,35 @@ await describeWith(['redis'], 'Minting on six nodes of different weights', () =>
     const keys = await map.genKeys(undefined, 1_000_000);
     expect(keys.every((key, i) => i === 0 || key > keys[i - 1]!)).toBe(true);
     expect(map.getTime(keys.at(-1)!).getTime()).toBeLessThan(Date.now() + 1100);
+  });
+
+  it('asks all nodes at once for more keys than one of them has', async () => {
+    const asked: number[] = [];
+    const spies = map.sequences.map((sequence, i) => {
+      const { mint } = sequence;
+      return vi.spyOn(sequence, 'mint').mockImplementation((...args) => {
+        asked.push(i);
+        return mint.apply(sequence, args).then((reply) => {
+          asked.push(-1);
+          return reply;
+        });
+      });
+    });
+    const keys = await map.genKeys('user', 2_000_000);
+    for (const spy of spies) spy.mockRestore();
+    // All six have been asked before the first of them has answered.
+    expect(new Set(asked.slice(0, asked.indexOf(-1)))).toEqual(new Set([0, 1, 2, 3, 4, 5]));
+    expect(keys.every((key, i) => i === 0 || key > keys[i - 1]!)).toBe(true);
+    expect(new Set(keys.map((key) => map.virtualShardOf(key))).size).toBe(6);
+  });
+
+  it('gives keys that ascend from call to call, of every size', async () => {
+    let last = await map.genKey();
+    for (let i = 0; i < 600; i++) {
+      const keys = i % 50 === 49 ? await map.genKeys('user', 9000) : [await map.genKey()];
+      expect([i, keys[0]! > last]).toEqual([i, true]);
+      last = keys.at(-1)!;
+    }
   });
 
   it('of 16 processes with wrong clocks never repeats a key, while sequences are deleted and reset and a server forgets', async () => {

@@ -25,7 +25,7 @@
 -- ARGV[4]  lead, ms
 -- ARGV[5]  skew: the largest difference between two clocks, ms
 -- ARGV[6]  the last millisecond that the caller got from this node
--- ARGV[7]  the index of this node in the caller's node set
+-- ARGV[7]  the index of this node in the caller's node set; with `check` behind it, the stored index must be the same
 
 --- @include "on-master"
 --- @include "clock"
@@ -34,7 +34,7 @@
 local key = KEYS[1]
 local ring, nodes, epoch = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lead, skew, seen = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local index = tonumber(ARGV[7])
+local index, check = string.match(ARGV[7], '^(%d+) ?(%a*)$')
 
 local now = clock - epoch
 if now < 0 then return redis.error_reply('ERR the clock of this server is before the epoch of the map') end
@@ -64,7 +64,7 @@ end
 if not sequence.ring or sequence.sum ~= checksum() then sequence = {} end
 
 local isLost = not sequence.ring or sequence.server ~= server or tonumber(sequence.ms) < seen
-local isMisplaced = sequence.ring == ring and sequence.index and tonumber(sequence.index) ~= index
+local isMisplaced = sequence.ring == ring and check == 'check' and sequence.index and sequence.index ~= index
 local high = tonumber(sequence.ms or 0)
 if isLost then high = math.max(high, seen, now + lead + skew) end
 

@@ -19,10 +19,10 @@
 --- @const UNSURE_LAST
 
 if sequence.ring ~= ring or sequence.state ~= 'open' or isLost or isMisplaced then return status() end
-local size = tonumber(ARGV[8])
+local own, size = tonumber(index), tonumber(ARGV[8])
 local count, above = tonumber(ARGV[9]), tonumber(ARGV[10])
 -- The first millisecond of this node at or after `ms`.
-local function ownFrom(ms) return ms + (index - ms) % size end
+local function ownFrom(ms) return ms + (own - ms) % size end
 
 -- The variants that the keys may use, and the last millisecond that they may carry.
 local first, final, limit = UNSURE_FIRST, UNSURE_LAST, now + lead

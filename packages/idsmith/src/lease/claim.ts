@@ -11,7 +11,7 @@ import {
   released,
   windowStart,
 } from './protocol.js';
-import { read, swap } from './store-calls.js';
+import { read, swap, swapWith } from './store-calls.js';
 
 /** A node id that was claimed. */
 export interface Claimed {
@@ -44,13 +44,19 @@ export async function claim(
 ): Promise<Claimed | undefined> {
   const { now, birth, layout } = basis;
   const record = claimed(candidate, now, { ...settings, owner });
-  if (!(await swap(settings, candidate.record, record))) return undefined;
+  const { claimLease } = settings.store;
+  const isAtomic = birth !== undefined && claimLease !== undefined;
+  const isDone = isAtomic
+    ? await swapWith(settings, candidate.record, record, birth)
+    : await swap(settings, candidate.record, record);
+  if (!isDone) return undefined;
   const node = { record, from: windowStart(candidate, now, settings.maxSkew) };
   const isLayoutOpen = settings.layout !== undefined && layout === undefined;
   // A store that can forget may have lost the namespace since the listing. Then the listing does not count.
-  const seen = birth || (isLayoutOpen && hasRivals) ? await read(settings, NO_NODES) : undefined;
+  const isUnsure = birth !== undefined && !isAtomic;
+  const seen = isUnsure || (isLayoutOpen && hasRivals) ? await read(settings, NO_NODES) : undefined;
   if (
-    birth &&
+    isUnsure &&
     !sameRecord(
       birth,
       seen?.find(({ id }) => id === NAMESPACE_ID),

@@ -46,6 +46,16 @@ export interface LeaseStore {
    * when the stored record differs from `expected` in owner, epoch, fence or expiry.
    */
   swapLease(namespace: string, expected: LeaseRecord | undefined, next: LeaseRecord): Promise<boolean>;
+  /**
+   * Does the same as `swapLease`, but only while the namespace's own record (id −1) is `birth`, in the same atomic step. Without
+   * this method, an acquisition from a store that can forget reads that record again after each claim.
+   */
+  claimLease?(
+    namespace: string,
+    expected: LeaseRecord | undefined,
+    next: LeaseRecord,
+    birth: LeaseRecord,
+  ): Promise<boolean>;
 }
 
 /** The ids of the records of a namespace itself. */

@@ -46,6 +46,18 @@ export function swap(
   return answer(settings, 'swapLease', settings.store.swapLease(settings.namespace, expected, next));
 }
 
+/** Swaps one record of the namespace, if its birth record is still the same, in a store that can do both at once. */
+export function swapWith(
+  settings: LeaseSettings,
+  expected: LeaseRecord | undefined,
+  next: LeaseRecord,
+  birth: LeaseRecord,
+): Promise<boolean> {
+  const { store, namespace } = settings;
+  const claiming = store.claimLease?.(namespace, expected, next, birth) ?? Promise.resolve(false);
+  return answer(settings, 'claimLease', claiming);
+}
+
 /** The answer of the store, within a third of the ttl: two more tries fit before the window ends. */
 function answer<T>({ timer, ttl }: LeaseSettings, call: string, promise: Promise<T>): Promise<T> {
   const ms = Math.ceil(ttl / 3);

@@ -56,6 +56,8 @@ elseif not current or string.sub(current, 1, #expected) ~= expected then
   return 0
 end
 if tonumber(ARGV[5]) < clock then return 0 end
+local birth = not isForgotten and redis.call('HGET', KEYS[1], '-1')
+if ARGV[6] ~= '' and (not birth or string.sub(birth, 1, #ARGV[6]) ~= ARGV[6]) then return 0 end
 if isForgotten then redis.call('DEL', KEYS[1]) end
 redis.call('HSET', KEYS[1], 'server', server, id, next)
 return 1`;

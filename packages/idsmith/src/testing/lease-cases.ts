@@ -65,6 +65,26 @@ const CASES: [name: string, check: Check][] = [
     },
   ],
   [
+    'a claim is made only while the record of the namespace itself is the same',
+    async (store, namespace) => {
+      if (store.claimLease === undefined) return;
+      const birth = {
+        ...HELD,
+        id: -1,
+        owner: 'birth',
+        epoch: 0,
+        fence: Number.MAX_SAFE_INTEGER,
+        expiresAt: 0,
+      };
+      equal(await store.claimLease(namespace, undefined, HELD, birth), false);
+      equal(await store.swapLease(namespace, undefined, birth), true);
+      equal(await store.claimLease(namespace, undefined, HELD, { ...birth, owner: 'bir' }), false);
+      equal(await store.claimLease(namespace, undefined, HELD, { ...birth, label: 'another' }), true);
+      equal(await store.claimLease(namespace, undefined, HELD, birth), false);
+      equal(await store.claimLease(namespace, HELD, { ...HELD, epoch: 2 }, birth), true);
+    },
+  ],
+  [
     'a free record has no owner, which is not the empty text',
     async (store, namespace) => {
       const free = { ...HELD, owner: null, expiresAt: 0, label: '' };

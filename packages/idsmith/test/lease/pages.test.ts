@@ -84,13 +84,18 @@ describe('a large namespace', () => {
     };
     const lease = () =>
       acquireLease(store, { namespace: 'large', size, timer: time, clock: time.clock(), maxSkew: 0 });
-    return { lease, asked };
+    return { time, lease, asked };
   }
 
   it('that is empty gives its lowest node id, and is known to be empty', async () => {
-    const { lease, asked } = await setUp(65_536, []);
-    expect((await lease()).id).toBe(0);
+    const { time, lease, asked } = await setUp(65_536, []);
+    const held = await lease();
+    expect(held.id).toBe(0);
     expect(asked).toEqual(['page', 'list']);
+    const told: string[] = [];
+    held.on('empty-namespace', () => told.push('empty'));
+    await time.advance(100);
+    expect(told).toEqual(['empty']);
   });
 
   it('gives the lowest node id that is free on its first two pages', async () => {
@@ -100,13 +105,13 @@ describe('a large namespace', () => {
   });
 
   it('is not taken for empty because a page is', async () => {
-    const { lease, asked } = await setUp(65_536, Array(2000).keys());
+    const { time, lease, asked } = await setUp(65_536, Array(2000).keys());
     const held = await lease();
     const told: string[] = [];
     held.on('empty-namespace', () => told.push('empty'));
     expect(held.id).toBeGreaterThanOrEqual(2000);
     expect(asked).not.toContain('list');
-    await new Promise((resolve) => setImmediate(resolve));
+    await time.advance(100);
     expect(told).toEqual([]);
   });
 

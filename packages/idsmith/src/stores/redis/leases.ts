@@ -10,8 +10,22 @@ export function redisLeases(
   runner: ScriptRunner,
   durable: boolean,
   maxTtl: number | undefined,
-): Pick<LeaseStore, 'now' | 'listLeases' | 'readLeases' | 'swapLease'> {
+): Pick<LeaseStore, 'now' | 'listLeases' | 'readLeases' | 'swapLease' | 'claimLease'> {
   const trust = durable ? DURABLE : FORGETFUL;
+  const swap = async (
+    namespace: string,
+    expected: LeaseRecord | undefined,
+    next: LeaseRecord,
+    birth: string,
+  ) => {
+    const before = expected === undefined ? '' : comparedText(expected);
+    const after = comparedText(next) + next.label;
+    // The date of a namespace must not be written for a namespace that was lost since: see LeaseStore.durable.
+    const notAfter =
+      next.id === NAMESPACE_ID && maxTtl !== undefined ? next.fence - maxTtl : Number.MAX_SAFE_INTEGER;
+    const args = [trust, next.id, before, after, notAfter, birth];
+    return Number(await runner.run('swapping a lease', SWAP_LEASE, [keyOf(namespace)], args)) === 1;
+  };
   return {
     async now() {
       // A Cluster chooses the node by the key, so the same node always answers.
@@ -30,15 +44,9 @@ export function redisLeases(
       return recordsIn(await runner.run('reading leases', READ_LEASES, [keyOf(namespace)], args));
     },
 
-    async swapLease(namespace, expected, next) {
-      const before = expected === undefined ? '' : comparedText(expected);
-      const after = comparedText(next) + next.label;
-      // The date of a namespace must not be written for a namespace that was lost since: see LeaseStore.durable.
-      const notAfter =
-        next.id === NAMESPACE_ID && maxTtl !== undefined ? next.fence - maxTtl : Number.MAX_SAFE_INTEGER;
-      const args = [trust, next.id, before, after, notAfter];
-      return Number(await runner.run('swapping a lease', SWAP_LEASE, [keyOf(namespace)], args)) === 1;
-    },
+    swapLease: (namespace, expected, next) => swap(namespace, expected, next, ''),
+
+    claimLease: (namespace, expected, next, birth) => swap(namespace, expected, next, comparedText(birth)),
   };
 }
 

@@ -57,12 +57,14 @@ export class Network {
     const list = () => filtered(() => store.list());
     const page = (_: string, first: number, count: number) =>
       filtered(() => store.list().filter(({ id }) => id < 0 || (id >= first && id < first + count)));
+    const claim: LeaseStore['claimLease'] = (_, expected, next, birth) =>
+      this.#ask(machine, () => store.has(birth) && store.swap(expected, next));
     return {
       durable,
       maxTtl,
       ...(hasClock ? { now: () => this.#ask(machine, () => store.now()) } : {}),
       listLeases: list,
-      ...(pageSize > 0 && { pageSize, readLeases: page }),
+      ...(pageSize > 0 && { pageSize, readLeases: page, claimLease: claim }),
       swapLease: (_, expected, next) => this.#ask(machine, () => store.swap(expected, next)),
     };
   }

@@ -32,6 +32,10 @@ export class SimulatedStore {
     return [...this.records.values()];
   }
 
+  has(record: LeaseRecord): boolean {
+    return sameRecord(this.records.get(record.id), record);
+  }
+
   swap(expected: LeaseRecord | undefined, next: LeaseRecord): boolean {
     if (!this.isAsExpected(this.records.get(next.id), expected)) return false;
     this.records.set(next.id, next);

@@ -80,7 +80,12 @@ export class Worker {
       if (done && next.id >= 0) this.#record = next;
       return done;
     };
-    return { ...store, swapLease };
+    const claimLease: LeaseStore['claimLease'] = async (namespace, expected, next, birth) => {
+      const done = (await store.claimLease?.(namespace, expected, next, birth)) ?? false;
+      if (done) this.#record = next;
+      return done;
+    };
+    return { ...store, swapLease, ...(store.claimLease && { claimLease }) };
   }
 
   /**

@@ -68,7 +68,8 @@ export function defineRow(definition: SequenceDefinition, generation: number): S
 }
 
 /**
- * The row with changes. Ids that may have been given out never repeat: `next` stays or moves forward.
+ * The row with changes. Ids that may have been given out never repeat: `next` stays or moves forward. A row that somebody has set to
+ * exhausted goes on where a new `next` says, a block later at least.
  *
  * @throws InvalidOptionError naming the change that is wrong
  */
@@ -81,7 +82,7 @@ export function alterRow(row: SequenceRow, changes: SequenceChanges): SequenceRo
   const min = requireId('min', given(changes.min, row.min));
   const max = requireId('max', given(changes.max, row.max));
   requireRange(min, max);
-  const position = positionOf(row);
+  const position = changes.next !== undefined && isStopped(row) ? afterBlock(row) : positionOf(row);
   const wanted = changes.next === undefined ? position : requireId('next', changes.next);
   const later = step > 0 ? higher : lower;
   if (later(wanted, position) !== wanted)
@@ -190,6 +191,19 @@ const originOf = ({ step, min, max }: SequenceRow) => (step > 0 ? min : max);
 export function positionOf({ next, step, min, max, exhausted }: SequenceRow): bigint {
   if (!exhausted) return step > 0 ? higher(next, min) : lower(next, max);
   return step > 0 ? (next > max ? next : MAX_ID + 1n) : next < min ? next : MIN_ID - 1n;
+}
+
+/**
+ * Tells whether somebody has set `exhausted` although ids are left. Near the end of 64 bits, `next` may have overflowed instead.
+ */
+function isStopped({ next, step, min, max, exhausted }: SequenceRow): boolean {
+  const hasOverflowed = step > 0 ? next < MIN_ID + BigInt(step) : next > MAX_ID + BigInt(step);
+  return exhausted && next >= min && next <= max && !hasOverflowed;
+}
+
+/** The position one block later: another program may have given out the last block without moving `next`. */
+function afterBlock({ next, step, blockSize }: SequenceRow): bigint {
+  return next + BigInt(step) * BigInt(Math.max(1, blockSize));
 }
 
 function idsLeft({ step, min, max }: SequenceRow, next: bigint): bigint {

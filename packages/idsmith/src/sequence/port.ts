@@ -23,6 +23,8 @@ export interface BlockSource {
   giveBack?(tail: Block): Promise<boolean>;
   /** Tells whether nobody has allocated since the run. A source with this method gets ids back when the demand falls. */
   isLast?(run: Block): Promise<boolean>;
+  /** Tells whether another source draws from the same place in the same way. Default only the same object does. */
+  isSame?(other: BlockSource): boolean;
 }
 
 /** The definition and the state of a sequence. */

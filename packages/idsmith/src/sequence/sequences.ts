@@ -152,8 +152,12 @@ export class Sequences {
     prefetchPolicy(use.prefetch);
     const open = this.#open.get(name);
     if (open !== undefined) {
+      const isSame = {
+        source: isSameSource(open.use.source, use.source),
+        prefetch: use.prefetch === open.use.prefetch,
+      };
       for (const option of ['source', 'prefetch'] as const)
-        if (use[option] !== undefined && use[option] !== open.use[option])
+        if (use[option] !== undefined && !isSame[option])
           throw new InvalidOptionError(
             `sequence ${show(name)} is open with another ${option}: use the same options, or close it first`,
           );
@@ -231,6 +235,10 @@ export class Sequences {
 interface Opened {
   readonly use: SequenceUse;
   readonly sequence: Promise<Sequence>;
+}
+
+function isSameSource(one: BlockSource | undefined, other: BlockSource | undefined): boolean {
+  return one === other || (one !== undefined && other !== undefined && (one.isSame?.(other) ?? false));
 }
 
 const USABLE = ['source', 'prefetch'];

@@ -21,9 +21,14 @@ export type GaplessTransaction =
   | (MysqlClient & { beginTransaction: unknown })
   | SqliteDatabase;
 
+const CONNECTION = [
+  'transaction',
+  'a connection with a transaction open, of pg, mysql2/promise or SQLite',
+] as const;
+
 /**
  * Takes the next number of a sequence inside the caller's own transaction. A rollback gives the number back, so that there is no gap.
- * Other callers wait until the transaction has ended. Define the sequence like any other, and do not also draw blocks from it: blocks
+ * Other callers wait until the transaction has ended; calls on one connection take turns. Define the sequence like any other, and do not also draw blocks from it: blocks
  * leave gaps.
  *
  * @throws InvalidOptionError when no transaction is open, `transaction` is a pool and not a connection, or MySQL keeps the table in a
@@ -40,6 +45,24 @@ export type GaplessTransaction =
  */
 export async function gapless(sequenceName: string, transaction: GaplessTransaction): Promise<bigint> {
   requireSequenceName(sequenceName);
+  if (typeof transaction !== 'object' || transaction === null) refuse(...CONNECTION, transaction);
+  return inTurn(transaction, () => takeNumber(sequenceName, transaction));
+}
+
+/** The last call on each connection. */
+const calls = new WeakMap<object, Promise<unknown>>();
+
+/** Runs calls on one connection one after the other: the steps of two calls would get in each other's way. */
+function inTurn<T>(connection: object, call: () => Promise<T>): Promise<T> {
+  const result = (calls.get(connection) ?? Promise.resolve()).then(call);
+  calls.set(
+    connection,
+    result.catch(() => {}),
+  );
+  return result;
+}
+
+async function takeNumber(sequenceName: string, transaction: GaplessTransaction): Promise<bigint> {
   const rows = await lockedRows(transaction);
   const row = await rows.read(sequenceName);
   if (row === undefined) throw new NoSuchSequenceError(`there is no sequence ${show(sequenceName)}`);
@@ -68,8 +91,11 @@ async function lockedRows(transaction: GaplessTransaction): Promise<SequenceRows
   if (has('query') && has('beginTransaction')) return mysqlLocked(transaction as MysqlClient);
   if (has('query') && !has('getConnection') && !('totalCount' in transaction))
     return postgresLocked(transaction as PostgresClient);
-  refuse('transaction', 'a connection with a transaction open, of pg, mysql2/promise or SQLite', transaction);
+  refuse(...CONNECTION, transaction);
 }
+
+/** A name that no savepoint of the user has. */
+const savepoint = () => `idsmith_${crypto.randomUUID().replaceAll('-', '')}`;
 
 const forUpdate = (sql: string) => (sql.startsWith('SELECT') ? `${sql} FOR UPDATE` : sql);
 
@@ -79,8 +105,9 @@ async function postgresLocked(client: PostgresClient): Promise<SequenceRows> {
   const NO_ACTIVE_SQL_TRANSACTION = '25P01';
   try {
     // PostgreSQL refuses a savepoint outside of a transaction.
-    await client.query('SAVEPOINT idsmith_gapless', []);
-    await client.query('RELEASE SAVEPOINT idsmith_gapless', []);
+    const name = savepoint();
+    await client.query(`SAVEPOINT ${name}`, []);
+    await client.query(`RELEASE SAVEPOINT ${name}`, []);
   } catch (error) {
     if ((error as { code?: unknown }).code === NO_ACTIVE_SQL_TRANSACTION) throw noTransaction();
     throw storeError('gapless: looking for the transaction', error);
@@ -95,8 +122,9 @@ async function mysqlLocked(connection: MysqlClient): Promise<SequenceRows> {
   const ER_SP_DOES_NOT_EXIST = 1305;
   try {
     // Outside of a transaction, a savepoint ends with its own statement.
-    await query('SAVEPOINT idsmith_gapless');
-    await query('RELEASE SAVEPOINT idsmith_gapless');
+    const name = savepoint();
+    await query(`SAVEPOINT ${name}`);
+    await query(`RELEASE SAVEPOINT ${name}`);
   } catch (error) {
     if ((error as { errno?: unknown }).errno === ER_SP_DOES_NOT_EXIST) throw noTransaction();
     throw storeError('gapless: looking for the transaction', error);

@@ -176,3 +176,61 @@ describe('limits', () => {
     );
   });
 });
+
+describe('a row that somebody has set to exhausted', () => {
+  const stopped = (options: Omit<SequenceDefinition, 'name'>, next: bigint): SequenceRow => ({
+    ...define(options),
+    next,
+    exhausted: true,
+  });
+
+  it('goes on where a new next says, a block later at least, so that no id repeats', () => {
+    const row = stopped({ max: 1000 }, 101n);
+    expect(() => alterRow(row, { next: 120 })).toThrow('121 or further on');
+    expect(alterRow(row, { next: 121 })).toMatchObject({ next: 121n, exhausted: false });
+    const down = stopped({ start: 500, step: -2, blockSize: 10, min: 0 }, 100n);
+    expect(() => alterRow(down, { next: 81 })).toThrow('80 or further on');
+    expect(alterRow(down, { next: 80 })).toMatchObject({ next: 80n, exhausted: false });
+  });
+
+  it('stays exhausted without a new next', () => {
+    expect(alterRow(stopped({ max: 1000 }, 101n), { max: 2000 }).exhausted).toBe(true);
+    expect(alterRow(stopped({}, 101n), { blockSize: 5 }).exhausted).toBe(true);
+  });
+
+  it('is not taken for one whose next has overflowed', () => {
+    for (const blockSize of [1, 20, 1000]) {
+      const last = takeBlocks(define({ start: MAX_ID - BigInt(blockSize) + 1n, blockSize }), 1).row;
+      expect(last).toMatchObject({ next: MIN_ID, exhausted: true });
+      expect(() => alterRow(last, { next: 5 })).toThrow(InvalidOptionError);
+      const first = takeBlocks(
+        define({ start: MIN_ID + BigInt(blockSize) - 1n, step: -1, blockSize }),
+        1,
+      ).row;
+      expect(first).toMatchObject({ next: MAX_ID, exhausted: true });
+      expect(() => alterRow(first, { next: 5 })).toThrow(InvalidOptionError);
+    }
+  });
+
+  it('never repeats an id, with any limits and steps', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: MIN_ID, max: MAX_ID }),
+        fc.integer({ min: 1, max: 1000 }),
+        fc.integer({ min: 1, max: 5 }),
+        fc.bigInt({ min: MIN_ID, max: MAX_ID }),
+        (start, blockSize, step, next) => {
+          const row = define({ start, blockSize, step });
+          if (plainMove(row, 1) === undefined || start > MAX_ID - BigInt(blockSize * step) + 1n) return;
+          const taken = takeBlocks(row, 1);
+          try {
+            const altered = alterRow({ ...taken.row, exhausted: true }, { next });
+            expect(altered.next > taken.block.first + BigInt((blockSize - 1) * step)).toBe(true);
+          } catch (error) {
+            expect(error).toBeInstanceOf(InvalidOptionError);
+          }
+        },
+      ),
+    );
+  });
+});

@@ -64,6 +64,26 @@ function cases(start: () => Promise<Subject>, { waits = true } = {}): void {
     expect(await takeOne(name)).toBe(2n);
   });
 
+  it('several calls at once on one connection take numbers one after the other', async () => {
+    const [name, other] = [await defined(), await defined({ start: 7 })];
+    const { transaction, commit } = await db.begin();
+    const calls = Array.from({ length: 5 }, () => gapless(name, transaction));
+    expect(await Promise.all([...calls, gapless(other, transaction)])).toEqual([1n, 2n, 3n, 4n, 5n, 7n]);
+    await commit();
+    expect(await takeOne(name)).toBe(6n);
+  });
+
+  it('a call that fails does not keep the next one on its connection from its number', async () => {
+    const name = await defined();
+    const { transaction, commit } = await db.begin();
+    const outcomes = await Promise.allSettled([
+      gapless('not defined', transaction),
+      gapless(name, transaction),
+    ]);
+    expect(outcomes).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled', value: 1n }]);
+    await commit();
+  });
+
   it('goes on where blocks have been taken, and the other way round', async () => {
     const name = await defined();
     await db.store.allocate(name, 1);
@@ -224,6 +244,19 @@ await describeWith(['mariadb'], 'gapless numbers on a connection of MariaDB', ()
   afterAll(async () => {
     await pool?.end();
     await server?.stop();
+  });
+
+  it('leave a savepoint of the user, whatever its name', async () => {
+    const store = mysqlStore(pool);
+    await store.defineSequence({ name: 'saved' });
+    const connection = await pool.getConnection();
+    await connection.beginTransaction();
+    await connection.query('SAVEPOINT idsmith_gapless');
+    expect(await gapless('saved', connection)).toBe(1n);
+    await connection.query('ROLLBACK TO SAVEPOINT idsmith_gapless');
+    expect(await gapless('saved', connection)).toBe(1n);
+    await connection.commit();
+    connection.release();
   });
 
   it.each(['MyISAM', 'Aria'])(

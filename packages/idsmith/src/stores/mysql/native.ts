@@ -28,7 +28,7 @@ export function mariadbSequence(
     const query = queryWithTimeout(client, timeout);
     return async () => (await query(sql)) as unknown[];
   };
-  return nativeSource(name, options, selectWithin, faultOf);
+  return nativeSource(name, options, selectWithin, faultOf, ['mariadb', client]);
 }
 
 // An ALTER SEQUENCE waits until the statement has ended, so value and increment belong together.

@@ -34,7 +34,7 @@ export function oracleSequence(
   const sequenceName = sequenceNameOf(name, options);
   const borrow = borrowFrom(client);
   const selectWithin = (timeout: number) => selectOf(queryOf(borrow, timeout), name, sequenceName, options);
-  return nativeSource(name, options, selectWithin, faultOf);
+  return nativeSource(name, options, selectWithin, faultOf, ['oracle', client]);
 }
 
 /** The function that draws a value, by the options. */

@@ -32,7 +32,7 @@ export function postgresSequence(
     const rowsOf = queryWithTimeout(client, timeout);
     return () => rowsOf(options.sql ?? NEXT, values);
   };
-  return nativeSource(name, options, selectWithin, faultOf);
+  return nativeSource(name, options, selectWithin, faultOf, ['postgres', client]);
 }
 
 function faultOf(error: unknown): 'exhausted' | 'missing' | undefined {

@@ -54,15 +54,18 @@ export type NativeFault = 'exhausted' | 'missing' | undefined;
 /**
  * A source of the blocks that a statement gives.
  *
+ * @param origin the kind of the source and its client
  * @param selectWithin makes the function that runs the statement within a time, ms, and leaves no connection of a pool behind
  * @throws InvalidOptionError naming the option that is wrong
  */
 export function nativeSource(
   name: string,
-  { timeout, optimizer = 'pooled-lo', initialValue }: NativeSequenceOptions,
+  options: NativeSequenceOptions,
   selectWithin: (timeout: number) => () => Promise<readonly unknown[]>,
   faultOf: (error: unknown) => NativeFault,
+  origin: readonly unknown[],
 ): BlockSource {
+  const { timeout, optimizer = 'pooled-lo', initialValue } = options;
   const select = selectWithin(requireTimeout(timeout, 10_000));
   if (!OPTIMIZERS.includes(optimizer)) refuseName('optimizer', optimizer, OPTIMIZERS);
   const start = startOf(initialValue, optimizer);
@@ -90,8 +93,24 @@ export function nativeSource(
     );
   };
 
-  return { allocate };
+  const identity = [
+    ...origin,
+    name,
+    ...KNOWN.map((option) => options[option as keyof NativeSequenceOptions]),
+  ];
+  const source = {
+    allocate,
+    isSame: (other: BlockSource) => {
+      const theirs = identities.get(other);
+      return theirs !== undefined && identity.every((part, i) => part === theirs[i]);
+    },
+  };
+  identities.set(source, identity);
+  return source;
 }
+
+/** The client, the name and the options of each source. Two sources with the same ones are one. */
+const identities = new WeakMap<BlockSource, readonly unknown[]>();
 
 /** @throws InvalidOptionError unless the value is a whole number that the optimizer uses */
 function startOf(initialValue: unknown, optimizer: Optimizer): bigint | undefined {

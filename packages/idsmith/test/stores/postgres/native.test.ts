@@ -39,6 +39,25 @@ await describeWith(['postgres'], 'a sequence of PostgreSQL', () => {
     expect(one.take()).toBe(102n);
   });
 
+  it('given twice is one source, unless client, name or options differ', async () => {
+    await pool.query('CREATE SEQUENCE twice_seq INCREMENT BY 10');
+    const sequences = new Sequences(memoryStore());
+    const twice = () => postgresSequence(pool, 'twice', { sequenceName: 'twice_seq' });
+    const first = await sequences.get('twice', { source: twice() });
+    expect(await sequences.get('twice', { source: twice() })).toBe(first);
+    const other = new Pool({ connectionString: server.url });
+    for (const source of [
+      postgresSequence(other, 'twice', { sequenceName: 'twice_seq' }),
+      postgresSequence(pool, 'twice'),
+      postgresSequence(pool, 'thrice', { sequenceName: 'twice_seq' }),
+      postgresSequence(pool, 'twice', { sequenceName: 'twice_seq', optimizer: 'none' }),
+      { allocate: twice().allocate },
+    ])
+      await expect(sequences.get('twice', { source })).rejects.toThrow('open with another source');
+    await other.end();
+    await sequences.close();
+  });
+
   it('is shared by many without a repeated id', async () => {
     await pool.query('CREATE SEQUENCE shared_seq INCREMENT BY 10');
     const users = await Promise.all(

@@ -17,7 +17,7 @@ const servers = [await startRedis(), await startRedis()];
 const [old, next] = servers.map(({ port }) => new Redis(port));
 const configs = servers.map(({ port }) => ({
   shards: { 0: [port, '127.0.0.1', 1] },
-  options: { maxSkew: 0 },
+  options: { maxSkew: 0, keyTypes: { user: 2 } },
 }));
 const names = new ShardMap(configs[0]);
 const keys = Array.from({ length: KEYS }, (_, i) => names.fixedKey(469_362_600_003 + 37 * i, i, 2));

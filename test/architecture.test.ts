@@ -50,13 +50,13 @@ function filesIn(folder: string): string[] {
 
 /** The files of its own package that a file imports, statically or on demand. */
 function importsOf(file: string): string[] {
-  const text = readFileSync(file, 'utf8').replaceAll("'#runtime'", `'${runtimeFrom(file)}'`);
+  const text = readFileSync(file, 'utf8').replaceAll(/'#(runtime|cipher)'/g, `'${runtimeFrom(file)}'`);
   return [...text.matchAll(/(?:from|import\(|import)\s*'(\.{1,2}\/[^']+\.(?:js|ts|tsx))'/g)].map(([, path]) =>
     join(dirname(file), path as string),
   );
 }
 
-/** The way to the room that stands for all runtimes: it is imported by a name of the package. */
+/** The way to the room that stands for all runtimes: it is imported by names of the package. */
 function runtimeFrom(file: string): string {
   const path = relative(dirname(file), join(root, 'packages/idsmith/src/runtime/node.js'));
   return path.startsWith('.') ? path : `./${path}`;

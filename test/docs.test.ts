@@ -41,8 +41,8 @@ function run(
   return spawnSync(process.execPath, [join(root, name), ...args], { cwd: home, encoding: 'utf8' });
 }
 
-/** Every page of the project, at the top and in docs/. */
-const pages = ['.', 'docs'].flatMap((folder) =>
+/** Every page of the project. */
+const pages = ['.', 'docs', 'examples/opentelemetry'].flatMap((folder) =>
   readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.md'))
     .map((name) => join(folder, name)),

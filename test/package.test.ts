@@ -1,35 +1,16 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { entries, manifest, PackedHome } from './packed-home.ts';
 
-const packageDir = fileURLToPath(new URL('../packages/idsmith/', import.meta.url));
-const manifest = JSON.parse(readFileSync(join(packageDir, 'package.json'), 'utf8'));
-const entries = Object.keys(manifest.exports)
-  .filter((entry) => !entry.endsWith('.json'))
-  .map((entry) => entry.replace(/^\./, 'idsmith'));
-
-// A user's folder with nothing in it but the packed tarball: no peer, no dependency.
-const home = mkdtempSync(join(tmpdir(), 'idsmith-packed-'));
-const installed = join(home, 'node_modules', 'idsmith');
-afterAll(() => rmSync(home, { recursive: true, force: true }));
-
+let home: PackedHome;
 beforeAll(() => {
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', home], { cwd: packageDir });
-  const tarball = readdirSync(home).find((name) => name.endsWith('.tgz')) as string;
-  mkdirSync(installed, { recursive: true });
-  execFileSync('tar', ['-xzf', join(home, tarball), '-C', installed, '--strip-components=1']);
+  home = new PackedHome({ scripts: true });
 });
+afterAll(() => home?.remove());
 
-function runThere(code: string): string {
-  const file = join(home, 'program.mjs');
-  writeFileSync(file, code);
-  const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd: home, encoding: 'utf8' });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  return stdout.trim();
-}
+const runThere = (code: string) => home.run(home.write('program.mjs', code));
 
 describe('the packed package', () => {
   it.each(entries)('has the entry %s, which loads with no peer installed', (entry) => {
@@ -43,8 +24,22 @@ describe('the packed package', () => {
     expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-b[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/);
   });
 
+  it('makes public ids with no peer, and names the package that short ones need', () => {
+    const said = runThere(`
+      import { publicIds } from 'idsmith/public';
+      const keys = { 1: Uint8Array.from({ length: 32 }, (_, i) => i) };
+      const orders = publicIds({ prefix: 'ord', keys });
+      console.log(orders.decode(orders.encode(5n)));
+      try { publicIds({ prefix: 'ord', keys, short: true }); } catch (error) { console.log(error.code, error.message); }
+    `);
+    expect(said.split('\n')).toEqual([
+      '5n',
+      'INVALID_OPTION short ids need the package @noble/ciphers, which is not installed: npm install @noble/ciphers',
+    ]);
+  });
+
   it('has a command line that starts', () => {
-    const bin = join(installed, 'bin', 'idsmith.js');
+    const bin = join(home.installed, 'bin', 'idsmith.js');
     expect(execFileSync(process.execPath, [bin, '--version'], { encoding: 'utf8' })).toBe(
       `${manifest.version}\n`,
     );
@@ -52,7 +47,7 @@ describe('the packed package', () => {
 
   it('has no runtime dependency, and holds its licence and readme but no tests', () => {
     expect(manifest.dependencies).toBeUndefined();
-    const files = readdirSync(installed);
+    const files = readdirSync(home.installed);
     expect(files.sort()).toEqual(['LICENSE', 'README.md', 'bin', 'dist', 'package.json', 'src']);
   });
 });

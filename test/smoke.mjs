@@ -10,7 +10,9 @@ import {
   LocalityUuid,
   layouts,
   memoryStore,
+  Uuid7Generator,
 } from 'idsmith';
+import { publicIds } from 'idsmith/public';
 import { FakeClock } from 'idsmith/testing';
 
 const node = { processId: 31359, mac: Uint8Array.of(0, 0, 13, 83, 122, 80) };
@@ -69,6 +71,22 @@ if ('Deno' in globalThis) {
   texts.push(...new LocalityGenerator({ mode: 'sequential' }).batch(20_000));
   assert.equal(new Set(texts).size, 60_000);
 }
+
+const uuids = new Uuid7Generator();
+const sorted = [uuids.next(), ...uuids.batch(10_000), uuids.next()];
+assert.deepEqual(sorted, [...new Set(sorted)].sort());
+assert.equal(sorted[0].charAt(14), '7');
+
+// Key 1 is the bytes 0 to 31. The texts are those of every other runtime.
+const keys = { 1: Uint8Array.from({ length: 32 }, (_, i) => i) };
+const orders = publicIds({ prefix: 'ord', keys });
+const rows = publicIds({ prefix: 'row', keys, of: 'uuid' });
+const short = publicIds({ prefix: 'ord', keys, short: true });
+assert.equal(orders.encode(1703865194431643648n), 'ord_09nx8nq730m50012pbwtkcg606n');
+assert.equal(short.encode(5n), 'ord_97Vu3Uoqqi5jG');
+for (let i = 0n; i < 1000n; i++) assert.equal(orders.decode(orders.encode(i)), i);
+for (const id of sorted.slice(0, 1000)) assert.equal(rows.decode(rows.encode(id)), id);
+assert.equal(short.decode(short.encode(10001n)), 10001n);
 
 const flakes = new FlakeGenerator({
   node: await acquireLease(memoryStore(), { namespace: 'smoke', size: 4 }),

@@ -1,8 +1,13 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LeaseTerms, Minter, type Target } from './minter.ts';
+import { Minter, type MinterEvent, type MinterTask } from './minter.ts';
 import { anyOf, between, type Random } from './random.ts';
 import { HOUR, MINTERS, NAMESPACE, NODE_IDS, TTL } from './settings.ts';
+import type { ChaosStore } from './stores.ts';
 
+/** A process is up and waits within this time, ms. */
+const START_MS = 20_000;
 /** Who has written nothing for this long, ms, does not mint. */
 const SILENCE_MS = 400;
 
@@ -14,32 +19,80 @@ export class Crew {
   /** What went wrong with processes that should not have ended, or should have. */
   readonly accidents: string[] = [];
   readonly #folder: string;
-  readonly #target: Target;
-  readonly #terms: LeaseTerms;
+  readonly #store: ChaosStore;
+  readonly #maxSkew: number;
   readonly #random: Random;
 
-  constructor(folder: string, target: Target, maxSkew: number, random: Random) {
+  constructor(folder: string, store: ChaosStore, maxSkew: number, random: Random) {
     this.#folder = folder;
-    this.#target = target;
-    this.#terms = { namespace: NAMESPACE, size: NODE_IDS, ttl: TTL, maxSkew };
+    this.#store = store;
+    this.#maxSkew = maxSkew;
     this.#random = random;
-    for (let i = 0; i < MINTERS; i++) this.hire();
+  }
+
+  /**
+   * Starts the first processes. On a store that can forget, half of them have a lower limit. They start when the namespace has
+   * the higher one, and are ready when they have seen it: who has not seen it would wait too short a time after a loss.
+   *
+   * @throws Error when they are not ready within `ms`
+   */
+  async start(ms: number): Promise<void> {
+    const hasLimits = this.#store.long !== undefined;
+    this.hire();
+    if (hasLimits) await this.#until(() => this.mintingCount > 0, ms);
+    const lowered: Minter[] = [];
+    while (this.everyone.length < MINTERS)
+      if (hasLimits && this.everyone.length % 4 < 2) lowered.push(this.#hire(false));
+      else this.hire();
     // Beside them, two whose clocks are wrong from the beginning.
-    for (const offset of [HOUR, -HOUR]) this.misfits.push(this.#add(offset));
+    for (const offset of [HOUR, -HOUR]) this.misfits.push(this.#add({ offset, ...this.#terms(true) }));
+    await this.#until(() => lowered.every((minter) => minter.events().some(sawNamespace)), ms);
   }
 
   /** Another one, with a clock that is as wrong as is still right. */
   hire(): void {
-    this.#add(Math.round(this.#terms.maxSkew * between(this.#random, -0.4, 0.4)));
+    this.#hire(true);
   }
 
-  #add(offset: number): Minter {
+  #hire(isLong: boolean): Minter {
+    const offset = Math.round(this.#maxSkew * between(this.#random, -0.4, 0.4));
+    return this.#add({ offset, ...this.#terms(isLong) });
+  }
+
+  /** @param isLong whether with the longest leases that the store allows */
+  #terms(isLong: boolean): Pick<MinterTask, 'target' | 'terms'> {
+    const { target, ttl } = (isLong && this.#store.long) || { target: this.#store.target, ttl: TTL };
+    return { target, terms: { namespace: NAMESPACE, size: NODE_IDS, ttl, maxSkew: this.#maxSkew } };
+  }
+
+  #add(task: Omit<MinterTask, 'family'> & Partial<Pick<MinterTask, 'family'>>): Minter {
     const name = `minter-${this.everyone.length}`;
     // By turns, so that neither family has enough processes to hold all node ids of the one namespace.
     const family = this.everyone.length % 2 === 0 ? 'flake' : 'locality';
-    const minter = new Minter(this.#folder, name, family, this.#target, this.#terms, offset);
+    const minter = new Minter(this.#folder, name, { family, ...task });
     this.everyone.push(minter);
     return minter;
+  }
+
+  /** Starts a copy of a process: another one with the same memory. Both go on. */
+  async copy(original: Minter, isTold: boolean): Promise<Minter> {
+    const continues = join(this.#folder, `minter-${this.everyone.length}.memory`);
+    const copy = this.#add({ ...original.task, continues });
+    // Only now, so that both are there while the record of the lease is still the same.
+    await this.#until(() => copy.events().some(({ event }) => event === 'waiting'), START_MS);
+    const isCopied = async () => {
+      original.copyTo(continues, isTold);
+      await sleep(100);
+      return existsSync(continues);
+    };
+    // It may be without a lease for a while. In the end the copy is just another process.
+    for (let tries = 0; !(await isCopied()); tries++) if (tries === 50) writeFileSync(continues, '{}');
+    return copy;
+  }
+
+  async #until(isSo: () => boolean, ms: number): Promise<void> {
+    for (const begin = performance.now(); !isSo(); await sleep(20))
+      if (performance.now() - begin > ms) throw new Error(`processes were not ready within ${ms} ms`);
   }
 
   /** Those whose clocks were right when they began, and who are not in trouble already. */
@@ -83,4 +136,9 @@ export class Crew {
   async killAll(): Promise<void> {
     await Promise.all(this.everyone.map((minter) => minter.kill()));
   }
+}
+
+/** True of an event that comes only after a look at the records of the namespace. */
+function sawNamespace({ event, code }: MinterEvent): boolean {
+  return event === 'acquired' || (event === 'refused' && code === 'LEASES_EXHAUSTED');
 }

@@ -19,7 +19,16 @@ export function processFaults(crew: Crew, random: Random): Faults {
     await sleep(between(random, 600, 1200));
     victim.jumpClock(0);
   };
+  const copy = async (isTold: boolean) => {
+    const original = crew.pick();
+    const both = [original, await crew.copy(original, isTold)];
+    await sleep(TTL * between(random, 1.2, 1.6));
+    // One of them is one too many.
+    await crew.end(anyOf(random, both));
+  };
   return {
+    'copied, and told so': () => copy(true),
+    'copied, and the copy leaves the window to its original': () => copy(false),
     'killed with -9': async () => {
       await crew.pick().kill();
       crew.hire();

@@ -1,14 +1,16 @@
 // One of the processes that a chaos run torments. It takes a lease, mints a few hundred ids a second, flakes or locality
 // UUIDs, and appends each to its file before it goes on, through whatever happens, until SIGTERM. What happens is told as JSON lines on its output.
 
-import { openSync, readFileSync, writeSync } from 'node:fs';
+import { existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { acquireLease, defineLayout, FlakeGenerator, LocalityGenerator } from 'idsmith';
+import { acquireLease, defineLayout, FlakeGenerator, Lease, LocalityGenerator } from 'idsmith';
 import { openStore } from 'idsmith/stores';
 import { redisStore } from 'idsmith/stores/redis';
 import { Cluster } from 'ioredis';
+import { leaseSettings } from '../../packages/idsmith/dist/lease/options.js';
 
-const { store: target, lease: options, family, layout, idsFile, clockFile } = JSON.parse(process.argv[2]);
+const task = JSON.parse(process.argv[2]);
+const { store: target, lease: options, family, layout, idsFile, clockFile, copyFile } = task;
 
 /** Between two handfuls of ids, ms: more often than the layout's tick changes, so that overlapping windows would show. */
 const STEP = 15;
@@ -59,6 +61,59 @@ async function acquire(store) {
   }
 }
 
+/** The store, with an eye on the record that is held here, as far as this process knows. */
+function watched(store) {
+  const swapLease = async (namespace, expected, next) => {
+    const done = await store.swapLease(namespace, expected, next);
+    if (done && next.id >= 0) held.record = next;
+    return done;
+  };
+  return { ...store, swapLease };
+}
+
+/**
+ * The lease and its record. The window is borrowed while it is the one that this process has from the process that it is a
+ * copy of: then nothing is known of what was minted in it.
+ */
+const held = { lease: undefined, record: undefined, isBorrowed: false };
+
+// On SIGUSR2 the memory of this process goes into a file, from which a copy continues. If the platform tells both of it,
+// each fences its lease before it does anything else.
+process.on('SIGUSR2', () => {
+  const { isTold, memoryFile } = JSON.parse(readFileSync(copyFile, 'utf8'));
+  const { lease, record } = held;
+  const isHeld = lease?.state === 'active' && record?.fence === lease.until && !held.isBorrowed;
+  if (!isHeld || existsSync(memoryFile)) return;
+  const { from } = lease;
+  if (isTold) lease.fence();
+  tell('copied', { isTold });
+  writeWhole(memoryFile, { record, from, isTold });
+});
+
+function writeWhole(path, value) {
+  writeFileSync(`${path}.new`, JSON.stringify(value));
+  renameSync(`${path}.new`, path);
+}
+
+/** Continues with the memory of another process: its lease, which that one has, too. */
+async function continueCopy(store) {
+  while (!existsSync(task.continues)) {
+    if (isEnding) return undefined;
+    await sleep(2);
+  }
+  const { record, from, isTold } = JSON.parse(readFileSync(task.continues, 'utf8'));
+  if (record === undefined) return acquire(store);
+  const acquired = { record, from, wasEmpty: false, layout: undefined };
+  const lease = new Lease(leaseSettings(store, { ...options, clock }), acquired);
+  held.record = record;
+  held.isBorrowed = true;
+  if (isTold) lease.fence();
+  // The other process may use the window to its end, and a tick that began before the end.
+  const end = record.fence + layout.tick;
+  while (!isTold && clock.now() < end && !isEnding) await sleep(STEP);
+  return lease;
+}
+
 /** Mints a handful in every way that there is, and writes down what was handed out even if the rest fails. */
 const mintSome = family === 'flake' ? mintFlakes : mintLocality;
 
@@ -104,6 +159,7 @@ async function mint(generator) {
   while (!isEnding) {
     try {
       mintSome(generator);
+      held.isBorrowed = false;
       wrongSince = Number.POSITIVE_INFINITY;
     } catch (error) {
       if (error?.code === 'CLOCK') wrongSince = Math.min(wrongSince, performance.now());
@@ -114,9 +170,10 @@ async function mint(generator) {
   }
 }
 
-async function work(store) {
-  const lease = await acquire(store);
+async function work(store, take) {
+  const lease = await take(store);
   if (!lease) return;
+  held.lease = lease;
   const { id, epoch, from, until } = lease;
   tell('acquired', { id, epoch, from, until });
   for (const event of ['fenced', 'renewal-failed', 'reacquired']) {
@@ -130,14 +187,21 @@ async function work(store) {
   // An id of zeroes stands between the ids of two generators.
   writeSync(file, new Uint8Array(family === 'flake' ? 8 : 16));
   await mint(makeGenerator(lease));
+  // A release would tell the store that nothing was minted in the window.
+  if (held.isBorrowed) return tell('left without release');
+  held.lease = undefined;
   await lease.release().then(
     () => tell('released', { until: lease.until }),
     (error) => tell('release-failed', why(error)),
   );
 }
 
-const store = target.url ? await openStore(target.url) : openCluster(target.cluster);
-while (!isEnding) await work(store);
+const store = watched(target.url ? await openStore(target.url) : openCluster(target.cluster));
+if (task.continues) {
+  tell('waiting');
+  await work(store, continueCopy);
+}
+while (!isEnding) await work(store, acquire);
 // Closing may wait for connections on which nothing will ever come.
 await Promise.race([store.close().catch((error) => tell('close-failed', why(error))), sleep(2000)]);
 tell('ended');

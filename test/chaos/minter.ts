@@ -25,6 +25,17 @@ export interface LeaseTerms {
   readonly maxSkew: number;
 }
 
+/** What a minter is told at its start. */
+export interface MinterTask {
+  readonly family: Family;
+  readonly target: Target;
+  readonly terms: LeaseTerms;
+  /** How far its clock is off when no fault makes it worse, ms. */
+  readonly offset: number;
+  /** The file with the memory of the process whose copy it is. It waits for the file. */
+  readonly continues?: string;
+}
+
 /** One line of what a minter tells. */
 export interface MinterEvent {
   readonly at: number;
@@ -35,9 +46,7 @@ export interface MinterEvent {
 /** A process that mints, as those see it who torment it. */
 export class Minter {
   readonly name: string;
-  readonly family: Family;
-  /** How far its clock is off when no fault makes it worse, ms. */
-  readonly offset: number;
+  readonly task: MinterTask;
   readonly #folder: string;
   readonly #home: string;
   readonly #child: ChildProcess;
@@ -45,24 +54,17 @@ export class Minter {
   #isWanted = true;
   #isPaused = false;
 
-  constructor(
-    folder: string,
-    name: string,
-    family: Family,
-    target: Target,
-    terms: LeaseTerms,
-    offset: number,
-  ) {
+  constructor(folder: string, name: string, given: MinterTask) {
     this.name = name;
-    this.family = family;
-    this.offset = offset;
+    this.task = given;
     this.#folder = folder;
     this.#home = makeFolder('minter');
     writeFileSync(this.#idsFile, '');
     this.jumpClock(0);
+    const { target, terms, family, continues } = given;
     const lease = { ...terms, label: name };
-    const files = { idsFile: this.#idsFile, clockFile: this.#clockFile };
-    const task = { store: target, lease, family, layout: LAYOUT, ...files };
+    const files = { idsFile: this.#idsFile, clockFile: this.#clockFile, copyFile: this.#copyFile };
+    const task = { store: target, lease, family, layout: LAYOUT, ...files, continues };
     this.#child = spawnGuarded({
       dir: this.#home,
       command: process.execPath,
@@ -75,6 +77,16 @@ export class Minter {
     this.#exited = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
     });
+  }
+
+  get family(): Family {
+    return this.task.family;
+  }
+
+  /** Has it write its memory into a file, from which a copy continues. If it is told so, it fences its lease. */
+  copyTo(memoryFile: string, isTold: boolean): void {
+    writeFileSync(this.#copyFile, JSON.stringify({ memoryFile, isTold }));
+    this.#child.kill('SIGUSR2');
   }
 
   /** Whether it is there, going and wanted. */
@@ -97,7 +109,7 @@ export class Minter {
   /** Has its clock jump by `ms` from where it was at first. */
   jumpClock(ms: number): void {
     // Renamed into place, so that it is never read half written.
-    writeFileSync(`${this.#clockFile}.new`, String(this.offset + ms));
+    writeFileSync(`${this.#clockFile}.new`, String(this.task.offset + ms));
     renameSync(`${this.#clockFile}.new`, this.#clockFile);
   }
 
@@ -157,6 +169,10 @@ export class Minter {
 
   get #clockFile(): string {
     return join(this.#folder, `${this.name}.clock`);
+  }
+
+  get #copyFile(): string {
+    return join(this.#folder, `${this.name}.copy`);
   }
 
   get #logFile(): string {

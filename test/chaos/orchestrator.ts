@@ -32,7 +32,7 @@ export async function runChaos(name: StoreName, options: ChaosOptions): Promise<
   const folder = mkdtempSync(join(tmpdir(), `idsmith-chaos-${name}-`));
   const store = await setup.start(folder);
   const begin = Date.now();
-  const crew = new Crew(folder, store.target, setup.maxSkew, seededRandom(options.seed));
+  const crew = new Crew(folder, store, setup.maxSkew, seededRandom(options.seed));
   try {
     const outcome = await torment(crew, store, setup, options);
     const { problems, ...counts } = examineIds(crew, begin, setup.hasClock);
@@ -58,6 +58,7 @@ async function torment(crew: Crew, store: ChaosStore, setup: ChaosSetup, options
     const random = seededRandom(options.seed + number);
     return faultByFault(faultsOf(random), random, faults, { ...options, once });
   };
+  await crew.start(START_MS);
   if ((await crew.waitUntilMinting(NODE_IDS, START_MS)) === undefined)
     crew.accidents.push('minting never began');
   // Two at a time: while one of the processes is in trouble, the store may be, too.

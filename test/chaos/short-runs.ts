@@ -12,6 +12,7 @@ export async function shortRuns(...names: StoreName[]): Promise<void> {
         const report = await runChaos(name, { seed: SEED });
         expect(report.problems, showReport(report)).toEqual([]);
         expect(report.ids).toBeGreaterThan(1000);
+        expect(report.events.copied).toBeGreaterThan(0);
         expect(report.localityIds).toBeGreaterThan(0);
         expect(report.localityIds).toBeLessThan(report.ids);
       });

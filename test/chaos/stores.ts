@@ -15,6 +15,8 @@ import { NODE_IDS, TTL } from './settings.ts';
 export interface ChaosStore {
   /** What minters open: the way through the proxies. */
   readonly target: Target;
+  /** Where the store can forget: another way in for clients with a higher limit, and the ttl of their leases. */
+  readonly long?: { readonly target: Target; readonly ttl: number };
   readonly proxies: readonly FaultyProxy[];
   /** What can befall the store itself. Each fault is over when its promise is. */
   readonly faults: Readonly<Record<string, () => Promise<void>>>;
@@ -89,9 +91,14 @@ async function behindProxy(
 
 async function startForgetfulRedis(): Promise<ChaosStore> {
   const server = await startRedis({ persistence: 'aof' });
-  const store = await behindProxy(server, (url) => `${url}?maxTtl=${TTL}`);
+  let url = '';
+  const store = await behindProxy(server, (proxied) => {
+    url = proxied;
+    return `${url}?maxTtl=${TTL}`;
+  });
   return {
     ...store,
+    long: { target: { url: `${url}?maxTtl=${2 * TTL}` }, ttl: 2 * TTL },
     faults: { ...store.faults, 'store restarted empty': () => server.restart({ empty: true }) },
   };
 }

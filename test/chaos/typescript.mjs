@@ -1,4 +1,5 @@
-// A module hook that lets Node 20 import TypeScript, one file at a time, so that files find what lies beside them.
+// Module hooks that let Node 20 import TypeScript, one file at a time, so that files find what lies beside them, and that
+// resolve the alias of the test services.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'esbuild';
@@ -10,4 +11,9 @@ export async function load(url, context, next) {
     target: 'node20',
   });
   return { format: 'module', source: code, shortCircuit: true };
+}
+
+export async function resolve(specifier, context, next) {
+  if (specifier !== '#services') return next(specifier, context);
+  return { url: new URL('../services/index.ts', import.meta.url).href, shortCircuit: true };
 }

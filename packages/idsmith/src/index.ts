@@ -28,8 +28,9 @@ export {
 export { layouts } from './flake/layouts.js';
 export type { LeasedFlakeOptions } from './flake/leased.js';
 export type { FlakeOptions, SharedFlake } from './flake/options.js';
+export { acquireLease } from './lease/acquire-lease.js';
 export type { LeaseEvent, LeaseEvents } from './lease/events.js';
-export { acquireLease, Lease } from './lease/lease.js';
+export { Lease } from './lease/lease.js';
 export type { LeaseLayout, LeaseOptions } from './lease/options.js';
 export type { LeaseRecord, LeaseStore } from './lease/port.js';
 export type { LeaseWait } from './lease/waiters.js';
@@ -53,11 +54,16 @@ export type {
 export type { Prefetch } from './sequence/prefetch.js';
 export type { Sequence } from './sequence/sequence.js';
 export { type SequenceStores, Sequences, type SequenceUse } from './sequence/sequences.js';
+export type { SequenceStatus } from './sequence/status.js';
+export type { SequenceTime } from './sequence/surplus.js';
+export type { SequenceWait } from './sequence/wait.js';
 export { type GaplessTransaction, gapless } from './stores/gapless.js';
 export { memoryStore } from './stores/memory/store.js';
 export { mariadbSequence } from './stores/mysql/native.js';
 export { type OracleConnection, type OraclePool, oracleSequence } from './stores/oracle/native.js';
 export { postgresSequence } from './stores/postgres/native.js';
 export type { NativeSequenceOptions } from './stores/sql/native-source.js';
-export type { Store } from './stores/store.js';
+export type { DisposableStore, Store } from './stores/store.js';
 export type { Timer } from './support/timer.js';
+export { Uuid7Generator } from './uuid7/generator.js';
+export type { SharedUuid7, Uuid7Options } from './uuid7/options.js';

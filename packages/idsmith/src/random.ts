@@ -1,7 +1,13 @@
+/**
+ * Bytes in memory that is not shared: `Uint8Array<ArrayBuffer>`, written so that compilers before TypeScript 5.7 know it, too.
+ * There `Uint8Array` has no parameter.
+ */
+type OwnBytes = ReturnType<Uint8Array['slice']>;
+
 /** A source of randomness. Pass your own to make a test repeatable. */
 export interface RandomSource {
   /** Fills all of `target` with random bytes. */
-  fill(target: Uint8Array<ArrayBuffer>): void;
+  fill(target: OwnBytes): void;
 }
 
 /** The runtime's cryptographic source. Throws if the runtime has none: there is no weaker fallback. */

@@ -8,4 +8,5 @@ export {
 export { readSettings, type Sources } from './config/read-settings.js';
 export type { LogLevel, Settings } from './config/settings.js';
 export type { Scope } from './http/caller.js';
+export type { Logger } from './ops/logger.js';
 export { type RunningServer, type ServerParts, startServer } from './start.js';

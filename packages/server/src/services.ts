@@ -3,9 +3,9 @@ import { openStore } from 'idsmith/stores';
 import { Keyring } from './auth/keyring.js';
 import { tokenFileOf } from './auth/tokens.js';
 import type { Settings } from './config/settings.js';
+import { Connections } from './http/connections.js';
 import { IdempotencyCache } from './http/idempotency-cache.js';
 import { InFlightLimit } from './http/in-flight-limit.js';
-import { ResponseBacklog } from './http/response-backlog.js';
 import { KeyMinter } from './mint/key-minter.js';
 import { LeasedMinter } from './mint/leased-minter.js';
 import { SequencePool } from './mint/sequence-pool.js';
@@ -26,7 +26,7 @@ export interface Services {
   readonly keyring: Keyring;
   readonly idempotency: IdempotencyCache;
   readonly inFlight: InFlightLimit;
-  readonly backlog: ResponseBacklog;
+  readonly connections: Connections;
   readonly health: Health;
 }
 
@@ -48,8 +48,8 @@ export async function makeServices(settings: Settings, log: Log, given?: Store):
     sequences: new SequencePool(store, metrics),
     keyring: new Keyring(tokenFileOf(settings.tokens), settings.rate, log),
     idempotency: new IdempotencyCache(metrics),
-    backlog: new ResponseBacklog(),
-    health: new Health(store, () => minter.familiesWithoutLease),
+    connections: new Connections(settings.maxConnections),
+    health: new Health(store, () => minter.refusals, log),
   };
 }
 

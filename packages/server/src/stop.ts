@@ -1,34 +1,62 @@
 import type { FastifyInstance } from 'fastify';
+import { StoreError } from 'idsmith';
+import { drain } from './http/drain.js';
 import type { Services } from './services.js';
+
+/** The bounds of the time limit of each step with the store, ms. Between them, the limit is the grace period. */
+const [MIN_LIMIT, MAX_LIMIT] = [1000, 5000];
 
 /**
  * Stops a server: accepts no new connections, finishes open requests, returns unused ids, releases leases and closes the store.
- * A step that fails is logged, and the next steps still run.
+ * A step that fails, or that takes too long because the store hangs, is logged with what was not released, and the next steps
+ * still run. Leases that were not released expire, and ids that were not returned are gaps.
  *
  * @param app `undefined` if the start failed before the HTTP server was built
  */
 export async function stopServer(app: FastifyInstance | undefined, services: Services): Promise<void> {
-  const { settings, health, keyring, sequences, minter, keys, store, metrics, log } = services;
+  const { settings, health, keyring, connections, sequences, minter, keys, store, metrics, log } = services;
+  const limit = Math.min(MAX_LIMIT, Math.max(MIN_LIMIT, settings.grace));
   health.isClosing = true;
   keyring.close();
   if (app !== undefined) {
-    // Connections that are still open after the grace period are cut.
-    const timer = setTimeout(() => app.server.closeAllConnections(), settings.grace);
-    await attempt('requests', () => app.close());
-    clearTimeout(timer);
+    await drain(connections, settings.grace);
+    await attempt('requests not closed', {}, app.close());
   }
-  await attempt('blocks', () => sequences.close());
-  await attempt('leases', () => minter.close());
-  await attempt('shards', () => keys.close());
-  await attempt('store', () => store.close());
+  const closing = sequences.closeAll();
+  await Promise.all([
+    attempt('blocks not returned', { sequences: closing.names }, closing.ended),
+    ...minter
+      .releaseAll()
+      .map(({ lease: { namespace, node }, released }) =>
+        attempt('lease not released', { namespace, node }, released),
+      ),
+  ]);
+  await Promise.all([
+    attempt('shards not closed', {}, keys.close()),
+    attempt('store not closed', {}, store.close()),
+  ]);
   metrics.close();
   if (app !== undefined) log.info('closed');
 
-  async function attempt(what: string, work: () => Promise<unknown>): Promise<void> {
+  async function attempt(event: string, fields: object, work: PromiseLike<unknown>): Promise<void> {
+    const hung = new StoreError(`no answer within ${limit} ms`);
     try {
-      await work();
+      if (!(await inTime(work, limit))) log.error(event, { ...fields, error: hung });
     } catch (error) {
-      log.error(`${what} not closed`, { error });
+      log.error(event, { ...fields, error });
     }
+  }
+}
+
+/** True if the promise settles within `ms`. @throws its error */
+async function inTime(promise: PromiseLike<unknown>, ms: number): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  try {
+    return await Promise.race([Promise.resolve(promise).then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -39,7 +39,7 @@ await describeWith(['postgres'], 'Three servers on one PostgreSQL', () => {
     await clients.stop();
     for (const ids of clients.ids.values()) expect(repeated(ids)).toEqual([]);
     // Nothing but the end of the one that was killed was in anybody's way.
-    expect(new Set(clients.failures)).toEqual(new Set([undefined]));
+    for (const failure of clients.failures) expect(failure).toMatch(/^(ECONNRESET|ECONNREFUSED|EPIPE)$/);
     const { leases } = await (await fetch(`${urls[0]}/v1/leases/jflake`)).json();
     expect(leases.length).toBeGreaterThanOrEqual(4);
     expect(new Set(leases.map(({ id }: { id: number }) => id)).size).toBe(leases.length);

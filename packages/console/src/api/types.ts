@@ -6,11 +6,15 @@ export interface Problem {
   readonly detail: string;
 }
 
-type Family = 'locality' | 'uuid' | 'flake' | 'key' | 'sequence';
+type Family =
+  | ('locality' | 'uuid' | 'flake' | 'key' | 'public' | 'sequence')
+  | ('typeid' | 'ulid' | 'ksuid' | 'objectid' | 'xid' | 'nanoid');
 
 /** One way to read an id. */
 export interface Reading {
   readonly family: Family;
+  /** The reason for the reading. */
+  readonly reason?: string;
   readonly fields: Readonly<Record<string, string | number>>;
 }
 

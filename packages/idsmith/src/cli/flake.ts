@@ -1,11 +1,14 @@
 import { FlakeGenerator } from '../flake/generator.js';
 import type { Layout } from '../flake/layout.js';
 import { layouts } from '../flake/layouts.js';
-import { acquireLease } from '../lease/lease.js';
-import { requireChoice } from '../options.js';
-import { type Command, type Given, readCount, readInteger, UsageError } from './command.js';
-import { jsonIds } from './output.js';
-import { processLabel, withStore } from './store.js';
+import { acquireLease } from '../lease/acquire-lease.js';
+import { requireNamespace } from '../lease/namespace.js';
+import { requireChoice, show } from '../options.js';
+import { readCount, readInteger } from './arguments.js';
+import { type Command, type Given, UsageError } from './command.js';
+import { idLines } from './json-lines.js';
+import { tellingTimer } from './lease-wait.js';
+import { storeFlags, storeUrl, withStore } from './store.js';
 
 const NAMES = Object.keys(layouts) as [keyof typeof layouts, ...(keyof typeof layouts)[]];
 
@@ -21,11 +24,7 @@ export const flakeCommand: Command = {
       value: 'ID',
       help: 'a node id that no other process uses at the same time',
     },
-    store: {
-      type: 'string',
-      value: 'URL',
-      help: 'lease a node id from this store: safe for many processes at once',
-    },
+    ...storeFlags('lease a node id from this store: safe for many processes at once'),
     namespace: {
       type: 'string',
       value: 'NAME',
@@ -34,31 +33,40 @@ export const flakeCommand: Command = {
     layout: { type: 'string', value: 'NAME', help: `${NAMES.join(', ')}; default jflake` },
   },
   run(given) {
-    if (given.rest.length > 0) throw new UsageError(`flake takes no ${JSON.stringify(given.rest[0])}`);
     const count = readCount(given, 1);
     const name = requireChoice('--layout', given.text('layout') as keyof typeof layouts | undefined, NAMES);
-    const ids =
-      given.text('store') === undefined ? fixed(given, layouts[name], count) : leased(given, name, count);
-    return given.on('json') ? jsonIds(ids, count) : ids;
+    const hasNode = given.text('node') !== undefined;
+    if (hasNode && given.text('store') !== undefined)
+      throw new UsageError('flake takes --node or --store, not both');
+    // A flag wins over the variable IDSMITH_STORE.
+    const isFixed = hasNode || storeUrl(given) === undefined;
+    return idLines(given, isFixed ? fixed(given, layouts[name], count) : leased(given, name, count));
   },
 };
 
 function fixed(given: Given, layout: Layout, count: number): AsyncIterable<string> {
   const node = readInteger(given, 'node', 0, layout.max('node'));
-  if (node === undefined) throw new UsageError('flake needs --node or --store');
+  if (node === undefined)
+    throw new UsageError('flake needs --node or --store, or the variable IDSMITH_STORE');
+  if (given.text('namespace') !== undefined) throw new UsageError('--namespace needs --store');
   return batches(new FlakeGenerator({ layout, node }), count);
 }
 
 async function* leased(given: Given, name: keyof typeof layouts, count: number): AsyncIterable<string> {
-  if (given.text('node') !== undefined) throw new UsageError('flake takes --node or --store, not both');
   const layout = layouts[name];
   const namespace = given.text('namespace') ?? name;
-  yield* withStore(given, async function* (store) {
-    const lease = await acquireLease(store, { namespace, layout, label: processLabel() });
+  requireNamespace(namespace);
+  const { activity, signal } = given;
+  yield* withStore(given, true, async function* (store) {
+    const timer = tellingTimer(activity, store, namespace);
+    const lease = await acquireLease(store, { namespace, layout, timer, signal });
+    activity.end();
+    activity.say(`leased node id ${lease.id} of namespace ${show(namespace)}`);
     try {
       yield* batches(new FlakeGenerator({ layout, node: lease }), count);
     } finally {
       await lease.release();
+      activity.say(`released node id ${lease.id}`);
     }
   });
 }

@@ -1,4 +1,6 @@
 // The parts that other packages, such as `@idsmith/server`, use to add commands to `idsmith`.
 
-export { type Command, type Flag, type Given, readInteger, UsageError } from './command.js';
+export { readArguments, readInteger } from './arguments.js';
+export { type Command, type CommandGroup, type Flag, type Given, UsageError } from './command.js';
 export { table, writeLines } from './output.js';
+export { requireSqliteFile } from './sqlite-file.js';

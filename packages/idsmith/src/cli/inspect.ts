@@ -1,5 +1,11 @@
-import { inspect, type Reading } from '../inspect/index.js';
-import { type Command, UsageError } from './command.js';
+import process from 'node:process';
+import { IdError } from '../errors.js';
+import { type Reading, requireReadings } from '../inspect/index.js';
+import { type Command, type Given, NegativeVerdict, UsageError } from './command.js';
+import { inputLines } from './input.js';
+import { jsonArray, type Lines } from './json-lines.js';
+import { padToWidth } from './text-width.js';
+import { jsonText, visible } from './visible.js';
 
 /** The labels of fields whose names are not words. */
 const LABELS: Record<string, string> = {
@@ -11,30 +17,104 @@ const LABELS: Record<string, string> = {
 
 export const inspectCommand: Command = {
   name: 'inspect',
-  usage: '<id>',
-  summary: 'Show the fields of an id of any family: time, node, counter and so on',
+  usage: 'ID… | -',
+  summary: 'Show the fields of ids of any family: time, node, counter and so on',
   example: 'idsmith inspect 20be0ffc-314a-bd53-7a50-013a65ca76d2',
   flags: {},
+  operands: Number.POSITIVE_INFINITY,
   run(given) {
-    const [id, surplus] = given.rest;
-    if (id === undefined || surplus !== undefined) throw new UsageError('inspect takes one id');
-    const readings = inspect(id);
-    return given.on('json') ? [toJson(id.trim(), readings)] : readings.flatMap(toLines);
+    const [id, second] = given.rest;
+    const isOne = id !== undefined && id !== '-' && second === undefined;
+    return isOne ? one(id, given) : many(results(idsOf(given)), given);
   },
 };
+
+/** The ids of the arguments; those of standard input for `-`, or where nothing is named and something is piped in. */
+async function* idsOf({ rest, signal }: Given): AsyncIterable<string> {
+  if (rest.length === 0 && process.stdin.isTTY)
+    throw new UsageError('inspect needs ids: name them, or pipe them in, one a line');
+  const sources = rest.length === 0 ? ['-'] : rest;
+  let isRead = false;
+  for (const source of sources) {
+    if (source !== '-') yield source.trim();
+    else if (!isRead) {
+      isRead = true;
+      yield* inputLines(process.stdin, signal);
+    }
+  }
+}
+
+function* one(id: string, given: Given): Iterable<string> {
+  const readings = requireReadings(id);
+  if (given.on('json')) yield jsonText(toJson({ id: id.trim(), readings }), 2);
+  else yield* readings.flatMap(toLines);
+}
+
+/**
+ * All ids, each with its readings or the reason why it has none.
+ *
+ * @throws NegativeVerdict after the last id, if some are not ids of any family
+ */
+async function* results(ids: AsyncIterable<string>): AsyncIterable<Result> {
+  let [count, unknown] = [0, 0];
+  for await (const id of ids) {
+    count++;
+    const result = resultOf(id);
+    if ('error' in result) unknown++;
+    yield result;
+  }
+  if (count === 0) throw new UsageError('inspect needs ids: there are none on standard input');
+  if (unknown > 0) throw new NegativeVerdict(2, `${unknown} of ${count} are not ids of any family`);
+}
+
+function many(found: AsyncIterable<Result>, given: Given): Lines {
+  return given.on('json') ? jsonArray(mapped(found, toJson)) : blocks(found);
+}
+
+/** An id and its readings, or the reason why it has none. */
+type Result =
+  | { readonly id: string; readonly readings: Reading[] }
+  | { readonly id: string; readonly error: { readonly code: string; readonly message: string } };
+
+function resultOf(id: string): Result {
+  try {
+    return { id, readings: requireReadings(id) };
+  } catch (error) {
+    if (!(error instanceof IdError)) throw error;
+    return { id, error: { code: error.code, message: error.message } };
+  }
+}
+
+async function* mapped<From, To>(values: AsyncIterable<From>, map: (value: From) => To): AsyncIterable<To> {
+  for await (const value of values) yield map(value);
+}
+
+/** A block of lines for each id, with an empty line between two. */
+async function* blocks(results: AsyncIterable<Result>): AsyncIterable<string> {
+  let isFirst = true;
+  for await (const result of results) {
+    if (!isFirst) yield '';
+    isFirst = false;
+    yield row('id', result.id);
+    if ('error' in result) yield row('error', result.error.message);
+    else yield* result.readings.flatMap(toLines);
+  }
+}
 
 function toLines({ family, fields }: Reading, index: number): string[] {
   const rows = [
     ['family', family],
     ...Object.entries(fields).map(([name, value]) => [LABELS[name] ?? name, value]),
   ];
-  const lines = rows.map(([label, value]) => `${String(label).padEnd(16)}${value}`);
+  const lines = rows.map(([label, value]) => row(String(label), String(value)));
   return index === 0 ? lines : ['', 'or', '', ...lines];
 }
 
-/** JSON with the best reading's fields at the top and the other readings below. */
-function toJson(id: string, [best, ...others]: Reading[]): string {
-  const flat = ({ family, fields }: Reading) => ({ family, ...fields });
-  const rest = others.length > 0 ? { others: others.map(flat) } : {};
-  return JSON.stringify({ id, ...flat(best as Reading), ...rest }, undefined, 2);
+const row = (label: string, value: string) => `${padToWidth(label, 16)}${visible(value)}`;
+
+/** The best reading's fields at the top and the other readings below. */
+function toJson(result: Result): object {
+  if ('error' in result) return result;
+  const [best, ...others] = result.readings.map(({ family, fields }) => ({ family, ...fields }));
+  return { id: result.id, ...best, ...(others.length > 0 && { others }) };
 }

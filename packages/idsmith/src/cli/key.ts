@@ -1,8 +1,10 @@
 import type { ShardConfig } from '../shard/config.js';
 import { ShardMap } from '../shard/shard-map.js';
-import { type Command, type Given, readCount, UsageError } from './command.js';
+import { readCount } from './arguments.js';
+import { type Command, type Given, UsageError } from './command.js';
+import { idLines } from './json-lines.js';
 import { loadConfig } from './load-config.js';
-import { jsonIds } from './output.js';
+import { VERBOSE } from './store.js';
 
 /** The number of keys in one call of `genKeys`. */
 const BATCH = 10_000;
@@ -16,18 +18,17 @@ export const keyCommand: Command = {
     count: { type: 'string', short: 'n', value: 'N', help: 'how many, default 1' },
     type: { type: 'string', value: 'TYPE', help: 'a name in keyTypes, or a number up to 3843' },
     config: { type: 'string', value: 'FILE', help: 'shards, auth and options: .json, .js, .cjs or .mjs' },
+    verbose: VERBOSE,
   },
   run(given) {
-    if (given.rest.length > 0) throw new UsageError(`key takes no ${JSON.stringify(given.rest[0])}`);
-    const count = readCount(given, 1);
-    const keys = mint(given, count);
-    return given.on('json') ? jsonIds(keys, count) : keys;
+    return idLines(given, mint(given, readCount(given, 1)));
   },
 };
 
 async function* mint(given: Given, count: number): AsyncIterable<string> {
   const map = new ShardMap(await readShardConfig(given, 'config'));
   const type = readType(given.text('type'), map);
+  given.activity.wait(`waiting for the nodes in ${given.text('config')}`);
   try {
     for (let left = count; left > 0; left -= BATCH) yield* await map.genKeys(type, Math.min(left, BATCH));
   } finally {

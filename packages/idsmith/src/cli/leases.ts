@@ -1,8 +1,10 @@
+import { requireNamespace } from '../lease/namespace.js';
 import type { LeaseRecord } from '../lease/port.js';
 import { digestOf } from '../stores/http/owners.js';
 import { type Command, UsageError } from './command.js';
 import { table } from './output.js';
-import { withStore } from './store.js';
+import { storeFlags, withStore } from './store.js';
+import { jsonText } from './visible.js';
 
 export const leasesCommand: Command = {
   name: 'leases',
@@ -10,13 +12,14 @@ export const leasesCommand: Command = {
   summary: 'List the node ids of a namespace and who holds them',
   example: 'idsmith leases --store sqlite:./ids.db --namespace jflake',
   flags: {
-    store: { type: 'string', value: 'URL', help: 'the store of the leases' },
+    ...storeFlags('the store of the leases'),
     namespace: { type: 'string', value: 'NAME', help: 'the namespace of the leases' },
   },
   run(given) {
     const namespace = given.text('namespace');
     if (namespace === undefined) throw new UsageError('leases needs --namespace');
-    return withStore(given, async function* (store) {
+    requireNamespace(namespace);
+    return withStore(given, false, async function* (store) {
       const now = (await store.now?.()) ?? Date.now();
       const records = (await store.listLeases(namespace))
         // Records with an id below 0 belong to the namespace itself.
@@ -24,7 +27,7 @@ export const leasesCommand: Command = {
         .sort((a, b) => a.id - b.id);
       if (given.on('json')) {
         const leases = await Promise.all(records.map(withoutSecret));
-        yield JSON.stringify({ namespace, now, leases }, undefined, 2);
+        yield jsonText({ namespace, now, leases }, 2);
       } else
         yield* table(
           ['node', 'state', 'holder', 'term', 'fence'],

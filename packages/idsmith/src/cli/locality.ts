@@ -3,8 +3,9 @@ import { machineFacts } from '#runtime';
 import { LocalityGenerator } from '../locality/generator.js';
 import { doubts } from '../locality/identity.js';
 import type { LocalityOptions } from '../locality/options.js';
-import { type Command, type Given, readCount, UsageError } from './command.js';
-import { jsonIds } from './output.js';
+import { readCount } from './arguments.js';
+import { type Command, type Given, UsageError } from './command.js';
+import { idLines } from './json-lines.js';
 
 export const localityCommand: Command = {
   name: 'locality',
@@ -20,11 +21,10 @@ export const localityCommand: Command = {
     verbose: { type: 'boolean', help: 'print the node and its reasons on standard error' },
   },
   run(given) {
-    if (given.rest.length > 0) throw new UsageError(`locality takes no ${JSON.stringify(given.rest[0])}`);
     const count = readCount(given, 1);
     const generator = new LocalityGenerator(optionsFrom(given));
     if (given.on('verbose')) process.stderr.write(`${describeNode(generator, given)}\n`);
-    return given.on('json') ? jsonIds(batches(generator, count), count) : batches(generator, count);
+    return idLines(given, batches(generator, count));
   },
 };
 

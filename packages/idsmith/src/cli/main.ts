@@ -1,79 +1,125 @@
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
-import { IdError } from '../errors.js';
-import { type Command, describe, readArguments, UsageError } from './command.js';
+import { nearestName } from '../options.js';
+import { Activity } from './activity.js';
+import { readArguments } from './arguments.js';
+import { checkCommand } from './check/check.js';
+import { type Command, type CommandGroup, UsageError } from './command.js';
+import { failureOf, UnfinishedJson } from './failure.js';
+import { findInGroup } from './find-command.js';
 import { flakeCommand } from './flake.js';
+import { helpOf, helpOfGroup, overview } from './help.js';
 import { inspectCommand } from './inspect.js';
+import { withInterrupt } from './interrupt.js';
 import { keyCommand } from './key.js';
 import { leasesCommand } from './leases.js';
 import { localityCommand } from './locality.js';
 import { writeLines } from './output.js';
 import { planCommand } from './plan.js';
+import { publicCommands } from './public.js';
 import { reshardCommand } from './reshard.js';
-import { seqCommand } from './seq.js';
+import { seqCommands } from './seq.js';
 import { type ExternalCommand, serverCommands } from './server-commands.js';
+import { muteSqliteWarning } from './sqlite-warning.js';
+import { jsonText } from './visible.js';
 
-const COMMANDS: readonly (Command | ExternalCommand)[] = [
+const COMMANDS: readonly (Command | CommandGroup | ExternalCommand)[] = [
   localityCommand,
   flakeCommand,
-  seqCommand,
+  seqCommands,
   keyCommand,
   reshardCommand,
   inspectCommand,
+  checkCommand,
   leasesCommand,
   planCommand,
+  publicCommands,
   ...serverCommands,
 ];
 
+const STOPPING = 'stopping: the command releases what it has taken. Ctrl-C again ends it at once';
+
+/** True if the command has printed something. Then its JSON is complete, or an `UnfinishedJson` completes it. */
+let hasOutput = false;
+
+muteSqliteWarning();
 process.exitCode = await main(process.argv.slice(2));
 
-async function main([word, ...args]: string[]): Promise<number> {
-  const listed = COMMANDS.find(({ name }) => name === word);
+async function main(words: readonly string[]): Promise<number> {
+  // `idsmith help seq define` is `idsmith seq define --help`.
+  const [word, ...args] = words[0] === 'help' ? [...words.slice(1), '--help'] : words;
   try {
-    if (listed === undefined) return await withoutCommand(word);
-    const command = 'load' in listed ? await listed.load() : listed;
-    const given = readArguments(command, args);
-    await writeLines(process.stdout, given.on('help') ? describe(command) : command.run(given));
+    if (word === '--version' || word === '-v') await print([version()]);
+    else if (word === '--help' || word === '-h' || word === 'help') await print(overview(COMMANDS));
+    else if (word === undefined) {
+      await writeLines(process.stderr, overview(COMMANDS));
+      return 2;
+    } else await runCommand(await load(word), args);
     return 0;
   } catch (error) {
-    return await report(error, word);
+    return await report(error, words);
   }
 }
 
-async function withoutCommand(word: string | undefined): Promise<number> {
-  if (word === '--version') {
-    const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-    await writeLines(process.stdout, [JSON.parse(manifest).version]);
-    return 0;
-  }
-  if (word === '--help' || word === '-h' || word === 'help') {
-    await writeLines(process.stdout, overview());
-    return 0;
-  }
-  await writeLines(
-    process.stderr,
-    word === undefined ? overview() : [`idsmith: unknown command ${JSON.stringify(word)}`, ...overview()],
-  );
-  return 2;
+/** @throws UsageError naming the nearest command, or all of them */
+async function load(word: string): Promise<Command | CommandGroup> {
+  const listed = COMMANDS.find(({ name }) => name === word);
+  if (listed !== undefined) return 'load' in listed ? await listed.load() : listed;
+  const names = COMMANDS.map(({ name }) => name);
+  const nearest = nearestName(word, names);
+  const way = nearest === undefined ? `the commands are ${names.join(', ')}` : `did you mean ${nearest}?`;
+  throw new UsageError(`unknown command ${JSON.stringify(word)}; ${way}`);
 }
 
-function overview(): string[] {
-  return [
-    'Usage: idsmith <command>',
-    '',
-    ...COMMANDS.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`),
-    '',
-    'Run idsmith <command> --help for its flags. Example: idsmith locality -n 5',
-  ];
+async function runCommand(listed: Command | CommandGroup, all: readonly string[]): Promise<void> {
+  const found = 'commands' in listed ? findInGroup(listed, all) : { command: listed, args: all };
+  if (found === undefined) return await print(helpOfGroup(listed as CommandGroup));
+  const { command, args } = found;
+  const given = readArguments(command, args);
+  if (given.on('help')) return await print(helpOf(command));
+  const activity = new Activity(given.on('verbose'));
+  const run = (signal: AbortSignal) => {
+    signal.addEventListener('abort', () => activity.wait(STOPPING));
+    return writeLines(process.stdout, command.run({ ...given, signal, activity }), {
+      signal,
+      onLine: () => {
+        hasOutput = true;
+        activity.end();
+      },
+    });
+  };
+  try {
+    await (command.handlesSignals ? run(new AbortController().signal) : withInterrupt(run));
+  } finally {
+    activity.end();
+  }
 }
 
-/** Prints an error on standard error. The exit code is 2 for wrong arguments and 1 for other failures. */
-async function report(error: unknown, word: string | undefined): Promise<number> {
-  const expected = error instanceof UsageError || error instanceof IdError;
-  const lines = [`idsmith: ${expected ? error.message : String(error)}`];
-  if (error instanceof UsageError) lines.push(`See idsmith ${word ?? ''} --help`);
+function print(lines: string[]): Promise<void> {
+  return writeLines(process.stdout, lines);
+}
+
+function version(): string {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
+}
+
+/** Prints an error on standard error, with `--json` also on standard output, and returns the exit code. */
+async function report(thrown: unknown, words: readonly string[]): Promise<number> {
+  const error = thrown instanceof UnfinishedJson ? thrown.cause : thrown;
+  const { message, json, exitCode } = failureOf(error);
+  if (thrown instanceof UnfinishedJson) await print([thrown.end]);
+  else if (words.includes('--json') && !hasOutput) await print([jsonText({ error: json })]);
+  const lines = message === '' ? [] : [`idsmith: ${message}`];
+  if (error instanceof UsageError) lines.push(`See ${['idsmith help', ...commandWords(words)].join(' ')}`);
   await writeLines(process.stderr, lines);
-  const typed =
-    error instanceof UsageError || ['INVALID_OPTION', 'INVALID_ID'].includes((error as IdError)?.code);
-  return typed ? 2 : 1;
+  return exitCode;
+}
+
+/** The words that name a command, for `idsmith help`. */
+function commandWords(words: readonly string[]): string[] {
+  const [word, second] = words[0] === 'help' ? words.slice(1) : words;
+  const listed = COMMANDS.find(({ name }) => name === word);
+  if (listed === undefined) return [];
+  const isSecond = 'commands' in listed && listed.commands.some(({ name }) => name === `${word} ${second}`);
+  return isSecond ? [listed.name, second as string] : [listed.name];
 }

@@ -1,17 +1,30 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { setImmediate as onIdle } from 'node:timers';
+import { setImmediate as idle } from 'node:timers/promises';
+import { JsonLines, type Lines } from './json-lines.js';
+import { padToWidth, textWidth } from './text-width.js';
+import { visible } from './visible.js';
 
 /** The number of characters to collect before they are written. */
 const CHUNK = 64 * 1024;
 
+/** Settings of {@link writeLines}. */
+export interface WriteOptions {
+  /** When this is aborted, the source of the lines is closed, and the reason is thrown. */
+  readonly signal?: AbortSignal;
+  /** Called for each line. */
+  readonly onLine?: () => void;
+}
+
 /**
  * Writes lines as fast as the reader takes them. Stops without an error when the reader goes away (`| head -1`).
+ *
+ * @throws the error of the source, after the lines before it were written
  */
-export async function writeLines(
-  stream: Writable,
-  lines: Iterable<string> | AsyncIterable<string>,
-): Promise<void> {
-  let gone: Error | undefined;
+export async function writeLines(stream: Writable, lines: Lines, options: WriteOptions = {}): Promise<void> {
+  const { signal, onLine } = options;
+  let gone: NodeJS.ErrnoException | undefined;
   stream.on('error', (error: NodeJS.ErrnoException) => {
     gone = error;
   });
@@ -19,38 +32,66 @@ export async function writeLines(
   const flush = async () => {
     if (!stream.write(text)) await once(stream, 'drain').catch(() => undefined);
     text = '';
-    if (gone !== undefined && (gone as NodeJS.ErrnoException).code !== 'EPIPE') throw gone;
+    // Lets signals in, also where the stream never waits.
+    await idle();
+    if (gone !== undefined && gone.code !== 'EPIPE') throw gone;
   };
+  let isDue = false;
+  /** Writes what there is as soon as the source waits for something, unless the reader is behind. */
+  const flushWhenIdle = () => {
+    if (isDue) return;
+    isDue = true;
+    onIdle(() => {
+      isDue = false;
+      if (text === '' || stream.writableNeedDrain) return;
+      stream.write(text);
+      text = '';
+    });
+  };
+  const source = Symbol.asyncIterator in lines ? lines[Symbol.asyncIterator]() : lines[Symbol.iterator]();
   try {
-    for await (const line of lines) {
-      text += `${line}\n`;
+    while (gone === undefined) {
+      if (signal?.aborted) {
+        const failure = (await failureOfClosing(source)) ?? signal.reason;
+        throw lines instanceof JsonLines ? lines.stoppedBy(failure) : failure;
+      }
+      const step = source.next();
+      const { done, value } = step instanceof Promise ? await step : step;
+      if (done) return;
+      onLine?.();
+      text += `${value}\n`;
       if (text.length >= CHUNK) await flush();
-      if (gone !== undefined) return;
+      else flushWhenIdle();
     }
   } finally {
-    // Also after a failure of the source, so that the lines before it are written.
-    if (gone === undefined) await flush();
+    try {
+      await source.return?.();
+    } finally {
+      // Also after a failure of the source, so that the lines before it are written.
+      if (gone === undefined) await flush();
+    }
   }
 }
 
-/** JSON of ids, `{"ids":[…]}`, one id a line, so that a large count needs little memory. */
-export async function* jsonIds(
-  ids: Iterable<string> | AsyncIterable<string>,
-  count: number,
-): AsyncIterable<string> {
-  yield '{"ids":[';
-  let left = count;
-  for await (const id of ids) yield JSON.stringify(id) + (--left > 0 ? ',' : '');
-  yield ']}';
+/** Closes the source, which then releases what it holds. Gives the error if that fails. */
+async function failureOfClosing(source: Iterator<string> | AsyncIterator<string>): Promise<unknown> {
+  try {
+    await source.return?.();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 }
 
-/** Lines with aligned columns. */
+/** Lines with aligned columns. Unseen characters are shown as escapes. */
 export function table(header: string[], rows: string[][]): string[] {
-  const all = [header, ...rows];
-  const widths = header.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const all = [header, ...rows].map((row) => row.map(visible));
+  const widths = header.map((_, column) =>
+    all.reduce((widest, row) => Math.max(widest, textWidth(row[column] ?? '')), 0),
+  );
   return all.map((row) =>
     row
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .map((cell, i) => padToWidth(cell, widths[i] ?? 0))
       .join('  ')
       .trimEnd(),
   );

@@ -1,6 +1,17 @@
+import { defineLayout, type Layout } from '../flake/layout.js';
 import { layouts } from '../flake/layouts.js';
-import { type Command, readInteger, UsageError } from './command.js';
+import { readInteger } from './arguments.js';
+import { type Command, type Given, NegativeVerdict, UsageError } from './command.js';
 import { table } from './output.js';
+import { jsonText } from './visible.js';
+
+/** The load that a layout must carry. */
+interface Load {
+  /** The most ids a second of one node. */
+  readonly rate: number;
+  readonly nodes: number;
+  readonly years: number;
+}
 
 interface Fit {
   readonly name: string;
@@ -12,6 +23,17 @@ interface Fit {
   readonly why: string;
 }
 
+/** The options of `defineLayout` for a load that fits no preset. */
+interface OwnLayout {
+  readonly epoch: number;
+  readonly timeBits: number;
+  readonly nodeBits: number;
+  readonly sequenceBits: number;
+}
+
+/** Days of a year, so that every span of years has at least as many. */
+const DAYS = 366;
+
 export const planCommand: Command = {
   name: 'plan',
   usage: '--rate 50000 --nodes 200 --years 30',
@@ -22,40 +44,46 @@ export const planCommand: Command = {
     nodes: { type: 'string', value: 'N', help: 'the number of processes that mint at the same time' },
     years: { type: 'string', value: 'N', help: 'the years that the layout must last' },
   },
-  run(given) {
-    const [rate, nodes, years] = ['rate', 'nodes', 'years'].map((flag) => {
-      const value = readInteger(given, flag, 1, 1e12);
-      if (value === undefined) throw new UsageError(`plan needs --${flag}`);
-      return value;
-    }) as [number, number, number];
-    const fits = Object.keys(layouts).map((name) => judge(name as keyof typeof layouts, rate, nodes, years));
-    return given.on('json')
-      ? [JSON.stringify({ rate, nodes, years, layouts: fits }, undefined, 2)]
-      : toTable(fits, { rate, nodes, years });
+  *run(given) {
+    const load = {
+      rate: required(given, 'rate', 1e12),
+      nodes: required(given, 'nodes', 1e12),
+      years: required(given, 'years', 10_000),
+    };
+    const fits = Object.entries(layouts).map(([name, layout]) => judge(name, layout, load));
+    const own = fits.some((fit) => fit.fits) ? undefined : ownLayout(load);
+    const isFit = fits.some((fit) => fit.fits) || own !== undefined;
+    if (given.on('json')) yield jsonText({ ...load, layouts: fits, ...(own !== undefined && { own }) }, 2);
+    else {
+      yield* toTable(fits);
+      if (own !== undefined)
+        yield* ['', `A layout of your own fits: defineLayout(${optionsText(own)})${columnOf(own)}`];
+    }
+    if (!isFit) throw new NegativeVerdict(1, tooManyBits(load));
   },
 };
 
-function judge(name: keyof typeof layouts, rate: number, nodes: number, years: number): Fit {
-  const layout = layouts[name];
+function required(given: Given, flag: keyof Load, max: number): number {
+  const value = readInteger(given, flag, 1, max);
+  if (value === undefined) throw new UsageError(`plan needs --${flag}`);
+  return value;
+}
+
+function judge(name: string, layout: Layout, { rate, nodes, years }: Load): Fit {
   const offered = {
     nodes: layout.max('node') + 1,
     rate: ((layout.max('sequence') + 1) * 1000) / layout.tick,
     expires: layout.expires.toISOString().slice(0, 10),
   };
-  const end = new Date();
-  end.setUTCFullYear(end.getUTCFullYear() + years);
   const lacks = [
     offered.nodes < nodes ? 'too few nodes' : '',
     offered.rate < rate ? 'too few ids a second' : '',
-    layout.expires < end ? 'ends too soon' : '',
+    layout.expires.getTime() < Date.now() + years * DAYS * 86_400_000 ? 'ends too soon' : '',
   ].filter(Boolean);
   return { name, ...offered, fits: lacks.length === 0, why: lacks.join(', ') };
 }
 
-function toTable(
-  fits: Fit[],
-  { rate, nodes, years }: { rate: number; nodes: number; years: number },
-): string[] {
+function toTable(fits: Fit[]): string[] {
   const rows = fits.map(({ name, ...fit }) => [
     fit.fits ? 'yes' : 'no',
     name,
@@ -64,22 +92,41 @@ function toTable(
     fit.expires,
     fit.why,
   ]);
-  const lines = table(['fits', 'layout', 'nodes', 'ids/s a node', 'until', 'lacks'], rows);
-  if (fits.some(({ fits: good }) => good)) return lines;
-  return [...lines, '', ...ownLayout(rate, nodes, years)];
+  return table(['fits', 'layout', 'nodes', 'ids/s a node', 'until', 'lacks'], rows);
 }
 
-/** The bits of a custom layout, for a load that fits no preset. */
-function ownLayout(rate: number, nodes: number, years: number): string[] {
-  const timeBits = Math.ceil(Math.log2(years * 366 * 86_400_000));
-  const nodeBits = Math.ceil(Math.log2(nodes));
-  const sequenceBits = Math.max(1, Math.ceil(Math.log2(rate / 1000)));
-  const sum = timeBits + nodeBits + sequenceBits;
-  if (sum > 64)
-    return [
-      `No layout of 64 bits fits: it would take ${timeBits} for time, ${nodeBits} for nodes and ${sequenceBits} for the sequence, ${sum} in all.`,
-    ];
-  return [
-    `A layout of your own fits: defineLayout({ epoch: ${Date.now()}, timeBits: ${timeBits}, nodeBits: ${nodeBits}, sequenceBits: ${sequenceBits} })`,
-  ];
+/** The bits that a load takes: for the time in milliseconds, the nodes and the ids of a millisecond. */
+function bitsFor({ rate, nodes, years }: Load): Omit<OwnLayout, 'epoch'> {
+  return {
+    timeBits: Math.ceil(Math.log2(years * DAYS * 86_400_000)),
+    nodeBits: Math.max(1, Math.ceil(Math.log2(nodes))),
+    sequenceBits: Math.max(1, Math.ceil(Math.log2(rate / 1000))),
+  };
+}
+
+/** A layout for the load, if one is possible. */
+function ownLayout(load: Load): OwnLayout | undefined {
+  const options = { epoch: Date.now(), ...bitsFor(load) };
+  try {
+    return judge('own', defineLayout(options), load).fits ? options : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function optionsText({ epoch, timeBits, nodeBits, sequenceBits }: OwnLayout): string {
+  return `{ epoch: ${epoch}, timeBits: ${timeBits}, nodeBits: ${nodeBits}, sequenceBits: ${sequenceBits} }`;
+}
+
+/** Ids of 64 bits do not fit a signed column, as most databases have them. */
+function columnOf({ timeBits, nodeBits, sequenceBits }: OwnLayout): string {
+  return timeBits + nodeBits + sequenceBits === 64 ? '. Its ids need an unsigned 64-bit column' : '';
+}
+
+function tooManyBits(load: Load): string {
+  const { timeBits, nodeBits, sequenceBits } = bitsFor(load);
+  return (
+    `no layout of 64 bits fits: it would take ${timeBits} for time, ${nodeBits} for nodes and ${sequenceBits} for the sequence, ` +
+    `${timeBits + nodeBits + sequenceBits} in all`
+  );
 }

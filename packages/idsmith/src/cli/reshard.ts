@@ -1,28 +1,49 @@
 import process from 'node:process';
 import { IdError, StoreError } from '../errors.js';
+import { abortReshard } from '../shard/reshard/abort-reshard.js';
+import type { PlanOptions } from '../shard/reshard/plan/plan-options.js';
 import { planReshard, type ReshardPair } from '../shard/reshard/plan/plan-reshard.js';
-import { reshard } from '../shard/reshard/reshard.js';
+import type { SkippedKeys } from '../shard/reshard/plan/skipped-keys.js';
+import { type ReshardReport, reshard } from '../shard/reshard/reshard.js';
 import { ShardMap } from '../shard/shard-map.js';
-import { type Command, type Given, readInteger, UsageError } from './command.js';
+import { readInteger } from './arguments.js';
+import { type Command, type Given, Interrupted, UsageError } from './command.js';
 import { readShardConfig } from './key.js';
 import { table } from './output.js';
 import { count, duration, ProgressDisplay } from './reshard-display.js';
+import { VERBOSE } from './store.js';
 
 export const reshardCommand: Command = {
   name: 'reshard',
-  usage: '--from a.json --to b.json [--dry-run]',
+  usage: '--from a.json --to b.json [--dry-run | --abort]',
   summary: 'Move sharded keys to other nodes while applications use them',
   example: 'idsmith reshard --from four.json --to six.json --dry-run',
   flags: {
     from: { type: 'string', value: 'FILE', help: 'the old config: .json, .js, .cjs or .mjs' },
     to: { type: 'string', value: 'FILE', help: 'the new config' },
     'dry-run': { type: 'boolean', help: 'count the keys that would move, and move nothing' },
+    abort: { type: 'boolean', help: 'give up a resharding that is not finished: all keys go back' },
+    gone: { type: 'string', value: 'NODE,…', help: 'go on without nodes that are lost for good' },
     rate: { type: 'string', value: 'N', help: 'the largest number of keys to move in a second' },
     batch: { type: 'string', value: 'N', help: 'the largest number of keys in one script, default 500' },
-    'all-keys': { type: 'boolean', help: 'also move keys that no map has minted, like session:42' },
+    'accept-volatile-target': {
+      type: 'boolean',
+      help: 'move keys to nodes that lose them in a crash',
+    },
+    'accept-older': {
+      type: 'string',
+      value: 'NODE,…',
+      help: 'go on with nodes that came back from a crash with older data',
+    },
+    verbose: VERBOSE,
+    types: { type: 'string', value: 'TYPE,…', help: 'types of your keys that are not in keyTypes' },
+    pattern: { type: 'string', value: 'REGEX', help: 'names of further keys that are yours' },
+    'all-keys': { type: 'boolean', help: 'also move keys of other programs, like session:42' },
   },
+  handlesSignals: true,
   async *run(given) {
-    if (given.rest.length > 0) throw new UsageError(`reshard takes no ${JSON.stringify(given.rest[0])}`);
+    if (given.on('abort') && given.on('dry-run'))
+      throw new UsageError('--abort and --dry-run cannot be given together');
     const [from, to] = [await readShardConfig(given, 'from'), await readShardConfig(given, 'to')];
     const maps = [new ShardMap(from), new ShardMap(to)] as const;
     try {
@@ -36,12 +57,18 @@ export const reshardCommand: Command = {
 type Maps = readonly [from: ShardMap, to: ShardMap];
 
 async function* plan([from, to]: Maps, given: Given): AsyncIterable<string> {
-  const planned = await planReshard(from, to, { allKeys: given.on('all-keys') });
+  given.activity.wait('counting keys');
+  const planned = await planReshard(from, to, {
+    ...keyOptions(given),
+    gone: names(given, 'gone'),
+    acceptOlder: names(given, 'accept-older'),
+  });
   if (given.on('json')) yield JSON.stringify(planned, undefined, 2);
   else {
     const { pairs, keys, bytes, stay, skipped } = planned;
     yield* pairTable([from, to], pairs, keys, bytes);
     yield `${count(stay)} keys stay${skipped === 0 ? '' : `, ${count(skipped)} others are left alone`}`;
+    yield* skippedLines(planned);
   }
 }
 
@@ -54,15 +81,26 @@ async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
   const stop = () => controller.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    const report = await reshard(from, to, {
-      allKeys: given.on('all-keys'),
+    const gone = names(given, 'gone');
+    for (const node of gone)
+      process.stderr.write(
+        `idsmith: node ${node} is given up: keys and values that were only there are lost\n`,
+      );
+    const isAbort = given.on('abort');
+    const run = isAbort ? abortReshard : reshard;
+    const report = await run(from, to, {
+      ...keyOptions(given),
+      gone,
+      acceptOlder: names(given, 'accept-older'),
       ...(rate !== undefined && { rate }),
       ...(batch !== undefined && { batch }),
       signal: controller.signal,
       onProgress: (progress) => display.show(progress),
     });
     display.end();
-    process.stderr.write(`idsmith: ${count(report.moved)} keys moved in ${duration(report.seconds)}\n`);
+    process.stderr.write(
+      `idsmith: ${count(report.moved)} keys moved ${isAbort ? 'back ' : ''}in ${duration(report.seconds)}\n`,
+    );
     if (given.on('json')) yield JSON.stringify(report, undefined, 2);
     else yield* pairTable([from, to], report.pairs, report.moved, report.bytes);
     for (const line of remarks(report)) process.stderr.write(`idsmith: ${line}\n`);
@@ -74,18 +112,51 @@ async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
   }
 }
 
+/** The options that decide which keys belong to the maps. A flag that is not given leaves its option out. */
+function keyOptions(given: Given): PlanOptions {
+  const [types, pattern] = [given.text('types'), given.text('pattern')];
+  return {
+    ...(given.on('all-keys') && { allKeys: true }),
+    ...(given.on('accept-volatile-target') && { acceptVolatileTarget: true }),
+    ...(types !== undefined && {
+      types: types.split(',').map((type) => (/^\d+$/.test(type) ? Number(type) : type)),
+    }),
+    ...(pattern !== undefined && { pattern: readPattern(pattern) }),
+  };
+}
+
+function readPattern(text: string): RegExp {
+  try {
+    return new RegExp(text);
+  } catch (cause) {
+    throw new UsageError(`--pattern is not a regular expression: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Lines about the keys that are left alone. */
+function skippedLines({ skipped, skippedKeys, unknownTypes }: SkippedKeys): string[] {
+  if (skipped === 0) return [];
+  const names = skippedKeys.map((name) => JSON.stringify(name)).join(', ');
+  const types = Object.entries(unknownTypes).map(([type, keys]) => `${type} (${count(keys)} keys)`);
+  return [
+    `left alone: ${names}${skipped > skippedKeys.length ? ', …' : ''}`,
+    ...(types.length > 0
+      ? [`types that are not in keyTypes: ${types.join(', ')}. If such keys are yours, give --types`]
+      : []),
+  ];
+}
+
+/** The names in a flag, with commas between. */
+function names(given: Given, flag: string): string[] {
+  return given.text(flag)?.split(',') ?? [];
+}
+
 /** Remarks on a successful run, for people. */
-function remarks({
-  skipped,
-  superseded,
-  lapsed,
-}: {
-  skipped: number;
-  superseded: number;
-  lapsed: number;
-}): string[] {
+function remarks(report: ReshardReport): string[] {
+  const { skipped, superseded, lapsed } = report;
   return [
     ...(skipped > 0 ? [`${count(skipped)} keys were left alone: they are not keys of these maps`] : []),
+    ...skippedLines(report),
     ...(superseded > 0
       ? [`${count(superseded)} values of old nodes were dropped: the new nodes had newer values`]
       : []),
@@ -99,7 +170,7 @@ function remarks({
 function withAdvice(error: unknown, signal: AbortSignal, moved: number): unknown {
   const advice = 'run the same command again to continue';
   if (signal.aborted && error === signal.reason)
-    return new StoreError(`stopped: ${count(moved)} keys were moved so far; ${advice}`);
+    return new Interrupted(`stopped: ${count(moved)} keys were moved so far; ${advice}`);
   if (error instanceof IdError && error.code === 'STORE')
     return new StoreError(`${error.message}; ${count(moved)} keys were moved so far: ${advice}`, {
       cause: error,

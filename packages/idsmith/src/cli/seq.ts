@@ -1,121 +1,135 @@
-import { refuse } from '../options.js';
-import type { SequenceChanges, SequenceInfo, SequenceOptions } from '../sequence/port.js';
+import type { SequenceInfo } from '../sequence/port.js';
 import { Sequences } from '../sequence/sequences.js';
-import { type Command, type Given, readCount, readInteger, UsageError } from './command.js';
-import { jsonIds, table } from './output.js';
-import { withStore } from './store.js';
+import { memoryStore } from '../stores/memory/store.js';
+import { readCount } from './arguments.js';
+import { type Command, type CommandGroup, type Flags, type Given, UsageError } from './command.js';
+import { idLines } from './json-lines.js';
+import { table } from './output.js';
+import { ALTER_FLAGS, DEFINE_FLAGS, readShape } from './seq-shape.js';
+import { storeFlags, withStore } from './store.js';
+import { jsonText } from './visible.js';
 
+/** One action on the sequences of a store. */
 interface Action {
-  /** True if the name of a sequence follows. */
+  readonly word: string;
+  readonly summary: string;
+  /** The text after the word in the usage line, without `--store URL`. */
+  readonly usage: string;
+  readonly example: string;
+  /** True if the name of a sequence follows the word. */
   readonly isNamed: boolean;
-  /** The allowed flags besides `--store`. */
-  readonly flags: readonly string[];
+  /** True if the action makes a SQLite file that is missing. */
+  readonly creates: boolean;
+  readonly flags: Flags;
   run(sequences: Sequences, name: string, given: Given): AsyncIterable<string>;
 }
 
-const SHAPE = ['block-size', 'step', 'min', 'max', 'cycle'];
+const STORE = storeFlags('the store of the sequences');
 
-const ACTIONS = new Map<string, Action>([
-  [
-    'define',
-    {
-      isNamed: true,
-      flags: [...SHAPE, 'start', 'if-missing'],
-      async *run(sequences, name, given) {
-        const shape = readShape(given);
-        const info = given.on('if-missing') ? sequences.ensure(name, shape) : sequences.define(name, shape);
-        yield* show(await info, given);
-      },
+const ACTIONS: readonly Action[] = [
+  {
+    word: 'define',
+    summary: 'Define a sequence',
+    usage: 'NAME [--start 1] [--block-size 20] [--if-missing]',
+    example: 'idsmith seq define orders --start 10000 --store sqlite:./ids.db',
+    ...{ isNamed: true, creates: true, flags: DEFINE_FLAGS },
+    async *run(sequences, name, given) {
+      const shape = readShape(given);
+      const info = given.on('if-missing') ? sequences.ensure(name, shape) : sequences.define(name, shape);
+      yield* show(await info, given);
     },
-  ],
-  [
-    'next',
-    {
-      isNamed: true,
-      flags: ['count'],
-      async *run(sequences, name, given) {
-        const count = readCount(given, 1);
-        const ids = draw(sequences, name, count);
-        yield* given.on('json') ? jsonIds(ids, count) : ids;
-      },
+  },
+  {
+    word: 'next',
+    summary: 'Draw ids of a sequence, one a line',
+    usage: 'NAME [-n 5]',
+    example: 'idsmith seq next orders -n 3 --store sqlite:./ids.db',
+    ...{ isNamed: true, creates: false },
+    flags: { count: { type: 'string', short: 'n', value: 'N', help: 'how many ids, default 1' } },
+    run: (sequences, name, given) => draw(sequences, name, readCount(given, 1), given.signal),
+  },
+  {
+    word: 'list',
+    summary: 'List all sequences',
+    usage: '',
+    example: 'idsmith seq list --store sqlite:./ids.db',
+    ...{ isNamed: false, creates: false, flags: {} },
+    run: (sequences, _name, given) => listAll(sequences, given),
+  },
+  {
+    word: 'show',
+    summary: 'Show one sequence',
+    usage: 'NAME',
+    example: 'idsmith seq show orders --store sqlite:./ids.db',
+    ...{ isNamed: true, creates: false, flags: {} },
+    async *run(sequences, name, given) {
+      yield* show(await sequences.describe(name), given);
     },
-  ],
-  ['list', { isNamed: false, flags: [], run: (sequences, _name, given) => listAll(sequences, given) }],
-  [
-    'show',
-    {
-      isNamed: true,
-      flags: [],
-      async *run(sequences, name, given) {
-        yield* show(await sequences.describe(name), given);
-      },
+  },
+  {
+    word: 'alter',
+    summary: 'Change a sequence, never backwards',
+    usage: 'NAME [--block-size 100] [--next 20000]',
+    example: 'idsmith seq alter orders --block-size 100 --store sqlite:./ids.db',
+    ...{ isNamed: true, creates: false, flags: ALTER_FLAGS },
+    async *run(sequences, name, given) {
+      yield* show(await sequences.alter(name, readShape(given)), given);
     },
-  ],
-  [
-    'alter',
-    {
-      isNamed: true,
-      flags: [...SHAPE, 'no-cycle', 'next'],
-      async *run(sequences, name, given) {
-        const changes = readShape(given);
-        if (Object.keys(changes).length === 0)
-          throw new UsageError('seq alter needs a flag that changes the sequence, for example --block-size');
-        yield* show(await sequences.alter(name, changes), given);
-      },
+  },
+  {
+    word: 'remove',
+    summary: 'Remove a sequence',
+    usage: 'NAME',
+    example: 'idsmith seq remove orders --store sqlite:./ids.db',
+    ...{ isNamed: true, creates: false, flags: {} },
+    async *run(sequences, name) {
+      await sequences.remove(name);
+      yield* [];
     },
-  ],
-  [
-    'remove',
-    {
-      isNamed: true,
-      flags: [],
-      async *run(sequences, name) {
-        await sequences.remove(name);
-        yield* [];
-      },
-    },
-  ],
-]);
+  },
+];
 
-export const seqCommand: Command = {
+export const seqCommands: CommandGroup = {
   name: 'seq',
-  usage: 'define|next|list|show|alter|remove NAME --store URL',
   summary: 'Define, use and manage sequences',
-  example: 'idsmith seq define orders --start 10000 --store sqlite:./ids.db',
-  flags: {
-    store: { type: 'string', value: 'URL', help: 'the store of the sequences' },
-    count: { type: 'string', short: 'n', value: 'N', help: 'next: how many ids, default 1' },
-    start: { type: 'string', value: 'ID', help: 'define: the first id, default 1' },
-    'if-missing': { type: 'boolean', help: 'define: accept a sequence that has the same definition' },
-    next: { type: 'string', value: 'ID', help: 'alter: the next id, never a step back' },
-    'block-size': { type: 'string', value: 'N', help: 'ids taken at a time, default 20' },
-    step: { type: 'string', value: 'N', help: 'the step between ids, default 1; negative descends' },
-    min: { type: 'string', value: 'ID', help: 'the lowest id' },
-    max: { type: 'string', value: 'ID', help: 'the highest id' },
-    cycle: { type: 'boolean', help: 'start again when the ids have run out' },
-    'no-cycle': { type: 'boolean', help: 'alter: stop when the ids have run out' },
-  },
-  run(given) {
-    const [word = '', ...rest] = given.rest;
-    const action = ACTIONS.get(word);
-    if (action === undefined) throw new UsageError(`seq needs one of ${[...ACTIONS.keys()].join(', ')}`);
-    const [name = ''] = rest;
-    if (action.isNamed && rest.length === 0) throw new UsageError(`seq ${word} needs the name of a sequence`);
-    const extra = rest[action.isNamed ? 1 : 0];
-    if (extra !== undefined) throw new UsageError(`seq ${word} takes no ${JSON.stringify(extra)}`);
-    for (const flag of Object.keys(this.flags)) {
-      const isGiven = given.text(flag) !== undefined || given.on(flag);
-      if (isGiven && flag !== 'store' && !action.flags.includes(flag))
-        throw new UsageError(`seq ${word} takes no --${flag}`);
-    }
-    return withStore(given, (store) => action.run(new Sequences(store), name, given));
-  },
+  commands: ACTIONS.map(commandOf),
 };
 
-async function* draw(sequences: Sequences, name: string, count: number): AsyncIterable<string> {
+function commandOf({ word, usage, isNamed, creates, flags, run, ...action }: Action): Command {
+  const name = `seq ${word}`;
+  return {
+    ...action,
+    name,
+    usage: `${usage} --store URL`.trim(),
+    flags: { ...flags, ...STORE },
+    operands: isNamed ? 1 : 0,
+    run(given) {
+      const [sequence = ''] = given.rest;
+      if (isNamed && given.rest.length === 0) throw new UsageError(`${name} needs the name of a sequence`);
+      // Flags are checked before anything is opened.
+      if (word === 'next') readCount(given, 1);
+      if (word === 'alter' && Object.keys(readShape(given)).length === 0)
+        throw new UsageError('seq alter needs a flag that changes the sequence, for example --block-size');
+      const lines = async function* () {
+        // A wrong definition makes no file.
+        if (word === 'define') await new Sequences(memoryStore()).define(sequence, readShape(given));
+        yield* withStore(given, creates, (store) => run(new Sequences(store), sequence, given));
+      };
+      return word === 'next' ? idLines(given, lines()) : lines();
+    },
+  };
+}
+
+async function* draw(
+  sequences: Sequences,
+  name: string,
+  count: number,
+  signal: AbortSignal,
+): AsyncIterable<string> {
   const sequence = await sequences.get(name);
   try {
-    for (let left = count; left > 0; left--) yield String(sequence.take() ?? (await sequence.next()));
+    for (let left = count; left > 0; left--)
+      yield String(sequence.take() ?? (await sequence.next({ signal })));
   } finally {
     await sequence.close();
   }
@@ -123,7 +137,7 @@ async function* draw(sequences: Sequences, name: string, count: number): AsyncIt
 
 async function* listAll(sequences: Sequences, given: Given): AsyncIterable<string> {
   const all = await sequences.list();
-  if (given.on('json')) yield JSON.stringify({ sequences: all }, exact, 2);
+  if (given.on('json')) yield jsonText({ sequences: all }, 2);
   else
     yield* table(
       ['name', 'next', 'block', 'step', 'range', 'state'],
@@ -139,7 +153,7 @@ async function* listAll(sequences: Sequences, given: Given): AsyncIterable<strin
 }
 
 function* show(info: SequenceInfo, given: Given): Iterable<string> {
-  if (given.on('json')) yield JSON.stringify(info, exact, 2);
+  if (given.on('json')) yield jsonText(info, 2);
   else {
     const { start, next, blockSize, step, min, max } = info;
     yield* table(
@@ -153,29 +167,3 @@ function* show(info: SequenceInfo, given: Given): Iterable<string> {
 
 const stateOf = ({ exhausted, cycle }: SequenceInfo) =>
   exhausted ? 'exhausted' : cycle ? 'in a cycle' : 'open';
-
-const exact = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
-
-/** The options of a sequence from the flags, to define or alter it. */
-function readShape(given: Given): SequenceOptions & SequenceChanges {
-  if (given.on('cycle') && given.on('no-cycle'))
-    throw new UsageError('seq alter takes --cycle or --no-cycle, not both');
-  const step = readId(given, 'step');
-  const shape = {
-    start: readId(given, 'start'),
-    next: readId(given, 'next'),
-    blockSize: readInteger(given, 'block-size', 1, 2 ** 31 - 1),
-    step: step === undefined ? undefined : Number(step),
-    min: readId(given, 'min'),
-    max: readId(given, 'max'),
-    cycle: given.on('cycle') ? true : given.on('no-cycle') ? false : undefined,
-  };
-  return Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined));
-}
-
-function readId(given: Given, flag: string): bigint | undefined {
-  const text = given.text(flag);
-  if (text === undefined) return undefined;
-  if (/^-?\d{1,19}$/.test(text)) return BigInt(text);
-  refuse(`--${flag}`, 'a whole number', text);
-}

@@ -1,3 +1,4 @@
+import { processLabel } from '#runtime';
 import { requireLabel } from '../lease/options.js';
 import { refuse, requireKnown } from '../options.js';
 import { openStore } from '../stores/open.js';
@@ -21,7 +22,7 @@ import type { ConnectOptions } from './options.js';
  */
 export async function connect(target: string | Store, options: ConnectOptions = {}): Promise<Ids> {
   requireKnown('options', options, ['signal', 'label']);
-  const label = requireLabel(options.label ?? '');
+  const label = requireLabel(options.label ?? processLabel());
   const signal = requireSignal(options.signal);
   signal?.throwIfAborted();
   if (typeof target !== 'string') return new Ids(requireStore(target), { label, ownsStore: false });

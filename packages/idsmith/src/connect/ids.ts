@@ -1,21 +1,32 @@
-import { ClosedError } from '../errors.js';
+import { ClosedError, NoSuchSequenceError } from '../errors.js';
 import { FlakeGenerator } from '../flake/generator.js';
 import { layouts } from '../flake/layouts.js';
 import { LEASED_FLAKE_NAMES } from '../flake/leased.js';
-import { acquireLease, type Lease } from '../lease/lease.js';
+import { acquireLease } from '../lease/acquire-lease.js';
+import type { Lease } from '../lease/lease.js';
 import { LocalityGenerator } from '../locality/generator.js';
 import { requireKnown } from '../options.js';
 import type { Sequence } from '../sequence/sequence.js';
 import { Sequences } from '../sequence/sequences.js';
 import type { Store } from '../stores/store.js';
+import { requireSignal, unlessAborted } from '../support/abort.js';
+import { Uuid7Generator } from '../uuid7/generator.js';
+import { LEASED_NODES } from '../uuid7/layout.js';
 import { type Leased, LeasedPool } from './leased-pool.js';
-import type { FlakesOptions, IdsStatus, LeasedLocalityOptions, SequenceOpening } from './options.js';
+import type {
+  FlakesOptions,
+  IdsStatus,
+  LeasedLocalityOptions,
+  LeasedUuid7Options,
+  SequenceOpening,
+} from './options.js';
 
 /** The number of node ids of a locality namespace. */
 const LOCALITY_NODES = 65_536;
 const FLAKE_NAMES = LEASED_FLAKE_NAMES.filter((name) => name !== 'namespace');
 const LOCALITY_NAMES = ['mode', 'reversal', 'window', 'format', 'reseed', 'flavour', 'counter'];
 const SHARED_NAMES = ['clock', 'random'];
+const SEQUENCE_NAMES = ['define', 'prefetch', 'source', 'signal'];
 const LEASE_NAMES = ['ttl', 'label', 'maxSkew', 'waitFor', 'maxIdle', 'reacquire', 'timer', 'signal'];
 
 /** Everything that makes ids on one store. Get one with `connect`, and close it when the program ends. */
@@ -26,6 +37,9 @@ export class Ids {
   readonly #ownsStore: boolean;
   readonly #flakes: LeasedPool<FlakeGenerator, FlakesOptions>;
   readonly #localities: LeasedPool<LocalityGenerator, LeasedLocalityOptions>;
+  readonly #uuid7s: LeasedPool<Uuid7Generator, LeasedUuid7Options>;
+  /** The generator of UUIDs without a lease. */
+  #uuid7: Uuid7Generator | undefined;
   #lastError: unknown;
   #closing: Promise<void> | undefined;
 
@@ -40,6 +54,7 @@ export class Ids {
     };
     this.#flakes = new LeasedPool('flake', (...use) => this.#openFlakes(...use), onError);
     this.#localities = new LeasedPool('locality', (...use) => this.#openLocality(...use), onError);
+    this.#uuid7s = new LeasedPool('uuid7', (...use) => this.#openUuid7(...use), onError);
   }
 
   /**
@@ -68,28 +83,54 @@ export class Ids {
   }
 
   /**
+   * The generator of UUIDs of version 7 of a namespace, with its node from a lease: always the same object. Without a
+   * namespace, the generator has no lease.
+   *
+   * @throws InvalidOptionError when an option is wrong, or differs from the one that the generator was made with
+   * @throws ClosedError after `close()`; other errors as `acquireLease` throws
+   */
+  async uuid7(namespace?: string, options: LeasedUuid7Options = {}): Promise<Uuid7Generator> {
+    this.#requireOpen();
+    requireKnown('options', options, [...SHARED_NAMES, ...(namespace === undefined ? [] : LEASE_NAMES)]);
+    if (namespace !== undefined) return this.#uuid7s.get(namespace, options);
+    // A generator with a clock or a random source of its own is for its caller alone.
+    if (options.clock !== undefined || options.random !== undefined) return new Uuid7Generator(options);
+    this.#uuid7 ??= new Uuid7Generator();
+    return this.#uuid7;
+  }
+
+  /**
    * The sequence of a name: always the same object until it is closed. With `define`, a missing sequence is defined first.
    *
    * @throws NoSuchSequenceError when the sequence is missing and `define` is left out
    * @throws SequenceExistsError when the sequence exists with another definition than `define`
-   * @throws ClosedError after `close()`
+   * @throws ClosedError after `close()`; the reason of `signal` when it is aborted
    */
   async sequence(name: string, options: SequenceOpening = {}): Promise<Sequence> {
     this.#requireOpen();
-    const { define, ...use } = requireKnown('options', options, ['define', 'prefetch', 'source']);
-    if (define !== undefined) await this.sequences.ensure(name, define);
+    const { define, signal, ...use } = requireKnown('options', options, SEQUENCE_NAMES);
+    requireSignal(signal)?.throwIfAborted();
+    if (define !== undefined) await unlessAborted(this.sequences.ensure(name, define), signal);
     this.#requireOpen();
-    return this.sequences.get(name, use);
+    try {
+      return await unlessAborted(this.sequences.get(name, use), signal);
+    } catch (error) {
+      if (!(error instanceof NoSuchSequenceError)) throw error;
+      throw new NoSuchSequenceError(`${error.message}: give define, for example { define: { start: 1 } }`, {
+        cause: error,
+      });
+    }
   }
 
   /** The state of leases and sequences, for a readiness probe. Asks nobody, and works after `close()`. */
   status(): IdsStatus {
-    const leases = [...this.#flakes.status(), ...this.#localities.status()];
-    const isOpening = this.#flakes.isOpening || this.#localities.isOpening;
+    const pools = [this.#flakes, this.#localities, this.#uuid7s];
+    const leases = pools.flatMap((pool) => pool.status());
+    const isLacking = pools.some((pool) => pool.isLacking);
     return {
-      ready: !this.#closing && !isOpening && leases.every(({ state }) => state === 'active'),
+      ready: !this.#closing && !isLacking && leases.every(({ state }) => state === 'active'),
       leases,
-      sequences: this.sequences.openNames.map((name) => ({ name })),
+      sequences: this.sequences.status(),
       ...(this.#lastError !== undefined && { lastError: this.#lastError }),
     };
   }
@@ -114,6 +155,8 @@ export class Ids {
     const outcomes = await Promise.all([
       this.#flakes.close(reason),
       this.#localities.close(reason),
+      this.#uuid7s.close(reason),
+      Promise.allSettled([this.#uuid7?.close()]),
       Promise.allSettled([this.sequences.close()]),
     ]);
     if (this.#ownsStore) await this.store.close();
@@ -126,13 +169,28 @@ export class Ids {
     return { generator, lease: generator.lease as Lease };
   }
 
-  async #openLocality(namespace: string, options: LeasedLocalityOptions): Promise<Leased<LocalityGenerator>> {
+  #openLocality(namespace: string, options: LeasedLocalityOptions): Promise<Leased<LocalityGenerator>> {
     const own = only(options, [...LOCALITY_NAMES, ...SHARED_NAMES]);
+    return this.#openLeased(namespace, options, LOCALITY_NODES, (lease) =>
+      LocalityGenerator.owning(lease, own),
+    );
+  }
+
+  #openUuid7(namespace: string, options: LeasedUuid7Options): Promise<Leased<Uuid7Generator>> {
+    const own = only(options, SHARED_NAMES);
+    return this.#openLeased(namespace, options, LEASED_NODES, (lease) => Uuid7Generator.owning(lease, own));
+  }
+
+  async #openLeased<T>(
+    namespace: string,
+    options: LeasedUuid7Options,
+    size: number,
+    make: (lease: Lease) => T,
+  ): Promise<Leased<T>> {
     const ofLease = only(options, [...LEASE_NAMES, ...SHARED_NAMES]);
-    const size = LOCALITY_NODES;
     const lease = await acquireLease(this.store, { label: this.#label, ...ofLease, namespace, size });
     try {
-      return { generator: new LocalityGenerator({ ...own, node: lease }), lease };
+      return { generator: make(lease), lease };
     } catch (error) {
       // If this fails, the lease expires.
       await lease.release().catch(() => undefined);

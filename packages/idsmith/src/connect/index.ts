@@ -5,6 +5,7 @@ export type {
   FlakesOptions,
   IdsStatus,
   LeasedLocalityOptions,
+  LeasedUuid7Options,
   LeaseStatus,
   SequenceOpening,
 } from './options.js';

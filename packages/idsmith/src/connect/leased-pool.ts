@@ -29,6 +29,8 @@ export class LeasedPool<T, Options extends PoolOptions> {
   readonly #open: (namespace: string, options: Options) => Promise<Leased<T>>;
   readonly #onError: (error: unknown) => void;
   readonly #entries = new Map<string, Entry<T>>();
+  /** The namespaces whose last acquisition has failed. */
+  readonly #failed = new Set<string>();
 
   constructor(
     family: LeaseStatus['family'],
@@ -40,9 +42,10 @@ export class LeasedPool<T, Options extends PoolOptions> {
     this.#onError = onError;
   }
 
-  /** True while a lease is being acquired. */
-  get isOpening(): boolean {
-    return [...this.#entries.values()].some(({ opening }) => opening.value === undefined);
+  /** True while a lease that was asked for is not there: it is being acquired, or the last attempt has failed. */
+  get isLacking(): boolean {
+    const isOpening = [...this.#entries.values()].some(({ opening }) => opening.value === undefined);
+    return isOpening || this.#failed.size > 0;
   }
 
   /** True if the namespace has a generator, or will have one soon. */
@@ -79,6 +82,7 @@ export class LeasedPool<T, Options extends PoolOptions> {
   close(reason: unknown): Promise<PromiseSettledResult<void>[]> {
     const entries = [...this.#entries.values()];
     this.#entries.clear();
+    this.#failed.clear();
     return Promise.allSettled(
       entries.map(async ({ opening }) => (await opening.end(reason))?.lease.release()),
     );
@@ -94,13 +98,17 @@ export class LeasedPool<T, Options extends PoolOptions> {
     const opening = new SharedOpening<Leased<T>>(async (signal) => {
       const leased = await this.#open(namespace, { ...options, signal });
       leased.lease.on('renewal-failed', this.#onError);
+      this.#failed.delete(namespace);
       return leased;
     });
     const entry = { options, opening };
     this.#entries.set(namespace, entry);
     opening.onFailure((error) => {
       if (this.#entries.get(namespace) === entry) this.#entries.delete(namespace);
-      if (!opening.isEnded) this.#onError(error);
+      if (opening.isEnded) return;
+      this.#onError(error);
+      // A wrong option is a mistake of one caller, and says nothing about the others.
+      if (!(error instanceof InvalidOptionError)) this.#failed.add(namespace);
     });
     return entry;
   }

@@ -3,12 +3,14 @@ import type { LeaseOptions } from '../lease/options.js';
 import type { LocalityOptions } from '../locality/options.js';
 import type { SequenceOptions } from '../sequence/port.js';
 import type { SequenceUse } from '../sequence/sequences.js';
+import type { SequenceStatus } from '../sequence/status.js';
+import type { Uuid7Options } from '../uuid7/options.js';
 
 /** Options of `connect`. */
 export interface ConnectOptions {
   /** Ends the attempt to connect. The promise then rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
-  /** The label of every lease that has none of its own: a text for people, such as host and process. Default empty. */
+  /** The label of every lease that has none of its own: a text for people. Default host and process id. */
   readonly label?: string;
 }
 
@@ -20,15 +22,22 @@ export interface LeasedLocalityOptions
   extends Omit<LeaseOptions, 'namespace' | 'size' | 'layout'>,
     Omit<LocalityOptions, 'node'> {}
 
+/** Options of `Ids.uuid7`. Those of leases need a namespace. */
+export interface LeasedUuid7Options
+  extends Omit<LeaseOptions, 'namespace' | 'size' | 'layout'>,
+    Omit<Uuid7Options, 'node'> {}
+
 /** Options of `Ids.sequence`. */
 export interface SequenceOpening extends SequenceUse {
   /** Defines the sequence unless it exists, as `Sequences.ensure` does. */
   readonly define?: SequenceOptions;
+  /** Ends the wait. The promise then rejects with the reason of the signal. A definition under way may still be made. */
+  readonly signal?: AbortSignal;
 }
 
 /** The state of one lease. */
 export interface LeaseStatus {
-  readonly family: 'flake' | 'locality';
+  readonly family: 'flake' | 'locality' | 'uuid7';
   readonly namespace: string;
   /** The node id. */
   readonly node: number;
@@ -41,11 +50,14 @@ export interface LeaseStatus {
 
 /** The state of everything that an `Ids` has handed out. */
 export interface IdsStatus {
-  /** True when every lease is active, none is being acquired, and nothing is closed. */
+  /**
+   * True when every lease that was asked for is there and active, and nothing is closed. Sequences do not count: only a call for an
+   * id fetches again after a failure, and a process that is not ready gets no calls.
+   */
   readonly ready: boolean;
   readonly leases: readonly LeaseStatus[];
-  /** The sequences that are open. */
-  readonly sequences: readonly { readonly name: string }[];
+  /** The supply of every sequence that is open. */
+  readonly sequences: readonly SequenceStatus[];
   /** The last error of an acquisition, a renewal or a replacement. It stays after a recovery. */
   readonly lastError?: unknown;
 }

@@ -1,5 +1,6 @@
 import { type Clock, wholeMs } from '../clock.js';
 import { ClockError, LeaseFencedError, TimeExhaustedError } from '../errors.js';
+import { generatorClosed } from '../lease/window.js';
 import type { Layout } from './layout.js';
 import type { FlakeRules } from './pace.js';
 import type { FlakeState } from './state.js';
@@ -23,6 +24,8 @@ export interface Claim {
 /** Decides the tick and the first sequence number of the next ids. */
 export class Claims {
   state: FlakeState;
+  /** True when the generator was closed. Other generators may share the state, and go on. */
+  isClosed = false;
   readonly #layout: Layout;
   readonly #clock: Clock;
   readonly #rules: FlakeRules;
@@ -34,6 +37,16 @@ export class Claims {
     this.#rules = rules;
     this.#maxSequence = layout.max('sequence');
     this.state = state;
+  }
+
+  /**
+   * Brings the state up to date.
+   *
+   * @throws ClosedError when the generator was closed or its lease released
+   */
+  requireOpen(): void {
+    this.state.load();
+    if (this.isClosed || this.state.closed) throw generatorClosed();
   }
 
   /**
@@ -50,13 +63,12 @@ export class Claims {
     let used = -1;
     let taken = -1;
     for (let reading = first; ; ) {
+      this.requireOpen();
       const now = wholeMs(reading);
       if (now < layout.epoch)
         throw new ClockError(`the clock reads ${now}, which is before the layout's epoch ${layout.epoch}`);
       const { state } = this;
       const { pace, slot } = state;
-      state.load();
-      if (state.closed) throw new LeaseFencedError(`the lease of node ${state.node} was released`);
       // One tick less, because others may be one tick ahead of their reading while their clock is held.
       pace.check(now, layout.timeOf(taken - 1), this.#rules);
       const clockTick = layout.tickOf(now);

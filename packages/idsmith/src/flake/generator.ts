@@ -1,11 +1,11 @@
 import { warn } from '#runtime';
 import { type Clock, systemClock, wholeMs } from '../clock.js';
-import { InvalidOptionError, LeaseFencedError, TimeExhaustedError, UnsafeIntegerError } from '../errors.js';
+import { InvalidOptionError, TimeExhaustedError, UnsafeIntegerError } from '../errors.js';
 import type { Lease } from '../lease/lease.js';
 import type { LeaseStore } from '../lease/port.js';
 import { type LeaseWait, requireWait } from '../lease/waiters.js';
-import { bindLease, type LeaseWindow } from '../lease/window.js';
-import { isA, refuse, requireChoice, requireInteger, requireKnown, requireMethod } from '../options.js';
+import { bindLease, generatorClosed, type LeaseWindow } from '../lease/window.js';
+import { refuse, requireChoice, requireInteger, requireKnown, requireMethod } from '../options.js';
 import { Claims } from './claims.js';
 import { fixedNodeState } from './fixed-node.js';
 import { defineLayout, Layout } from './layout.js';
@@ -13,9 +13,11 @@ import { layouts } from './layouts.js';
 import { type LeasedFlakeOptions, leaseFor } from './leased.js';
 import type { FlakeOptions, SharedFlake } from './options.js';
 import type { FlakeRules } from './pace.js';
-import { SHARED_BYTES, SharedState } from './shared-state.js';
+import { handleOf, requireHandle, requireShareable } from './shared-handle.js';
+import { SharedState } from './shared-state.js';
 import { LOWER_HALF, OwnState } from './state.js';
 import { TickSlot } from './tick-table.js';
+import { endingWith, nextWhenActive } from './waiting.js';
 
 const YEAR = 365 * 86_400_000;
 /** The largest batch. More ids in one array would take over a gigabyte. */
@@ -45,6 +47,8 @@ export class FlakeGenerator {
   #own: OwnState | undefined;
   #handle: SharedFlake | undefined;
   #ownsLease = false;
+  /** Aborted by {@link close}. */
+  readonly #closing = new AbortController();
   /** The lease that drives the generator; `undefined` with a fixed node, and in a generator from {@link attach}. */
   readonly lease: Lease | undefined;
 
@@ -58,12 +62,13 @@ export class FlakeGenerator {
   constructor(options: FlakeOptions | { clock?: Clock }, handle?: SharedFlake) {
     requireKnown('options', options, handle ? ['clock'] : OPTIONS);
     const given = (handle ?? options) as FlakeOptions;
+    const { maxBackward = 10_000 } = given;
     this.#layout = handle ? defineLayout(handle.layout) : layoutOf(options as FlakeOptions);
     this.#clock = requireMethod('clock', 'now', options.clock, systemClock);
     this.#rules = {
       onFull: requireChoice('onFull', given.onFull, ['wait', 'borrow']),
       onClockBack: requireChoice('onClockBack', given.onClockBack, ['hold', 'throw']),
-      maxBackward: requireInteger('maxBackward', given.maxBackward ?? 10_000, 0, YEAR),
+      maxBackward: requireInteger('maxBackward', maxBackward, 0, YEAR),
     };
     const { shift, bits } = this.#layout.fields.sequence;
     this.#maxSequence = this.#layout.max('sequence');
@@ -103,6 +108,7 @@ export class FlakeGenerator {
    *
    * @throws ClockError when the clock gives no time, stands still in a full tick, or stepped back further than allowed
    * @throws LeaseFencedError when the lease's window has ended
+   * @throws ClosedError when the generator was closed or its lease released
    * @throws TimeExhaustedError when the layout's time has run out
    */
   next(): bigint {
@@ -122,38 +128,34 @@ export class FlakeGenerator {
   /**
    * The next id. Waits for the lease where {@link next} throws a `LeaseFencedError`.
    *
-   * @throws InvalidOptionError when the lease is released
+   * @throws ClosedError when the generator was closed or its lease released, also meanwhile
    * @throws the reason of `signal` when it is aborted; other errors as {@link next} does
    */
   async nextAsync(options: { signal?: AbortSignal } = {}): Promise<bigint> {
-    requireKnown('options', options, ['signal']);
-    const { signal } = requireWait(options);
-    for (;;) {
-      signal?.throwIfAborted();
-      try {
-        return this.next();
-      } catch (error) {
-        if (this.lease === undefined || !(error instanceof LeaseFencedError)) throw error;
-      }
-      // The generator may be ahead of the lease's clock. Then only the next window helps.
-      if (this.lease.state === 'active') await this.lease.whenMoved(options);
-      else await this.lease.whenActive(options);
-    }
+    return nextWhenActive(this, options, this.#closing.signal);
   }
 
   /** Resolves when the lease is active, at once with a fixed node. Throws the same errors as `lease.whenActive`. */
   async ready(options: LeaseWait = {}): Promise<void> {
     requireWait(options).signal?.throwIfAborted();
-    await this.lease?.whenActive(options);
+    this.#claims.requireOpen();
+    await this.lease?.whenActive(endingWith(options, this.#closing.signal));
   }
 
   /**
-   * Releases the lease if {@link FlakeGenerator.lease} acquired it. A lease that the caller gave stays as it is. Idempotent.
+   * Ends this generator: from now on it throws a `ClosedError`. Idempotent.
+   *
+   * The lease is released if {@link FlakeGenerator.lease} acquired it. A lease that the caller gave stays as it is, but nobody
+   * mints with it any more, in any thread. A generator from {@link attach}, or with a fixed node, ends alone.
    *
    * @throws StoreError when the store fails; minting has ended, and the lease expires
    */
   async close(): Promise<void> {
+    this.#claims.isClosed = true;
+    this.#own = undefined;
+    if (!this.#closing.signal.aborted) this.#closing.abort(generatorClosed());
     if (this.#ownsLease) await this.lease?.release();
+    else if (this.lease) this.#claims.state.close();
   }
 
   /** The same as {@link close}, for `await using`. */
@@ -201,6 +203,7 @@ export class FlakeGenerator {
     if (!(target instanceof BigUint64Array || target instanceof BigInt64Array)) {
       refuse('target', 'a BigUint64Array or BigInt64Array', target);
     }
+    this.#claims.requireOpen();
     for (let done = 0; done < target.length; ) {
       const { tick, node, sequence, count } = this.#claims.take(target.length - done, this.#clock.now());
       if (this.#isLow) this.#write(target, done, this.#layout.pack(tick, node, 0), sequence, count);
@@ -215,47 +218,30 @@ export class FlakeGenerator {
    *
    * @throws InvalidOptionError when the runtime has no `SharedArrayBuffer`, or time and sequence of the layout have more
    *   than 62 bits
+   * @throws ClosedError when the generator was closed or its lease released
    */
   share(): SharedFlake {
+    this.#claims.requireOpen();
     if (this.#handle) return this.#handle;
-    const { epoch, tick, order, fields } = this.#layout;
-    if (typeof SharedArrayBuffer === 'undefined')
-      throw new InvalidOptionError(
-        'share() needs SharedArrayBuffer, which this runtime does not have; in a browser, serve the page cross-origin isolated',
-      );
-    const wide = fields.time.bits + fields.sequence.bits;
-    if (wide > 62)
-      throw new InvalidOptionError(`share() needs timeBits + sequenceBits to be 62 at most, not ${wide}`);
+    requireShareable(this.#layout);
     const own = this.#own as OwnState;
     const turns = own.slot?.newGroup();
-    const state = SharedState.from(own, fields.sequence.bits, turns && TickSlot.attach(turns));
+    const state = SharedState.from(own, this.#layout.fields.sequence.bits, turns && TickSlot.attach(turns));
     // Other generators of the same node may continue with the old state, but not in the same tick.
     own.leaveTick();
     this.#claims.state = state;
     this.#own = undefined;
-    this.#handle = {
-      state: state.buffer,
-      layout: {
-        ...{ epoch, tick, order },
-        timeBits: fields.time.bits,
-        nodeBits: fields.node.bits,
-        sequenceBits: fields.sequence.bits,
-      },
-      ...this.#rules,
-      ...(turns && { turns }),
-    };
+    this.#handle = handleOf(state.buffer, this.#layout, this.#rules, turns);
     return this.#handle;
   }
 
   /**
    * Makes a generator that shares the state of the generator whose `share()` returned the handle, in any thread.
    *
-   * @throws InvalidOptionError when the handle is not from `share()`
+   * @throws InvalidOptionError when the handle is not from `share()`, or has unknown names
    */
   static attach(handle: SharedFlake, options: { clock?: Clock } = {}): FlakeGenerator {
-    if (!isA('SharedArrayBuffer', handle?.state) || handle.state.byteLength !== SHARED_BYTES)
-      refuse('handle', 'a handle from share()', handle);
-    return new FlakeGenerator(options, handle);
+    return new FlakeGenerator(options, requireHandle(handle));
   }
 
   #checkExpiry(): void {

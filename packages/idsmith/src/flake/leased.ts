@@ -1,4 +1,4 @@
-import { acquireLease } from '../lease/lease.js';
+import { acquireLease } from '../lease/acquire-lease.js';
 import type { LeaseOptions } from '../lease/options.js';
 import type { LeaseStore } from '../lease/port.js';
 import { refuse, requireKnown } from '../options.js';

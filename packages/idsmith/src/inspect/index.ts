@@ -1,2 +1,3 @@
-export { type InspectOptions, inspect } from './inspect.js';
-export type { Reading } from './reading.js';
+export { type InspectOptions, inspect, requireReadings } from './inspect.js';
+export type { PublicIdReader } from './public.js';
+export type { InspectedFamily, Reading } from './reading.js';

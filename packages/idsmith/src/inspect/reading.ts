@@ -1,7 +1,60 @@
+/** The families of ids that {@link inspect} reads. `'uuid'` is a UUID of another version than the locality ones. */
+export type InspectedFamily =
+  | 'locality'
+  | 'uuid'
+  | 'flake'
+  | 'key'
+  | 'public'
+  | 'typeid'
+  | 'ulid'
+  | 'ksuid'
+  | 'objectid'
+  | 'xid'
+  | 'sequence'
+  | 'nanoid';
+
 /** One way to read an id: its family and its fields. */
 export interface Reading {
-  /** The family. `'uuid'` is a UUID of another version than the locality ones. */
-  readonly family: 'locality' | 'uuid' | 'flake' | 'key';
-  /** The fields by name, in the order to show them. */
+  readonly family: InspectedFamily;
+  /** The reason for this reading, and against it if there is one. */
+  readonly reason: string;
+  /** The fields by name, in the order to show them. A reading with a time has `timestamp`, `utc` and `iso`. */
   readonly fields: Readonly<Record<string, string | number>>;
+}
+
+/** A reading, and how much speaks for it: the lower, the better. */
+export interface Candidate extends Reading {
+  readonly rank: number;
+}
+
+/**
+ * The rank by the shape of the text alone: exact shapes first, then shapes that other text may have, too. Numbers and random
+ * text come last.
+ */
+export const RANKS: Readonly<Record<InspectedFamily, number>> = {
+  locality: 1,
+  public: 2,
+  typeid: 3,
+  uuid: 4,
+  flake: 5,
+  ksuid: 6,
+  ulid: 6,
+  objectid: 7,
+  xid: 7,
+  key: 8,
+  sequence: 9,
+  nanoid: 10,
+};
+
+/** The rank of a reading whose time is hardly that of an id: below all readings without this fault. */
+export const UNLIKELY = 100;
+
+/** A candidate with the rank of its family. */
+export function candidate(
+  family: InspectedFamily,
+  reason: string,
+  fields: Reading['fields'],
+  rank = RANKS[family],
+): Candidate {
+  return { family, reason, fields, rank };
 }

@@ -1,33 +1,44 @@
 import { reverseBytes, swapNibbles } from '../encoding/bits.js';
 import { bytesToHex } from '../encoding/hex.js';
-import { LocalityUuid } from '../locality/uuid.js';
-import type { Reading } from './reading.js';
-import { timeFields } from './time.js';
+import { readUuidText } from '../encoding/uuid-text.js';
+import { type Candidate, candidate } from './reading.js';
+import { timedCandidate, timeFields } from './time.js';
+import { uuidFields } from './uuid-versions.js';
 
-/** Reads an id as a UUID. The result is empty for other text. */
-export function readUuid(text: string): Reading[] {
-  const uuid = parse(text);
-  if (uuid === undefined) return [];
-  const { version } = uuid;
-  const bytes = uuid.toBytes();
-  if (version === 'b') return [{ family: 'locality', fields: { version, ...fieldsOf(bytes) } }];
-  const plain: Reading = { family: 'uuid', fields: { version } };
-  const standard = version === '8' && (bytes[8] as number) >> 6 === 0b10;
-  return standard && isPlausible(timeIn(bytes))
-    ? [{ family: 'locality', fields: { version, format: 'rfc9562', ...fieldsOf(bytes) } }, plain]
-    : [plain];
+/** Reads text as a UUID: 36 characters, also as a URN or in braces, or 32 hex digits. */
+export function readUuid(text: string, now: number): Candidate[] {
+  const bytes = bytesOf(text);
+  if (bytes === undefined) return [];
+  const version = (bytes[6] as number) >> 4;
+  if (version === 0xb)
+    return [candidate('locality', 'a UUID of version b', { version: 'b', ...localityFields(bytes) })];
+  const plain = readStandard(bytes, now);
+  const isStandard = version === 8 && (bytes[8] as number) >> 6 === 0b10;
+  if (!isStandard || !isPlausible(timeIn(bytes))) return [plain];
+  const fields = { version: '8', format: 'rfc9562', ...localityFields(bytes) };
+  return [candidate('locality', 'a UUID of version 8 that ends with a plausible time', fields), plain];
 }
 
-function parse(text: string): LocalityUuid | undefined {
-  try {
-    return LocalityUuid.parse(text);
-  } catch {
-    return undefined;
-  }
+/** The bytes of a UUID; `undefined` for other text. Hex digits alone must have a version and the standard variant. */
+function bytesOf(text: string): Uint8Array | undefined {
+  const bytes = new Uint8Array(16);
+  const bare = text.replace(/^urn:uuid:/i, '').replace(/^\{(.*)\}$/, '$1');
+  if (readUuidText(bare, bytes)) return bytes;
+  const isHex = /^[\da-f]{12}[1-8][\da-f]{3}[89ab][\da-f]{15}$/i.test(text);
+  const hyphenated = text.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  return isHex && readUuidText(hyphenated, bytes) ? bytes : undefined;
+}
+
+/** A UUID of a version that the standard has, with its time if there is one. */
+function readStandard(bytes: Uint8Array, now: number): Candidate {
+  const { reason, fields, timestamp } = uuidFields(bytes);
+  return timestamp === undefined
+    ? candidate('uuid', reason, fields)
+    : timedCandidate('uuid', reason, fields, timestamp, now);
 }
 
 /** The fields that versions b and 8 have in common. */
-function fieldsOf(bytes: Uint8Array): Record<string, string | number> {
+function localityFields(bytes: Uint8Array): Record<string, string | number> {
   const view = new DataView(bytes.buffer);
   const counter = view.getInt32(0);
   return {

@@ -1,27 +1,27 @@
 import { ClockError, LeasesExhaustedError, StoreError } from '../errors.js';
-import { refuse, show } from '../options.js';
+import { show } from '../options.js';
 import { pauseUnlessAborted, unlessAborted } from '../support/abort.js';
 import { backoff } from '../support/backoff.js';
+import { type Claimed, claim, freeNode } from './claim.js';
+import { longestTtl, rememberLimit, requireTtl } from './limit.js';
 import { requireSameLayout } from './namespace-layout.js';
-import { DEFAULT_MAX_TTL, type LeaseSettings } from './options.js';
-import { type LeaseRecord, type LeaseStore, sameRecord } from './port.js';
+import type { LeaseSettings } from './options.js';
+import { type Page, pageOf } from './pages.js';
+import type { LeaseRecord } from './port.js';
 import {
+  anyReady,
   type Candidate,
   candidates,
-  claimed,
   datedBirth,
   isReady,
   isUndated,
   layoutOf,
-  layoutRecord,
   NAMESPACE_ID,
   newestFence,
-  released,
   undatedBirth,
-  windowStart,
 } from './protocol.js';
 import { freshOwner, randomFraction, randomName } from './random.js';
-import { list, storeTime, swap } from './store-calls.js';
+import { list, read, storeTime, swap } from './store-calls.js';
 
 /** The longest time that the date of a namespace may need to reach its store, ms. The store refuses dates that are too old. */
 const ON_THE_WAY = 1000;
@@ -29,19 +29,33 @@ const ON_THE_WAY = 1000;
 /** The most rounds in which a store refuses a node id that its own listing offers. Rivals explain a few such rounds. */
 const MAX_REFUSALS = 12;
 const BACKOFF = { unit: 5, longest: 1000 };
+/** The part of the ttl for which a reading of the store's clock is used again by those who have just lost a race. */
+const TIME_LIFE = 0.1;
 
 /** A node id that was acquired. */
-export interface Acquired {
-  readonly record: LeaseRecord;
-  readonly from: number;
+export interface Acquired extends Claimed {
   /** True when the namespace was empty: new, or lost by its store. */
   readonly wasEmpty: boolean;
   /** The layout that the namespace remembers. */
   readonly layout: string | undefined;
 }
 
+/** The records of a namespace or of a page of it, and the store's time. */
+interface View {
+  readonly records: LeaseRecord[];
+  /** The node ids that were looked at: from `first` to `end` − 1. */
+  readonly first: number;
+  readonly end: number;
+  readonly now: number;
+  /** This clock at the moment when the time was read, ms. */
+  readonly readAt: number;
+}
+
 /**
  * Takes a node id for a new owner, and waits for one if necessary. A wait in the background does not keep the process alive.
+ *
+ * The best node id comes first. Whoever loses it to somebody else knows of rivals, and from then on takes any node id that is
+ * ready, so that many who start at once separate quickly.
  *
  * An aborted signal ends every wait and every question to the store at once. Only the answer to a claim that was sent is waited
  * for, so that a node id that was claimed is freed again.
@@ -60,11 +74,24 @@ export async function acquire(
   const owner = freshOwner(settings);
   let waited = 0;
   let wasEmpty = false;
+  let hasRivals = false;
+  let before: View | undefined;
+  /** The pages seen in a row on which no node id was free. */
+  let pages = 0;
   for (let refusals = 0; ; ) {
     signal?.throwIfAborted();
-    const records = await unlessAborted(list(settings), signal);
-    // The time is read after the records, so that the time is not earlier than anything in the records.
-    const now = await unlessAborted(storeTime(settings), signal);
+    const page = pageOf(settings, pages, hasRivals, randomFraction(settings));
+    const view = await unlessAborted(
+      look(settings, page, hasRivals || pages > 0 ? before : undefined),
+      signal,
+    );
+    before = view;
+    const { records, now, first, end } = view;
+    // Only the whole namespace tells that it is empty, or how new its newest record is.
+    if (page && (records.length === 0 || !isBelievable(settings, now, newestFence(records)))) {
+      pages = Number.POSITIVE_INFINITY;
+      continue;
+    }
     requireBelievable(settings, now, newestFence(records));
     wasEmpty ||= records.length === 0;
     const birth = records.find(({ id }) => id === NAMESPACE_ID);
@@ -74,26 +101,66 @@ export async function acquire(
       if (!(await swap(settings, ...preparation))) await pauseAfter(settings, ++refusals, background, signal);
       continue;
     }
-    const free = candidates(records, settings.size, now);
-    const ready = free.filter((candidate) => isReady(candidate, now));
-    const [soonest] = free;
-    if (ready.length > 0) {
-      const acquired = await claimOne(settings, ready, now, owner, birth);
-      if (acquired) {
-        await keepLayout(settings, acquired, layout);
-        if (signal?.aborted) await freeNode(settings, acquired);
-        signal?.throwIfAborted();
-        return { ...acquired, wasEmpty, layout };
+    const [best] = candidates(records, end, now, first);
+    if (best && isReady(best, now)) {
+      for (const candidate of attempts(settings, best, view, hasRivals)) {
+        const node = await claim(settings, owner, candidate, { now, birth, layout }, hasRivals);
+        if (node) {
+          if (signal?.aborted) await freeNode(settings, node);
+          signal?.throwIfAborted();
+          return { ...node, wasEmpty, layout };
+        }
+        hasRivals = true;
       }
+      pages = 0;
       await pauseAfter(settings, ++refusals, background, signal);
-    } else {
-      const wait = soonest === undefined ? Number.POSITIVE_INFINITY : soonest.readyAt - now;
+    } else if (page) pages++;
+    else {
+      const wait = best === undefined ? Number.POSITIVE_INFINITY : best.readyAt - now;
       waited += wait;
       const waitFor = longestWait(settings);
-      if (waited > waitFor) throw exhausted(settings, soonest, waitFor);
+      if (waited > waitFor) throw exhausted(settings, best, waitFor);
       await pauseUnlessAborted(settings.timer, wait, background, signal);
+      before = undefined;
+      pages = 0;
     }
   }
+}
+
+/**
+ * Lists the records, then reads the time, so that the time is not earlier than anything in the records.
+ *
+ * Whoever has just lost a race lists again with the time at hand. A time that is too early does no harm to a claim: it only
+ * takes node ids for held a little longer. It must not date a namespace.
+ */
+async function look(
+  settings: LeaseSettings,
+  page: Page | undefined,
+  before: View | undefined,
+): Promise<View> {
+  const records = await (page ? read(settings, page) : list(settings));
+  const scope = page ? { first: page.first, end: page.first + page.count } : { first: 0, end: settings.size };
+  const birth = records.find(({ id }) => id === NAMESPACE_ID);
+  // Before anything can fail: the namespace may be gone by the next try.
+  rememberLimit(settings, birth);
+  const readAt = settings.clock.now();
+  const isDated = settings.store.durable !== false || (birth !== undefined && !isUndated(birth));
+  const age = readAt - (before?.readAt ?? Number.NaN);
+  if (before && isDated && age >= 0 && age <= TIME_LIFE * settings.ttl)
+    return { ...before, ...scope, records };
+  return { ...scope, records, now: await storeTime(settings), readAt };
+}
+
+/** The node ids to try with one view: the best one and then any, or any one alone if rivals are known. */
+function* attempts(
+  settings: LeaseSettings,
+  best: Candidate,
+  { records, now, first, end }: View,
+  hasRivals: boolean,
+): Iterable<Candidate> {
+  if (!hasRivals) yield best;
+  const other = anyReady(records, end, now, randomFraction(settings), first);
+  if (other && (hasRivals || other.id !== best.id)) yield other;
 }
 
 /** The swap that must come before any claim in a store that can forget: of the birth record. */
@@ -105,66 +172,13 @@ function preparing(
 ): [expected: LeaseRecord | undefined, next: LeaseRecord] | undefined {
   if (settings.store.durable === false) {
     if (birth === undefined) return [undefined, undatedBirth(randomName(settings))];
-    const maxTtl = longestTtl(settings, birth);
-    if (isUndated(birth)) return [birth, datedBirth(birth, now, maxTtl, settings.maxSkew, ON_THE_WAY)];
+    if (isUndated(birth))
+      return [birth, datedBirth(birth, now, longestTtl(settings), settings.maxSkew, ON_THE_WAY)];
     requireTtl(settings, birth);
   }
   if (settings.layout !== undefined && layout !== undefined)
     requireSameLayout(settings.namespace, layout, settings.layout);
   return undefined;
-}
-
-/**
- * Writes the layout into the namespace once a node id is held, so that an acquisition that fails leaves no layout behind.
- *
- * @throws InvalidOptionError when somebody else has written another layout meanwhile; the node id is free again then
- */
-async function keepLayout(
-  settings: LeaseSettings,
-  { record, from }: Pick<Acquired, 'record' | 'from'>,
-  remembered: string | undefined,
-): Promise<void> {
-  if (settings.layout === undefined || remembered !== undefined) return;
-  if (await swap(settings, undefined, layoutRecord(settings.layout))) return;
-  const current = layoutOf(await list(settings));
-  try {
-    if (current !== undefined) requireSameLayout(settings.namespace, current, settings.layout);
-  } catch (error) {
-    await freeNode(settings, { record, from });
-    throw error;
-  }
-}
-
-/** Frees a node id that was acquired and never used. */
-export async function freeNode(
-  settings: LeaseSettings,
-  { record, from }: Pick<Acquired, 'record' | 'from'>,
-): Promise<void> {
-  await swap(settings, record, released(record, from, -1));
-}
-
-/**
- * The longest ttl that any client of the namespace may have used, as far as this process knows. This process remembers the ttl
- * for each store and namespace. When the store loses the namespace, whoever founds it again waits for the longest ttl.
- */
-function longestTtl({ store, namespace, maxTtl }: LeaseSettings, birth: LeaseRecord): number {
-  const known = limits.get(store) ?? new Map<string, number>();
-  limits.set(store, known);
-  // Zero in a record with a date is from a version that did not write its limit: then the default counts.
-  const limit = birth.epoch === 0 && !isUndated(birth) ? DEFAULT_MAX_TTL : birth.epoch;
-  const longest = Math.max(known.get(namespace) ?? 0, maxTtl, limit);
-  known.set(namespace, longest);
-  return longest;
-}
-
-const limits = new WeakMap<LeaseStore, Map<string, number>>();
-
-/** @throws InvalidOptionError when others in this namespace would not wait for windows of this length */
-function requireTtl({ namespace, ttl, maxTtl }: LeaseSettings, { epoch }: LeaseRecord): void {
-  // Zero is from a version without a limit in the record. The limit was the client's own.
-  const limit = epoch === 0 ? maxTtl : epoch;
-  if (ttl > limit)
-    refuse('ttl', `at most ${limit} in namespace ${show(namespace)}, whose first client set this limit`, ttl);
 }
 
 /** Waits before the next round, longer each time, with jitter, so that rivals separate. */
@@ -185,45 +199,23 @@ async function pauseAfter(
   await pauseUnlessAborted(settings.timer, ms, background, signal);
 }
 
-/** Tries the candidates until one is acquired: the best first, then any, so that many who start at once separate quickly. */
-async function claimOne(
-  settings: LeaseSettings,
-  ready: Candidate[],
-  now: number,
-  owner: string,
-  birth: LeaseRecord | undefined,
-): Promise<Pick<Acquired, 'record' | 'from'> | undefined> {
-  const left = [...ready];
-  for (let pick = 0; left.length > 0; pick = Math.floor(randomFraction(settings) * left.length)) {
-    const [candidate] = left.splice(pick, 1) as [Candidate];
-    const record = claimed(candidate, now, { ...settings, owner });
-    if (!(await swap(settings, candidate.record, record))) continue;
-    // A store that can forget may have lost the namespace since the listing. Then the listing does not count.
-    if (
-      birth &&
-      !sameRecord(
-        birth,
-        (await list(settings)).find(({ id }) => id === NAMESPACE_ID),
-      )
-    )
-      return undefined;
-    return { record, from: windowStart(candidate, now, settings.maxSkew) };
-  }
-  return undefined;
-}
-
 /**
  * Checks a clock against the fences of the namespace, where the store has no clock of its own to compare.
  *
  * @throws ClockError when the clock is ahead of every fence by more than `maxIdle`
  */
-export function requireBelievable({ store, maxIdle }: LeaseSettings, now: number, newest: number): void {
-  const isChecked = store.now !== undefined && store.hostClock !== true;
-  if (isChecked || !(now - newest > maxIdle) || newest === -Infinity) return;
+export function requireBelievable(settings: LeaseSettings, now: number, newest: number): void {
+  const { maxIdle } = settings;
+  if (isBelievable(settings, now, newest)) return;
   throw new ClockError(
     `this clock says ${dateText(now)}, and nothing in the namespace is later than ${dateText(newest)}: set the clock right, ` +
       `or raise maxIdle (${maxIdle} ms) if nobody has used the namespace since then`,
   );
+}
+
+function isBelievable({ store, maxIdle }: LeaseSettings, now: number, newest: number): boolean {
+  const isChecked = store.now !== undefined && store.hostClock !== true;
+  return isChecked || !(now - newest > maxIdle) || newest === -Infinity;
 }
 
 function dateText(ms: number): string {
@@ -231,10 +223,11 @@ function dateText(ms: number): string {
 }
 
 /** The longest wait for a fence ahead, ms: `waitFor`, or the wait that a namespace needs after its store has lost it. */
-function longestWait({ store, namespace, ttl, maxTtl, maxSkew, waitFor }: LeaseSettings): number {
+function longestWait(settings: LeaseSettings): number {
+  const { store, ttl, maxSkew, waitFor } = settings;
   if (waitFor !== undefined) return waitFor;
   if (store.durable !== false) return ttl;
-  return ttl + ON_THE_WAY + Math.max(maxTtl, limits.get(store)?.get(namespace) ?? 0) + 2 * maxSkew;
+  return ttl + ON_THE_WAY + longestTtl(settings) + 2 * maxSkew;
 }
 
 function exhausted(

@@ -1,3 +1,6 @@
+import { report } from '../support/diagnostics.js';
+import { Emitter } from '../support/emitter.js';
+
 /** The events of a lease, and the details that listeners get. */
 export interface LeaseEvents {
   /** The namespace was empty when the lease was acquired: it is new, or its store has lost it. */
@@ -18,6 +21,48 @@ export interface LeaseEvents {
 export type LeaseEvent = keyof LeaseEvents;
 
 /** All events of a lease. */
-export const LEASE_EVENTS: readonly LeaseEvent[] = [
+const LEASE_EVENTS: readonly LeaseEvent[] = [
   ...(['empty-namespace', 'renewed', 'renewal-failed', 'fenced', 'reacquired', 'released'] as const),
 ];
+
+/** The part of a lease that goes into messages. The owner's name is a secret, and never does. */
+interface ReportedLease {
+  readonly namespace: string;
+  readonly id: number;
+  readonly term: number;
+  readonly until: number;
+}
+
+/** Tells the events of one lease to its listeners, and on the channel `idsmith:lease`. */
+export class LeaseEmitter extends Emitter<LeaseEvents> {
+  readonly #lease: ReportedLease;
+  readonly #label: string;
+
+  constructor(lease: ReportedLease, label: string) {
+    super(LEASE_EVENTS);
+    this.#lease = lease;
+    this.#label = label;
+  }
+
+  override emit<Name extends LeaseEvent>(event: Name, ...details: LeaseEvents[Name]): void {
+    this.report(event, details[0]);
+    super.emit(event, ...details);
+  }
+
+  /** Tells an event on the channel alone. */
+  report(event: LeaseEvent | 'acquired', error?: unknown): void {
+    report('idsmith:lease', () => {
+      const { namespace, id, term, until } = this.#lease;
+      const label = this.#label;
+      return {
+        event,
+        namespace,
+        id,
+        term,
+        until,
+        ...(label && { label }),
+        ...(error !== undefined && { error }),
+      };
+    });
+  }
+}

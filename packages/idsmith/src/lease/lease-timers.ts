@@ -28,11 +28,14 @@ export class LeaseTimers {
     this.#callbacks = callbacks;
   }
 
-  /** Starts a renewal in about `ms`. */
-  renewAfter(ms: number): void {
-    // Up to a fifth sooner or later, so that processes that started together do not renew together.
+  /**
+   * Starts a renewal in about `ms`: up to a fifth sooner or later, so that processes that started together do not renew together.
+   *
+   * @param least the earliest moment, as a fraction of `ms`
+   */
+  renewAfter(ms: number, least = 0.8): void {
     this.#cancelRenewal();
-    const jittered = ms * (0.8 + 0.4 * randomFraction(this.#settings));
+    const jittered = ms * (least + (1.2 - least) * randomFraction(this.#settings));
     this.#cancelRenewal = this.#settings.timer.after(jittered, () => this.#callbacks.onRenewalDue(), true);
   }
 

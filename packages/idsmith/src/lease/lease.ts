@@ -1,17 +1,16 @@
 import { InvalidOptionError, StoreError } from '../errors.js';
-import { requireSignal } from '../support/abort.js';
-import { Emitter } from '../support/emitter.js';
 import { keepAlive } from '../support/timer.js';
-import { type Acquired, acquire, freeNode, requireBelievable } from './acquire.js';
-import { LEASE_EVENTS, type LeaseEvent, type LeaseEvents } from './events.js';
+import { type Acquired, acquire, requireBelievable } from './acquire.js';
+import { freeNode } from './claim.js';
+import { LeaseEmitter, type LeaseEvent, type LeaseEvents } from './events.js';
 import { LeaseTimers } from './lease-timers.js';
 import { NamespaceLayout } from './namespace-layout.js';
-import { type LeaseOptions, type LeaseSettings, leaseSettings } from './options.js';
-import type { LeaseRecord, LeaseStore } from './port.js';
+import type { LeaseSettings } from './options.js';
+import type { LeaseRecord } from './port.js';
 import { released, renewed, verdict } from './protocol.js';
 import { freshOwner } from './random.js';
 import { list, storeTime, swap } from './store-calls.js';
-import { type LeaseWait, LeaseWaiters } from './waiters.js';
+import { type LeaseWait, LeaseWaiters, releasedError } from './waiters.js';
 import { bindLease, type LeaseUser, type LeaseWindow, requireRoom } from './window.js';
 
 /** Unanswered renewals to remember. A forgotten one that is found later counts as somebody else's, which is safe. */
@@ -26,7 +25,7 @@ export class Lease {
   /** The number of node ids in the namespace. */
   readonly size: number;
   readonly #settings: LeaseSettings;
-  readonly #events = new Emitter<LeaseEvents>(LEASE_EVENTS);
+  readonly #events: LeaseEmitter;
   readonly #layout: NamespaceLayout;
   readonly #timers: LeaseTimers;
   readonly #waiters: LeaseWaiters;
@@ -50,6 +49,7 @@ export class Lease {
     this.namespace = settings.namespace;
     this.size = settings.size;
     this.#settings = settings;
+    this.#events = new LeaseEmitter(this, settings.label);
     this.#record = record;
     this.#from = from;
     this.#layout = new NamespaceLayout(settings, layout);
@@ -58,8 +58,10 @@ export class Lease {
       onRenewalDue: () => this.#onRenewalDue(),
       onWindowEnd: () => this.#emitFenced(),
     });
-    this.#timers.renewAfter(settings.ttl / 3);
+    // Sooner than later ones: of many leases that began together, the renewals are spread from the first on.
+    this.#timers.renewAfter(settings.ttl / 3, 0.62);
     this.#timers.watchWindow();
+    this.#events.report('acquired');
     // In a timer, so that a listener of the new lease gets the event.
     if (wasEmpty) settings.timer.after(0, () => this.#events.emit('empty-namespace'), true);
   }
@@ -121,7 +123,7 @@ export class Lease {
    * Resolves when the lease is active: at once, or when it was renewed or replaced.
    *
    * @throws LeaseFencedError when `timeout` is over
-   * @throws InvalidOptionError when the lease is released
+   * @throws ClosedError when the lease is released
    * @throws the reason of `signal` when it is aborted
    */
   async whenActive(options: LeaseWait = {}): Promise<void> {
@@ -136,9 +138,11 @@ export class Lease {
   /**
    * Ends the present window at once, for hooks of a platform that copies processes. Call `fence()` after a snapshot was
    * restored, before anything is minted. With `reacquire`, the lease then takes another node id in the background.
+   *
+   * @throws ClosedError when the lease is released
    */
   fence(): void {
-    if (this.#release) return;
+    if (this.#release) throw releasedError(this);
     const record = this.#ended ? undefined : this.#record;
     this.#fences++;
     this.#timers.cancelRenewal();
@@ -175,7 +179,7 @@ export class Lease {
       throw new InvalidOptionError(
         'this lease drives another generator already: acquire a lease for each generator',
       );
-    if (this.#release) throw new InvalidOptionError('this lease was released: acquire another one');
+    if (this.#release) throw releasedError(this);
     requireRoom(this, user);
     if (user.layout !== undefined) this.#layout.adopt(user.layout);
     this.#user = user;
@@ -315,18 +319,4 @@ export class Lease {
   get #window(): LeaseWindow {
     return { node: this.id, from: this.#from, until: this.until };
   }
-}
-
-/**
- * Acquires a node id of `namespace` that nobody else uses at the same time.
- *
- * @throws LeasesExhaustedError when all node ids are held, or none can be used within `waitFor`
- * @throws ClockError when this clock and the store's differ by more than `maxSkew`
- * @throws StoreError when the store fails
- * @throws the reason of `signal` when it is aborted; nothing is held then
- */
-export async function acquireLease(store: LeaseStore, options: LeaseOptions): Promise<Lease> {
-  const settings = leaseSettings(store, options);
-  const signal = requireSignal(options.signal);
-  return new Lease(settings, await keepAlive(settings.timer, acquire(settings, false, signal)));
 }

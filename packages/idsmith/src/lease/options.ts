@@ -1,3 +1,4 @@
+import { processLabel } from '#runtime';
 import { type Clock, systemClock } from '../clock.js';
 import { refuse, requireInteger, requireKnown, requireMethod, show } from '../options.js';
 import { type RandomSource, systemRandom } from '../random.js';
@@ -18,7 +19,7 @@ export interface LeaseOptions {
   layout?: LeaseLayout;
   /** The length of a lease without renewal, ms. Default 30,000. */
   ttl?: number;
-  /** A text for people, such as host and process. Default empty. */
+  /** A text for people. Default host and process id, where the runtime tells them. */
   label?: string;
   /** Default the machine's clock. */
   clock?: Clock;
@@ -75,29 +76,35 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
   if (typeof store?.listLeases !== 'function' || typeof store.swapLease !== 'function') {
     refuse('store', 'a lease store', store);
   }
-  const { namespace, layout, label = '', reacquire = true } = requireKnown('options', options, KNOWN);
+  const {
+    namespace,
+    layout,
+    label = processLabel(),
+    reacquire = true,
+  } = requireKnown('options', options, KNOWN);
+  // Only what is left out has a default: null is refused.
+  const { ttl = 30_000, maxSkew = 10_000, maxIdle = 366 * DAY, waitFor, size = layout?.nodes } = options;
   requireNamespace(namespace);
   requireLabel(label);
   if (typeof reacquire !== 'boolean') refuse('reacquire', 'true or false', reacquire);
   if (layout !== undefined && typeof layout?.fingerprint !== 'string')
     refuse('layout', 'a layout made by defineLayout()', layout);
-  const ttl = requireInteger('ttl', options.ttl ?? 30_000, 100, DAY);
+  requireInteger('ttl', ttl, 100, DAY);
+  requireInteger('maxSkew', maxSkew, 0, DAY);
   const maxTtl = store.maxTtl ?? DEFAULT_MAX_TTL;
   const forgetful = store.durable === false;
   if (forgetful && store.now === undefined)
     refuse('store', 'a store with now(), because this one has durable: false', store);
-  const maxSkew = requireInteger('maxSkew', options.maxSkew ?? 10_000, 0, DAY);
   if (forgetful && ttl > maxTtl) {
     refuse('ttl', `at most ${show(maxTtl)} on a store that can forget`, ttl);
   }
   return {
     ...{ store, namespace, label, reacquire, ttl, maxTtl },
     layout: layout?.fingerprint,
-    size: requireInteger('size', options.size ?? layout?.nodes, 1, layout?.nodes ?? 2 ** 32),
+    size: requireInteger('size', size, 1, layout?.nodes ?? 2 ** 32),
     maxSkew,
-    maxIdle: requireInteger('maxIdle', options.maxIdle ?? 366 * DAY, 1, Number.MAX_SAFE_INTEGER),
-    waitFor:
-      options.waitFor === undefined ? undefined : requireInteger('waitFor', options.waitFor, 0, 3 * DAY),
+    maxIdle: requireInteger('maxIdle', maxIdle, 1, Number.MAX_SAFE_INTEGER),
+    waitFor: waitFor === undefined ? undefined : requireInteger('waitFor', waitFor, 0, 3 * DAY),
     clock: requireMethod('clock', 'now', options.clock, systemClock),
     timer: requireMethod('timer', 'after', options.timer, systemTimer),
     random: requireMethod('random', 'fill', options.random, systemRandom),
@@ -106,6 +113,7 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
 
 /** @throws InvalidOptionError unless every store can keep the label */
 export function requireLabel(label: string): string {
-  if (typeof label === 'string' && label.length <= 255 && !label.includes('\0')) return label;
-  refuse('label', 'text of up to 255 characters without NUL', label);
+  // Half of a surrogate pair has no UTF-8 form.
+  if (typeof label === 'string' && label.length <= 255 && !/[\0\p{Surrogate}]/u.test(label)) return label;
+  refuse('label', 'well-formed text of up to 255 characters without NUL', label);
 }

@@ -35,11 +35,21 @@ export interface LeaseStore {
   /** Every record of the namespace, in any order. */
   listLeases(namespace: string): Promise<LeaseRecord[]>;
   /**
+   * The records of the namespace itself (ids below 0), and those of the node ids `first` … `first` + `count` − 1, in any order. A
+   * store with this method lets acquisitions look at a part of a large namespace. `count` is at most `pageSize`.
+   */
+  readLeases?(namespace: string, first: number, count: number): Promise<LeaseRecord[]>;
+  /** The most node ids that `readLeases` reads at once. Default 64. */
+  readonly pageSize?: number;
+  /**
    * Replaces `expected` by `next` in one atomic step. If `expected` is `undefined`, puts `next` where no record is. Returns `false`
    * when the stored record differs from `expected` in owner, epoch, fence or expiry.
    */
   swapLease(namespace: string, expected: LeaseRecord | undefined, next: LeaseRecord): Promise<boolean>;
 }
+
+/** The ids of the records of a namespace itself. */
+export const OWN_IDS: readonly number[] = [-2, -1];
 
 /** Tells whether two records are equal for {@link LeaseStore.swapLease}, which ignores the label. */
 export function sameRecord(a: LeaseRecord | undefined, b: LeaseRecord | undefined): boolean {

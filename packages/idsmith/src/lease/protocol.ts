@@ -97,22 +97,60 @@ export function isReady({ readyAt }: Candidate, now: number): boolean {
 const FRESH = 256;
 
 /**
- * The ids of 0 … `size` − 1 that nobody holds, best first. First come the ids that can be claimed now: those used before, then
+ * The ids from `first` to `size` − 1 that nobody holds, best first. First come the ids that can be claimed now: those used before, then
  * never-used ones, lowest first. Then come the ids that need a wait, soonest first. Empty only when all are held.
  */
-export function candidates(records: readonly LeaseRecord[], size: number, now: number): Candidate[] {
+export function candidates(
+  records: readonly LeaseRecord[],
+  size: number,
+  now: number,
+  first = 0,
+): Candidate[] {
   const known = new Set(records.map(({ id }) => id));
   const floor = records.find(({ id }) => id === NAMESPACE_ID)?.fence ?? 0;
   const free: Candidate[] = records
-    .filter((record) => record.id >= 0 && record.id < size && !isHeld(record, now))
+    .filter((record) => record.id >= first && record.id < size && !isHeld(record, now))
     .map((record) => ({ id: record.id, record, readyAt: Math.max(record.fence, floor) }));
-  for (let id = 0, fresh = 0; id < size && fresh < FRESH; id++) {
+  for (let id = first, fresh = 0; id < size && fresh < FRESH; id++) {
     if (known.has(id)) continue;
     free.push({ id, record: undefined, readyAt: floor });
     fresh++;
   }
   const rank = (candidate: Candidate) => (!isReady(candidate, now) ? 2 : candidate.record ? 0 : 1);
   return free.sort((a, b) => rank(a) - rank(b) || (rank(a) === 2 ? a.readyAt - b.readyAt : 0) || a.id - b.id);
+}
+
+/**
+ * Any node id that can be claimed now, each as likely as the others: for those who know that others claim at the same time.
+ *
+ * @param fraction a random number from 0 up to, not including, 1
+ * @returns `undefined` if there is none
+ */
+export function anyReady(
+  records: readonly LeaseRecord[],
+  size: number,
+  now: number,
+  fraction: number,
+  first = 0,
+): Candidate | undefined {
+  const floor = records.find(({ id }) => id === NAMESPACE_ID)?.fence ?? 0;
+  const known = records.filter(({ id }) => id >= first && id < size);
+  const used = known
+    .filter((record) => !isHeld(record, now))
+    .map((record) => ({ id: record.id, record, readyAt: Math.max(record.fence, floor) }))
+    .filter((candidate) => isReady(candidate, now));
+  const fresh = { record: undefined, readyAt: floor };
+  const freshCount = isReady({ id: 0, ...fresh }, now) ? size - first - known.length : 0;
+  const pick = Math.floor(fraction * (used.length + freshCount));
+  if (pick < used.length) return used[pick];
+  return freshCount === 0 ? undefined : { id: unusedId(known, first + pick - used.length), ...fresh };
+}
+
+/** The node id without a record in the place of `id` when the ids of the known records are skipped. */
+function unusedId(known: readonly LeaseRecord[], place: number): number {
+  let id = place;
+  for (const used of known.map((record) => record.id).sort((a, b) => a - b)) if (used <= id) id++;
+  return id;
 }
 
 /** The beginning of a claim's window: never below the fence, and at most `maxSkew` before the store's time. */

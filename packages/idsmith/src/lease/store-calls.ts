@@ -2,6 +2,7 @@ import { wholeMs } from '../clock.js';
 import { ClockError, StoreError } from '../errors.js';
 import { withTimeout } from '../support/timeout.js';
 import type { LeaseSettings } from './options.js';
+import type { Page } from './pages.js';
 import type { LeaseRecord } from './port.js';
 
 // The three calls of a lease store, each with a time limit.
@@ -27,6 +28,13 @@ export async function storeTime(settings: LeaseSettings): Promise<number> {
 /** The records of the namespace. @throws StoreError when the store fails or does not answer */
 export function list(settings: LeaseSettings): Promise<LeaseRecord[]> {
   return answer(settings, 'listLeases', settings.store.listLeases(settings.namespace));
+}
+
+/** The records of a page: those of the namespace itself, and those of the node ids on the page. */
+export function read(settings: LeaseSettings, { first, count }: Page): Promise<LeaseRecord[]> {
+  const { store, namespace } = settings;
+  const reading = store.readLeases?.(namespace, first, count) ?? store.listLeases(namespace);
+  return answer(settings, 'readLeases', reading);
 }
 
 /** Swaps one record of the namespace. @throws StoreError when the store fails or does not answer */

@@ -1,4 +1,4 @@
-import { InvalidOptionError, LeaseFencedError } from '../errors.js';
+import { ClosedError, LeaseFencedError } from '../errors.js';
 import { requireKnown, show } from '../options.js';
 import { onAbort, requireSignal } from '../support/abort.js';
 import { requireTimeout } from '../support/timeout.js';
@@ -28,6 +28,11 @@ export function requireWait(options: LeaseWait): {
     signal: requireSignal(signal),
     timeout: timeout === undefined ? undefined : requireTimeout(timeout, timeout),
   };
+}
+
+/** The error of every method that needs a lease which is no more. */
+export function releasedError({ namespace }: { readonly namespace: string }): ClosedError {
+  return new ClosedError(`the lease of namespace ${show(namespace)} was released: acquire another one`);
 }
 
 /** The callers that wait until a lease is active. */
@@ -63,7 +68,7 @@ export class LeaseWaiters {
         settle();
       };
       const look = () => {
-        if (this.#lease.state === 'released') end(() => reject(this.#releasedError()));
+        if (this.#lease.state === 'released') end(() => reject(releasedError(this.#lease)));
         else if (this.#lease.state === 'active') end(resolve);
       };
       if (signal?.aborted) return reject(signal.reason);
@@ -74,12 +79,6 @@ export class LeaseWaiters {
       if (timeout !== undefined)
         cancelTimer = this.#timer.after(timeout, () => end(() => reject(this.#timeoutError(timeout))), false);
     });
-  }
-
-  #releasedError(): InvalidOptionError {
-    return new InvalidOptionError(
-      `the lease of namespace ${show(this.#lease.namespace)} was released: acquire another one`,
-    );
   }
 
   #timeoutError(timeout: number): LeaseFencedError {

@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '../errors.js';
+import { ClosedError, InvalidOptionError } from '../errors.js';
 import { show } from '../options.js';
 
 /** A node id and the timestamps that may go into ids with it: `from` and later, before `until`. */
@@ -23,12 +23,20 @@ export interface LeaseUser {
   close(): number;
 }
 
+/** The error of every method of a generator that has ended. */
+export function generatorClosed(): ClosedError {
+  return new ClosedError('this generator was closed, or its lease was released: make another one');
+}
+
 /** The method by which a generator binds a lease. Internal: the declarations of `Lease` do not show it. */
 export const bindLease: unique symbol = Symbol('bindLease');
 
 /** A `Lease`, as its generator sees it. Tests implement it to decide windows themselves. */
 export interface Leasable {
-  /** @throws InvalidOptionError when the lease drives a generator already, or does not fit this one */
+  /**
+   * @throws InvalidOptionError when the lease drives a generator already, or does not fit this one
+   * @throws ClosedError when the lease was released
+   */
   [bindLease](user: LeaseUser): LeaseWindow;
 }
 

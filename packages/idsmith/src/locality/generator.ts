@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js';
+import type { Lease } from '../lease/lease.js';
 import { LocalityMinter } from './minter.js';
-import type { LocalityNode } from './node.js';
+import { isLease, type LocalityNode } from './node.js';
 import { type LocalityOptions, requireAttachOptions, requireHandle, type SharedLocality } from './options.js';
 import { type LocalityUuid, uuidOf } from './uuid.js';
 
@@ -13,6 +14,9 @@ import { type LocalityUuid, uuidOf } from './uuid.js';
  */
 export class LocalityGenerator {
   readonly #minter: LocalityMinter;
+  #ownsLease = false;
+  /** The lease that drives the generator; `undefined` with any other node. */
+  readonly lease: Lease | undefined;
 
   /** @throws InvalidOptionError naming the first option that is wrong */
   constructor(options?: LocalityOptions);
@@ -20,6 +24,14 @@ export class LocalityGenerator {
   constructor(options: LocalityOptions, handle: SharedLocality);
   constructor(options: LocalityOptions = {}, handle?: SharedLocality) {
     this.#minter = new LocalityMinter(options, handle);
+    this.lease = isLease(options.node) ? options.node : undefined;
+  }
+
+  /** Makes a generator whose `close()` also releases its lease. @internal */
+  static owning(lease: Lease, options: Omit<LocalityOptions, 'node'>): LocalityGenerator {
+    const generator = new LocalityGenerator({ ...options, node: lease });
+    generator.#ownsLease = true;
+    return generator;
   }
 
   /**
@@ -42,6 +54,7 @@ export class LocalityGenerator {
    * @throws ClockError when the clock gives no time
    * @throws TimeExhaustedError when the time does not fit 48 bits
    * @throws LeaseFencedError when the time lies outside the lease's window
+   * @throws ClosedError when the generator was closed or its lease released
    */
   next(): string {
     return this.#minter.next();
@@ -87,8 +100,27 @@ export class LocalityGenerator {
    * counts alone, in milliseconds that the others do not use.
    *
    * @throws InvalidOptionError when the runtime has no `SharedArrayBuffer`, or the generator has a lease
+   * @throws ClosedError when the generator was closed
    */
   share(): SharedLocality {
     return this.#minter.share();
+  }
+
+  /**
+   * Ends this generator: from now on it throws a `ClosedError`. Idempotent. Other threads that share the counter go on.
+   *
+   * The lease is released if `connect` acquired it. A lease that the caller gave stays as it is, but nobody mints with it any
+   * more.
+   *
+   * @throws StoreError when the store fails; minting has ended, and the lease expires
+   */
+  async close(): Promise<void> {
+    this.#minter.close();
+    if (this.#ownsLease) await this.lease?.release();
+  }
+
+  /** The same as {@link close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }

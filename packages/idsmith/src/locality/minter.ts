@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../clock.js';
 import { InvalidOptionError } from '../errors.js';
-import { bindLease, type LeaseUser, type LeaseWindow } from '../lease/window.js';
-import { isA, refuse, requireInteger, requireMethod } from '../options.js';
+import { bindLease, generatorClosed, type LeaseUser, type LeaseWindow } from '../lease/window.js';
+import { isA, refuse, requireInteger, requireMethod, requireSharedMemory } from '../options.js';
 import { systemRandom } from '../random.js';
 import { writeIds } from './bytes.js';
 import { identityWords, LEASED_NODES, sampleId } from './layout.js';
@@ -35,6 +35,7 @@ export class LocalityMinter {
   readonly #clock: Clock;
   readonly #style: LocalityStyle;
   readonly #isLeased: boolean;
+  #isClosed = false;
   #node!: LocalityNode;
   #words!: readonly [number, number];
   #sheet!: Sheet;
@@ -100,6 +101,7 @@ export class LocalityMinter {
 
   batch(count: number): string[] {
     requireInteger('count', count, 0, MAX_BATCH);
+    this.#requireOpen();
     const ids = new Array<string>(count);
     for (let done = 0; done < count; ) {
       const end = Math.min(done + SHEET, count);
@@ -111,6 +113,7 @@ export class LocalityMinter {
 
   fill(target: Uint8Array): number {
     if (!isA('Uint8Array', target)) refuse('target', 'a Uint8Array', target);
+    this.#requireOpen();
     const count = Math.floor(target.length / 16);
     if (count === 0) return 0;
     const view = new DataView(target.buffer, target.byteOffset, count * 16);
@@ -119,6 +122,7 @@ export class LocalityMinter {
   }
 
   useSequentialIds(): void {
+    this.#requireOpen();
     if (this.#mode === 'sequential') return;
     const now = this.#read();
     // The clock may have called this method, too.
@@ -130,6 +134,7 @@ export class LocalityMinter {
   }
 
   useVariableIds(): void {
+    this.#requireOpen();
     if (this.#mode === 'variable') return;
     this.#takeBack();
     const counter = this.#walk?.counter(this.#step) ?? this.#counter;
@@ -138,15 +143,13 @@ export class LocalityMinter {
   }
 
   share(): SharedLocality {
+    this.#requireOpen();
     if (this.#handle) return this.#handle;
     if (this.#isLeased)
       throw new InvalidOptionError(
         'share() does not work on a generator with a lease; give each thread a lease of its own',
       );
-    if (typeof SharedArrayBuffer === 'undefined')
-      throw new InvalidOptionError(
-        'share() needs SharedArrayBuffer, which this runtime does not have; in a browser, serve the page cross-origin isolated',
-      );
+    requireSharedMemory();
     this.#takeBack();
     // The shared walk begins in a millisecond above all stamped so far.
     const ms = this.#timeline.stamp(0, 1, true);
@@ -159,8 +162,16 @@ export class LocalityMinter {
     return this.#handle;
   }
 
+  /** Ends minting with this generator. Returns the last time stamped with the leased node id, −1 if there is none. */
+  close(): number {
+    this.#isClosed = true;
+    this.#forget();
+    return this.#isLeased ? this.#timeline.close() : -1;
+  }
+
   /** Prints one id for a new clock reading. While calls come with the same reading, prints twice as many each time. */
   #printAhead(now: number): string {
+    this.#requireOpen();
     const goesOn = now === this.#reading && !this.#handle;
     const count = goesOn ? Math.min(2 * this.#ahead, SHEET) : 1;
     this.#text = this.#print(readingMs(now), count);
@@ -202,6 +213,8 @@ export class LocalityMinter {
    * new walk. A call that throws changes nothing.
    */
   #claim(now: number, count: number): number {
+    // The clock, which was read before, may have closed this generator.
+    this.#requireOpen();
     const { reseed, window } = this.#style;
     if (reseed && this.#mode === 'sequential' && windowNumber(now, window) > this.#seededIn)
       return this.#claimAfresh(now, count);
@@ -228,15 +241,17 @@ export class LocalityMinter {
     return counter;
   }
 
+  /** @throws ClosedError when the generator was closed or its lease released */
+  #requireOpen(): void {
+    if (this.#isClosed) throw generatorClosed();
+  }
+
   /** This generator, as its lease sees it. */
   #leaseUser(): LeaseUser {
     return {
       nodes: LEASED_NODES[this.#style.format],
       move: (window) => this.#enter(window),
-      close: () => {
-        this.#forget();
-        return this.#timeline.close();
-      },
+      close: () => this.close(),
     };
   }
 

@@ -1,6 +1,6 @@
 import { wholeMs } from '../clock.js';
 import { LeaseFencedError, TimeExhaustedError } from '../errors.js';
-import type { LeaseWindow } from '../lease/window.js';
+import { generatorClosed, type LeaseWindow } from '../lease/window.js';
 import { MAX_MS } from './layout.js';
 import { claimBy, enrol, isBy, msOf } from './ledger.js';
 
@@ -75,6 +75,7 @@ export class Timeline {
    * @param afresh true if the counter restarts with these ids
    * @throws TimeExhaustedError when the time does not fit 48 bits
    * @throws LeaseFencedError when the time lies outside the lease's window
+   * @throws ClosedError when the lease was released
    */
   stamp(reading: number, count: number, afresh = false): number {
     const spent = afresh || count > this.#left;
@@ -96,10 +97,10 @@ export class Timeline {
   }
 
   #check(ms: number): void {
+    if (this.#isClosed) throw generatorClosed();
     checkTime(ms);
     if (!this.#window) return;
     const { node, from, until } = this.#window;
-    if (this.#isClosed) throw new LeaseFencedError(`the lease of node ${node} was released`);
     if (ms >= from && ms < until) return;
     throw new LeaseFencedError(
       `the lease of node ${node} allows times from ${from} to before ${until}, not ${ms}: the lease was not renewed, or the clock is ahead`,

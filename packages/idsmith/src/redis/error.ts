@@ -1,5 +1,5 @@
 import { IdError, StoreError } from '../errors.js';
-import { redact } from '../support/redact.js';
+import { reasonOf } from '../support/store-error.js';
 
 /**
  * The `StoreError` for an error of a driver. An error of this library stays as it is.
@@ -11,9 +11,8 @@ import { redact } from '../support/redact.js';
  */
 export function redisError(subject: string, operation: string, error: unknown, password?: string): IdError {
   if (error instanceof IdError) return error;
-  const { message, code } = (error ?? {}) as { message?: string; code?: unknown };
-  // Node leaves the message empty when every address of a host refused. Drivers may quote a URL with its password.
-  const reason = redact(message || String(code ?? error), password);
+  const { code } = (error ?? {}) as { code?: unknown };
+  const reason = reasonOf(error, password);
   const cause = Object.assign(new Error(reason), typeof code === 'string' && { code });
   return new StoreError(`${subject}: ${operation} failed: ${reason}`, { cause });
 }

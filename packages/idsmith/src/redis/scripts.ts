@@ -13,6 +13,25 @@ local isForgotten = ARGV[1] == FORGETFUL and redis.call('HGET', KEYS[1], 'server
 if isForgotten then return {} end
 return redis.call('HVALS', KEYS[1])`;
 
+/** Reads some lease records of a namespace: those of the namespace itself, and those of some node ids. See scripts/lease/read-leases.lua. */
+export const READ_LEASES = `
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
+local FORGETFUL = 'forgetful'
+local isForgotten = ARGV[1] == FORGETFUL and redis.call('HGET', KEYS[1], 'server') ~= server
+local found = {}
+if isForgotten then return found end
+local ids = { -2, -1 }
+for id = tonumber(ARGV[2]), tonumber(ARGV[3]) do ids[#ids + 1] = id end
+for _, record in ipairs(redis.call('HMGET', KEYS[1], unpack(ids))) do
+  if record then found[#found + 1] = record end
+end
+return found`;
+
 /** Reads the clock of this Redis. See scripts/lease/read-time.lua. */
 export const READ_TIME = `
 return redis.call('TIME')`;
@@ -514,11 +533,54 @@ if sequence.ring == ring and not isMisplaced and sequence.state == 'pending' the
 end
 return status()`;
 
-/** CLAIM: lists keys on their new owner with a new claim number. See scripts/move/claim-keys.lua. */
+/** CLAIM: lists keys on the target with a new claim number. See scripts/move/claim-keys.lua. */
 export const CLAIM_KEYS = `
-local state, list = KEYS[1], KEYS[2]
-local storedId, phase = unpack(redis.call('HMGET', state, 'move', 'phase'))
-local isOurs = storedId == ARGV[1]
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+local ANNOUNCEMENT_TIMEOUT = 3000
+local state, reshardId = KEYS[1], ARGV[1]
+local storedId, storedPhase, since, about, round, writer, was =
+  unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
+local isChecked = writer == server
+local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
+if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local phase = 'before'
+if storedId == reshardId then
+  phase = storedPhase
+elseif storedPhase == 'done' or storedPhase == 'aborted' then
+  local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
+  if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
+elseif storedPhase then
+  phase = 'other'
+end
+local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function countProcesses(prefix, timeout)
+  local alive, dead = 0, 0
+  local fields = redis.call('HGETALL', state)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, #prefix) == prefix then
+      if clock - tonumber(fields[i + 1]) <= timeout then
+        alive = alive + 1
+      else
+        dead = dead + 1
+        redis.call('HDEL', state, fields[i])
+      end
+    end
+  end
+  return alive, dead
+end
+local STALE = 'stale'
+local list, isBack = KEYS[2], ARGV[2] == 'back'
+local function note(field, number)
+  if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
+end
+local function staleReply() return { STALE, unpack(answer()) } end
 local CHUNK = 1000
 local function readList()
   local entries = {}
@@ -545,8 +607,9 @@ end
 local letters = {}
 local function addLetter(letter) letters[#letters + 1] = letter end
 local function allLetters() return table.concat(letters) end
-local STALE = 'stale'
-if not isOurs and (phase == 'preparing' or phase == 'moving') then return { STALE } end
+local isTaking = phase ~= 'other' and phase ~= 'stopping' and phase ~= 'returning' and phase ~= 'aborted'
+if isBack then isTaking = phase == 'stopping' or phase == 'returning' end
+if not isTaking or not isChecked then return staleReply() end
 local function hasNoKey()
   for i = 3, #KEYS, CHUNK do
     if redis.call('EXISTS', unpack(KEYS, i, math.min(i + CHUNK - 1, #KEYS))) > 0 then return false end
@@ -560,12 +623,15 @@ end
 local function isCopy(key, digest)
   return digest and digest ~= '' and digest == redis.sha1hex(redis.call('DUMP', key))
 end
-local number = ARGV[2] .. '.' .. redis.call('HINCRBY', state, 'claims', 1)
+local number = ARGV[3] .. '.' .. redis.call('HINCRBY', state, 'claims', 1)
 local isEmpty = hasNoKey()
 local entries = isEmpty and {} or readList()
 for i = 3, #KEYS do
   local key = KEYS[i]
-  if isEmpty or redis.call('EXISTS', key) == 0 then
+  if isBack and redis.call('HEXISTS', ARGV[4], key) == 1 then
+    removeEntry(key)
+    addLetter('t')
+  elseif isEmpty or redis.call('EXISTS', key) == 0 then
     addEntry(key, number .. ' ')
     addLetter('f')
   else
@@ -582,11 +648,54 @@ end
 writeList()
 return { number, allLetters() }`;
 
-/** DROP: deletes keys on their old owner, if they are as they were taken. See scripts/move/drop-keys.lua. */
+/** DROP: deletes keys on the source, if they are as they were taken. See scripts/move/drop-keys.lua. */
 export const DROP_KEYS = `
-local state, list = KEYS[1], KEYS[2]
-local storedId, phase = unpack(redis.call('HMGET', state, 'move', 'phase'))
-local isOurs = storedId == ARGV[1]
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+local ANNOUNCEMENT_TIMEOUT = 3000
+local state, reshardId = KEYS[1], ARGV[1]
+local storedId, storedPhase, since, about, round, writer, was =
+  unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
+local isChecked = writer == server
+local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
+if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local phase = 'before'
+if storedId == reshardId then
+  phase = storedPhase
+elseif storedPhase == 'done' or storedPhase == 'aborted' then
+  local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
+  if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
+elseif storedPhase then
+  phase = 'other'
+end
+local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function countProcesses(prefix, timeout)
+  local alive, dead = 0, 0
+  local fields = redis.call('HGETALL', state)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, #prefix) == prefix then
+      if clock - tonumber(fields[i + 1]) <= timeout then
+        alive = alive + 1
+      else
+        dead = dead + 1
+        redis.call('HDEL', state, fields[i])
+      end
+    end
+  end
+  return alive, dead
+end
+local STALE = 'stale'
+local list, isBack = KEYS[2], ARGV[2] == 'back'
+local function note(field, number)
+  if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
+end
+local function staleReply() return { STALE, unpack(answer()) } end
 local CHUNK = 1000
 local function readList()
   local entries = {}
@@ -613,13 +722,13 @@ end
 local letters = {}
 local function addLetter(letter) letters[#letters + 1] = letter end
 local function allLetters() return table.concat(letters) end
-local STALE = 'stale'
-if not isOurs or (phase ~= 'moving' and phase ~= 'done') then return { STALE } end
-local time = redis.call('TIME')
-local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('HDEL', KEYS[1], '')
+local isGiving = phase == 'moving' or phase == 'done'
+if isBack then isGiving = phase == 'returning' end
+if not isGiving or not isChecked then return staleReply() end
 local EXPIRY_TOLERANCE = 100
-local number, entries = ARGV[2], readList()
-local nextRow = string.gmatch(ARGV[3], '(%S+) (%S+)')
+local number, entries = ARGV[3], readList()
+local nextRow = string.gmatch(ARGV[4], '(%S+) (%S+)')
 for i = 3, #KEYS do
   local key, digest, takenExpiry = KEYS[i], nextRow()
   local value = entries[i] == number and redis.call('DUMP', key)
@@ -641,13 +750,57 @@ for i = 3, #KEYS do
   end
 end
 writeList()
-return { allLetters() }`;
+note('put:' .. ARGV[5], ARGV[6])
+return { allLetters(), redis.call('HINCRBY', state, 'drops', 1) }`;
 
-/** Finds keys on their old owner. See scripts/move/find-keys.lua. */
+/** Finds keys on the source. See scripts/move/find-keys.lua. */
 export const FIND_KEYS = `
-local state, list = KEYS[1], KEYS[2]
-local storedId, phase = unpack(redis.call('HMGET', state, 'move', 'phase'))
-local isOurs = storedId == ARGV[1]
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+local ANNOUNCEMENT_TIMEOUT = 3000
+local state, reshardId = KEYS[1], ARGV[1]
+local storedId, storedPhase, since, about, round, writer, was =
+  unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
+local isChecked = writer == server
+local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
+if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local phase = 'before'
+if storedId == reshardId then
+  phase = storedPhase
+elseif storedPhase == 'done' or storedPhase == 'aborted' then
+  local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
+  if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
+elseif storedPhase then
+  phase = 'other'
+end
+local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function countProcesses(prefix, timeout)
+  local alive, dead = 0, 0
+  local fields = redis.call('HGETALL', state)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, #prefix) == prefix then
+      if clock - tonumber(fields[i + 1]) <= timeout then
+        alive = alive + 1
+      else
+        dead = dead + 1
+        redis.call('HDEL', state, fields[i])
+      end
+    end
+  end
+  return alive, dead
+end
+local STALE = 'stale'
+local list, isBack = KEYS[2], ARGV[2] == 'back'
+local function note(field, number)
+  if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
+end
+local function staleReply() return { STALE, unpack(answer()) } end
 local CHUNK = 1000
 local function readList()
   local entries = {}
@@ -674,19 +827,64 @@ end
 local letters = {}
 local function addLetter(letter) letters[#letters + 1] = letter end
 local function allLetters() return table.concat(letters) end
-local STALE = 'stale'
-if not isOurs or (phase ~= 'moving' and phase ~= 'done') then return { STALE } end
+redis.call('HDEL', KEYS[1], '')
+local isGiving = phase == 'moving' or phase == 'done'
+if isBack then isGiving = phase == 'returning' end
+if not isGiving or not isChecked then return staleReply() end
 local entries = readList()
 for i = 3, #KEYS do
   addLetter((entries[i] or redis.call('EXISTS', KEYS[i]) == 1) and 'h' or 'a')
 end
 return { allLetters() }`;
 
-/** Removes orphans from the list of their old owner, after their copies are gone. See scripts/move/free-orphans.lua. */
+/** Removes orphans from the list of the source, after their copies are gone. See scripts/move/free-orphans.lua. */
 export const FREE_ORPHANS = `
-local state, list = KEYS[1], KEYS[2]
-local storedId, phase = unpack(redis.call('HMGET', state, 'move', 'phase'))
-local isOurs = storedId == ARGV[1]
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+local ANNOUNCEMENT_TIMEOUT = 3000
+local state, reshardId = KEYS[1], ARGV[1]
+local storedId, storedPhase, since, about, round, writer, was =
+  unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
+local isChecked = writer == server
+local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
+if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local phase = 'before'
+if storedId == reshardId then
+  phase = storedPhase
+elseif storedPhase == 'done' or storedPhase == 'aborted' then
+  local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
+  if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
+elseif storedPhase then
+  phase = 'other'
+end
+local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function countProcesses(prefix, timeout)
+  local alive, dead = 0, 0
+  local fields = redis.call('HGETALL', state)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, #prefix) == prefix then
+      if clock - tonumber(fields[i + 1]) <= timeout then
+        alive = alive + 1
+      else
+        dead = dead + 1
+        redis.call('HDEL', state, fields[i])
+      end
+    end
+  end
+  return alive, dead
+end
+local STALE = 'stale'
+local list, isBack = KEYS[2], ARGV[2] == 'back'
+local function note(field, number)
+  if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
+end
+local function staleReply() return { STALE, unpack(answer()) } end
 local CHUNK = 1000
 local function readList()
   local entries = {}
@@ -713,20 +911,65 @@ end
 local letters = {}
 local function addLetter(letter) letters[#letters + 1] = letter end
 local function allLetters() return table.concat(letters) end
-local STALE = 'stale'
-if not isOurs or (phase ~= 'moving' and phase ~= 'done') then return { STALE } end
+redis.call('HDEL', KEYS[1], '')
+local isGiving = phase == 'moving' or phase == 'done'
+if isBack then isGiving = phase == 'returning' end
+if not isGiving or not isChecked then return staleReply() end
 local entries = readList()
 for i = 3, #KEYS do
-  if entries[i] == ARGV[2] then removeEntry(KEYS[i]) end
+  if entries[i] == ARGV[3] then removeEntry(KEYS[i]) end
 end
 writeList()
 return { '' }`;
 
-/** PUT: writes copies on the new owner. See scripts/move/put-keys.lua. */
+/** PUT: writes copies on the target. See scripts/move/put-keys.lua. */
 export const PUT_KEYS = `
-local state, list = KEYS[1], KEYS[2]
-local storedId, phase = unpack(redis.call('HMGET', state, 'move', 'phase'))
-local isOurs = storedId == ARGV[1]
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+local ANNOUNCEMENT_TIMEOUT = 3000
+local state, reshardId = KEYS[1], ARGV[1]
+local storedId, storedPhase, since, about, round, writer, was =
+  unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
+local isChecked = writer == server
+local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
+if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local phase = 'before'
+if storedId == reshardId then
+  phase = storedPhase
+elseif storedPhase == 'done' or storedPhase == 'aborted' then
+  local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
+  if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
+elseif storedPhase then
+  phase = 'other'
+end
+local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function countProcesses(prefix, timeout)
+  local alive, dead = 0, 0
+  local fields = redis.call('HGETALL', state)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, #prefix) == prefix then
+      if clock - tonumber(fields[i + 1]) <= timeout then
+        alive = alive + 1
+      else
+        dead = dead + 1
+        redis.call('HDEL', state, fields[i])
+      end
+    end
+  end
+  return alive, dead
+end
+local STALE = 'stale'
+local list, isBack = KEYS[2], ARGV[2] == 'back'
+local function note(field, number)
+  if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
+end
+local function staleReply() return { STALE, unpack(answer()) } end
 local CHUNK = 1000
 local function readList()
   local entries = {}
@@ -753,8 +996,9 @@ end
 local letters = {}
 local function addLetter(letter) letters[#letters + 1] = letter end
 local function allLetters() return table.concat(letters) end
-local STALE = 'stale'
-if not isOurs and (phase == 'preparing' or phase == 'moving') then return { STALE } end
+local isTaking = phase ~= 'other' and phase ~= 'stopping' and phase ~= 'returning' and phase ~= 'aborted'
+if isBack then isTaking = phase == 'stopping' or phase == 'returning' end
+if not isTaking or not isChecked then return staleReply() end
 local function hasNoKey()
   for i = 3, #KEYS, CHUNK do
     if redis.call('EXISTS', unpack(KEYS, i, math.min(i + CHUNK - 1, #KEYS))) > 0 then return false end
@@ -768,9 +1012,9 @@ end
 local function isCopy(key, digest)
   return digest and digest ~= '' and digest == redis.sha1hex(redis.call('DUMP', key))
 end
-local number, values, position, lastError = ARGV[2], ARGV[4], 1, ''
+local number, values, position, lastError = ARGV[3], ARGV[5], 1, ''
 local isEmpty, entries = hasNoKey(), readList()
-local nextRow = string.gmatch(ARGV[3], '(%d+) (%d+)')
+local nextRow = string.gmatch(ARGV[4], '(%d+) (%d+)')
 for i = 3, #KEYS do
   local key, size, ttl = KEYS[i], nextRow()
   local value = string.sub(values, position, position + size - 1)
@@ -794,13 +1038,56 @@ for i = 3, #KEYS do
   end
 end
 writeList()
-return { allLetters(), lastError }`;
+return { allLetters(), lastError, redis.call('HINCRBY', state, 'puts', 1) }`;
 
-/** SETTLE: removes keys from the list of their new owner. See scripts/move/settle-keys.lua. */
+/** SETTLE: removes keys from the list of the target. See scripts/move/settle-keys.lua. */
 export const SETTLE_KEYS = `
-local state, list = KEYS[1], KEYS[2]
-local storedId, phase = unpack(redis.call('HMGET', state, 'move', 'phase'))
-local isOurs = storedId == ARGV[1]
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+local ANNOUNCEMENT_TIMEOUT = 3000
+local state, reshardId = KEYS[1], ARGV[1]
+local storedId, storedPhase, since, about, round, writer, was =
+  unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
+local isChecked = writer == server
+local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
+if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local phase = 'before'
+if storedId == reshardId then
+  phase = storedPhase
+elseif storedPhase == 'done' or storedPhase == 'aborted' then
+  local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
+  if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
+elseif storedPhase then
+  phase = 'other'
+end
+local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function countProcesses(prefix, timeout)
+  local alive, dead = 0, 0
+  local fields = redis.call('HGETALL', state)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, #prefix) == prefix then
+      if clock - tonumber(fields[i + 1]) <= timeout then
+        alive = alive + 1
+      else
+        dead = dead + 1
+        redis.call('HDEL', state, fields[i])
+      end
+    end
+  end
+  return alive, dead
+end
+local STALE = 'stale'
+local list, isBack = KEYS[2], ARGV[2] == 'back'
+local function note(field, number)
+  if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
+end
+local function staleReply() return { STALE, unpack(answer()) } end
 local CHUNK = 1000
 local function readList()
   local entries = {}
@@ -827,8 +1114,9 @@ end
 local letters = {}
 local function addLetter(letter) letters[#letters + 1] = letter end
 local function allLetters() return table.concat(letters) end
-local STALE = 'stale'
-if not isOurs and (phase == 'preparing' or phase == 'moving') then return { STALE } end
+local isTaking = phase ~= 'other' and phase ~= 'stopping' and phase ~= 'returning' and phase ~= 'aborted'
+if isBack then isTaking = phase == 'stopping' or phase == 'returning' end
+if not isTaking or not isChecked then return staleReply() end
 local function hasNoKey()
   for i = 3, #KEYS, CHUNK do
     if redis.call('EXISTS', unpack(KEYS, i, math.min(i + CHUNK - 1, #KEYS))) > 0 then return false end
@@ -842,11 +1130,12 @@ end
 local function isCopy(key, digest)
   return digest and digest ~= '' and digest == redis.sha1hex(redis.call('DUMP', key))
 end
-local number, entries = ARGV[2], readList()
+redis.call('HDEL', KEYS[1], '')
+local number, entries = ARGV[3], readList()
 for i = 3, #KEYS do
   local key, claim, digest = KEYS[i], claimOf(entries[i])
   if claim == number or claim == number .. '!' then
-    local isDeleted = string.sub(ARGV[3], i - 2, i - 2) == 'd'
+    local isDeleted = string.sub(ARGV[4], i - 2, i - 2) == 'd'
     if isDeleted and redis.call('EXISTS', key) == 1 and isCopy(key, digest) then redis.call('UNLINK', key) end
     removeEntry(key)
     addLetter('s')
@@ -855,13 +1144,57 @@ for i = 3, #KEYS do
   end
 end
 writeList()
+note('drop:' .. ARGV[5], ARGV[6])
 return { allLetters() }`;
 
-/** TAKE: reads keys on their old owner, and lists them with a new take number. See scripts/move/take-keys.lua. */
+/** TAKE: reads keys on the source, and lists them with a new take number. See scripts/move/take-keys.lua. */
 export const TAKE_KEYS = `
-local state, list = KEYS[1], KEYS[2]
-local storedId, phase = unpack(redis.call('HMGET', state, 'move', 'phase'))
-local isOurs = storedId == ARGV[1]
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+local ANNOUNCEMENT_TIMEOUT = 3000
+local state, reshardId = KEYS[1], ARGV[1]
+local storedId, storedPhase, since, about, round, writer, was =
+  unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
+local isChecked = writer == server
+local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
+if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local phase = 'before'
+if storedId == reshardId then
+  phase = storedPhase
+elseif storedPhase == 'done' or storedPhase == 'aborted' then
+  local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
+  if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
+elseif storedPhase then
+  phase = 'other'
+end
+local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function countProcesses(prefix, timeout)
+  local alive, dead = 0, 0
+  local fields = redis.call('HGETALL', state)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, #prefix) == prefix then
+      if clock - tonumber(fields[i + 1]) <= timeout then
+        alive = alive + 1
+      else
+        dead = dead + 1
+        redis.call('HDEL', state, fields[i])
+      end
+    end
+  end
+  return alive, dead
+end
+local STALE = 'stale'
+local list, isBack = KEYS[2], ARGV[2] == 'back'
+local function note(field, number)
+  if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
+end
+local function staleReply() return { STALE, unpack(answer()) } end
 local CHUNK = 1000
 local function readList()
   local entries = {}
@@ -888,12 +1221,12 @@ end
 local letters = {}
 local function addLetter(letter) letters[#letters + 1] = letter end
 local function allLetters() return table.concat(letters) end
-local STALE = 'stale'
-if not isOurs or (phase ~= 'moving' and phase ~= 'done') then return { STALE } end
-local time = redis.call('TIME')
-local clock = time[1] * 1000 + math.floor(time[2] / 1000)
-local number = ARGV[2] .. '.' .. redis.call('HINCRBY', state, 'takings', 1)
-local left = tonumber(ARGV[3])
+redis.call('HDEL', KEYS[1], '')
+local isGiving = phase == 'moving' or phase == 'done'
+if isBack then isGiving = phase == 'returning' end
+if not isGiving or not isChecked then return staleReply() end
+local number = ARGV[3] .. '.' .. redis.call('HINCRBY', state, 'takings', 1)
+local left = tonumber(ARGV[4])
 local rows, values = {}, {}
 for i = 3, #KEYS do
   local key = KEYS[i]
@@ -922,24 +1255,36 @@ return { number, allLetters(), table.concat(rows, '\\n'), table.concat(values) }
 
 /** Begins an announced resharding, if no process uses the old node any more. See scripts/reshard/begin-reshard.lua. */
 export const BEGIN_RESHARD = `
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
 local ANNOUNCEMENT_TIMEOUT = 3000
 local state, reshardId = KEYS[1], ARGV[1]
-local storedId, storedPhase, since, about = unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about'))
+local storedId, storedPhase, since, about, round, writer, was =
+  unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
+local isChecked = writer == server
+local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
+if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
-if storedId and (storedPhase == 'preparing' or storedPhase == 'moving') and storedId ~= reshardId then
-  phase = 'other'
-elseif storedId == reshardId then
+if storedId == reshardId then
   phase = storedPhase
+elseif storedPhase == 'done' or storedPhase == 'aborted' then
+  local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
+  if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
+elseif storedPhase then
+  phase = 'other'
 end
-if phase == 'preparing' and clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT then phase = 'before' end
-local function answer() return { phase, about or '' } end
-local function countMembers(timeout)
+local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
   local fields = redis.call('HGETALL', state)
   for i = 1, #fields, 2 do
-    if string.sub(fields[i], 1, 7) == 'member:' then
+    if string.sub(fields[i], 1, #prefix) == prefix then
       if clock - tonumber(fields[i + 1]) <= timeout then
         alive = alive + 1
       else
@@ -950,9 +1295,10 @@ local function countMembers(timeout)
   end
   return alive, dead
 end
+redis.call('HDEL', KEYS[1], '')
 local alive, dead = 0, 0
 if phase == 'preparing' then
-  alive, dead = countMembers(tonumber(ARGV[2]))
+  alive, dead = countProcesses('member:', tonumber(ARGV[2]))
   if alive == 0 then
     redis.call('HSET', state, 'phase', 'moving')
     redis.call('HDEL', state, 'since')
@@ -965,38 +1311,148 @@ return { phase, about or '', alive, dead }`;
 
 /** Takes the announcement of a resharding back. See scripts/reshard/cancel-reshard.lua. */
 export const CANCEL_RESHARD = `
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
 local ANNOUNCEMENT_TIMEOUT = 3000
 local state, reshardId = KEYS[1], ARGV[1]
-local storedId, storedPhase, since, about = unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about'))
+local storedId, storedPhase, since, about, round, writer, was =
+  unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
+local isChecked = writer == server
+local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
+if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
-if storedId and (storedPhase == 'preparing' or storedPhase == 'moving') and storedId ~= reshardId then
-  phase = 'other'
-elseif storedId == reshardId then
+if storedId == reshardId then
   phase = storedPhase
+elseif storedPhase == 'done' or storedPhase == 'aborted' then
+  local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
+  if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
+elseif storedPhase then
+  phase = 'other'
 end
-if phase == 'preparing' and clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT then phase = 'before' end
-local function answer() return { phase, about or '' } end
-if phase == 'preparing' then redis.call('HDEL', state, 'move', 'phase', 'since', 'about') end
+local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function countProcesses(prefix, timeout)
+  local alive, dead = 0, 0
+  local fields = redis.call('HGETALL', state)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, #prefix) == prefix then
+      if clock - tonumber(fields[i + 1]) <= timeout then
+        alive = alive + 1
+      else
+        dead = dead + 1
+        redis.call('HDEL', state, fields[i])
+      end
+    end
+  end
+  return alive, dead
+end
+redis.call('HDEL', KEYS[1], '')
+if phase == 'preparing' then redis.call('HSET', state, 'phase', 'cancelled') end
 return answer()`;
 
-/** Records that all keys have been moved. See scripts/reshard/finish-reshard.lua. */
-export const FINISH_RESHARD = `
+/** Records that the hash of a node has been compared with the other nodes and is complete. See scripts/reshard/check-state.lua. */
+export const CHECK_STATE = `
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
 local ANNOUNCEMENT_TIMEOUT = 3000
 local state, reshardId = KEYS[1], ARGV[1]
-local storedId, storedPhase, since, about = unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about'))
+local storedId, storedPhase, since, about, round, writer, was =
+  unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
+local isChecked = writer == server
+local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
+if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
-if storedId and (storedPhase == 'preparing' or storedPhase == 'moving') and storedId ~= reshardId then
-  phase = 'other'
-elseif storedId == reshardId then
+if storedId == reshardId then
   phase = storedPhase
+elseif storedPhase == 'done' or storedPhase == 'aborted' then
+  local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
+  if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
+elseif storedPhase then
+  phase = 'other'
 end
-if phase == 'preparing' and clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT then phase = 'before' end
-local function answer() return { phase, about or '' } end
-if phase == 'moving' then redis.call('HSET', state, 'phase', 'done') end
+local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function countProcesses(prefix, timeout)
+  local alive, dead = 0, 0
+  local fields = redis.call('HGETALL', state)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, #prefix) == prefix then
+      if clock - tonumber(fields[i + 1]) <= timeout then
+        alive = alive + 1
+      else
+        dead = dead + 1
+        redis.call('HDEL', state, fields[i])
+      end
+    end
+  end
+  return alive, dead
+end
+redis.call('HDEL', KEYS[1], '')
+if server == ARGV[2] then
+  redis.call('HSET', state, 'server', server)
+  for i, field in ipairs({ 'puts', 'drops' }) do
+    local least = tonumber(ARGV[i + 2])
+    if tonumber(redis.call('HGET', state, field) or 0) < least then redis.call('HSET', state, field, ARGV[i + 2]) end
+  end
+  isChecked = true
+end
+return answer()`;
+
+/** Records that all keys have been moved, or that all keys are back at their old owners. See scripts/reshard/finish-reshard.lua. */
+export const FINISH_RESHARD = `
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+local ANNOUNCEMENT_TIMEOUT = 3000
+local state, reshardId = KEYS[1], ARGV[1]
+local storedId, storedPhase, since, about, round, writer, was =
+  unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
+local isChecked = writer == server
+local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
+if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local phase = 'before'
+if storedId == reshardId then
+  phase = storedPhase
+elseif storedPhase == 'done' or storedPhase == 'aborted' then
+  local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
+  if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
+elseif storedPhase then
+  phase = 'other'
+end
+local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function countProcesses(prefix, timeout)
+  local alive, dead = 0, 0
+  local fields = redis.call('HGETALL', state)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, #prefix) == prefix then
+      if clock - tonumber(fields[i + 1]) <= timeout then
+        alive = alive + 1
+      else
+        dead = dead + 1
+        redis.call('HDEL', state, fields[i])
+      end
+    end
+  end
+  return alive, dead
+end
+redis.call('HDEL', KEYS[1], '')
+local last = ARGV[2] == 'done' and 'moving' or 'returning'
+if phase == last then redis.call('HSET', state, 'phase', ARGV[2]) end
 return answer()`;
 
 /** Measures the memory that keys use. See scripts/reshard/measure-keys.lua. */
@@ -1007,86 +1463,306 @@ return sizes`;
 
 /** Announces a resharding, unless it has begun. See scripts/reshard/prepare-reshard.lua. */
 export const PREPARE_RESHARD = `
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
 local ANNOUNCEMENT_TIMEOUT = 3000
 local state, reshardId = KEYS[1], ARGV[1]
-local storedId, storedPhase, since, about = unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about'))
+local storedId, storedPhase, since, about, round, writer, was =
+  unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
+local isChecked = writer == server
+local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
+if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
-if storedId and (storedPhase == 'preparing' or storedPhase == 'moving') and storedId ~= reshardId then
-  phase = 'other'
-elseif storedId == reshardId then
+if storedId == reshardId then
   phase = storedPhase
+elseif storedPhase == 'done' or storedPhase == 'aborted' then
+  local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
+  if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
+elseif storedPhase then
+  phase = 'other'
 end
-if phase == 'preparing' and clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT then phase = 'before' end
-local function answer() return { phase, about or '' } end
-if phase == 'before' or phase == 'preparing' then
-  redis.call('HSET', state, 'move', reshardId, 'phase', 'preparing', 'since', clock, 'about', ARGV[2])
-  phase = 'preparing'
-elseif phase == 'done' then
-  redis.call('HSET', state, 'phase', 'moving')
-  phase = 'moving'
+local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function countProcesses(prefix, timeout)
+  local alive, dead = 0, 0
+  local fields = redis.call('HGETALL', state)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, #prefix) == prefix then
+      if clock - tonumber(fields[i + 1]) <= timeout then
+        alive = alive + 1
+      else
+        dead = dead + 1
+        redis.call('HDEL', state, fields[i])
+      end
+    end
+  end
+  return alive, dead
 end
+redis.call('HDEL', KEYS[1], '')
+if server ~= ARGV[6] then return { 'restarted', about or '', 0 } end
+if phase == 'before' or phase == 'misfit' or phase == 'preparing' or phase == 'aborted' then
+  if phase ~= 'preparing' or round ~= ARGV[3] then
+    local fields = redis.call('HKEYS', state)
+    for _, field in ipairs(fields) do
+      if field == 'puts' or field == 'drops' or string.find(field, '^put:') or string.find(field, '^drop:') then
+        redis.call('HDEL', state, field)
+      end
+    end
+  end
+  if phase ~= 'preparing' then redis.call('HSET', state, 'was', storedPhase and storedId .. ' ' .. storedPhase or '') end
+  redis.call('HSET', state, 'move', reshardId, 'phase', 'preparing', 'since', clock, 'about', ARGV[2], 'round', ARGV[3],
+    'settings', ARGV[4], 'server', server)
+  phase, isChecked = 'preparing', true
+end
+if phase ~= 'other' then redis.call('HSET', state, 'gone', ARGV[5]) end
 return answer()`;
+
+/** Tries every command that resharding needs, in a way that leaves nothing behind. See scripts/reshard/probe-commands.lua. */
+export const PROBE_COMMANDS = `
+local state, absent = KEYS[1], KEYS[2]
+local refused = {}
+local function try(...)
+  local reply = redis.pcall(...)
+  local message = type(reply) == 'table' and reply['err'] or ''
+  if string.find(message, 'NOPERM', 1, true) or string.find(message, "can't run this command", 1, true) then
+    refused[#refused + 1] = (...)
+  end
+end
+try('HDEL', state, '')
+if #refused == 0 then
+  try('HSETNX', state, '', '')
+  try('HSET', state, '', '')
+  try('HDEL', state, '')
+end
+try('HMGET', state, '')
+try('HGET', state, '')
+try('HGETALL', absent)
+try('HKEYS', absent)
+try('HEXISTS', state, '')
+try('HINCRBY', absent, '', 'x')
+try('RESTORE', absent, 0, '')
+try('DUMP', absent)
+try('EXISTS', absent)
+try('PTTL', absent)
+try('UNLINK', absent)
+try('DEL', absent)
+try('TYPE', absent)
+try('MEMORY', 'USAGE', absent)
+try('TIME')
+try('INFO', 'replication')
+return refused`;
 
 /** Writes the name of a node on its server, unless a name is there. See scripts/reshard/probe-server.lua. */
 export const PROBE_SERVER = `
+redis.call('HDEL', KEYS[1], '')
 redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
 return { redis.call('HGET', KEYS[1], ARGV[1]) }`;
 
-/** Reads the phase of a resharding on a node. See scripts/reshard/read-phase.lua. */
-export const READ_PHASE = `
+/** Reads everything that a node knows of resharding. See scripts/reshard/read-state.lua. */
+export const READ_STATE = `
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
 local ANNOUNCEMENT_TIMEOUT = 3000
 local state, reshardId = KEYS[1], ARGV[1]
-local storedId, storedPhase, since, about = unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about'))
+local storedId, storedPhase, since, about, round, writer, was =
+  unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
+local isChecked = writer == server
+local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
+if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
-if storedId and (storedPhase == 'preparing' or storedPhase == 'moving') and storedId ~= reshardId then
-  phase = 'other'
-elseif storedId == reshardId then
+if storedId == reshardId then
   phase = storedPhase
+elseif storedPhase == 'done' or storedPhase == 'aborted' then
+  local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
+  if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
+elseif storedPhase then
+  phase = 'other'
 end
-if phase == 'preparing' and clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT then phase = 'before' end
-local function answer() return { phase, about or '' } end
-return answer()`;
+local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function countProcesses(prefix, timeout)
+  local alive, dead = 0, 0
+  local fields = redis.call('HGETALL', state)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, #prefix) == prefix then
+      if clock - tonumber(fields[i + 1]) <= timeout then
+        alive = alive + 1
+      else
+        dead = dead + 1
+        redis.call('HDEL', state, fields[i])
+      end
+    end
+  end
+  return alive, dead
+end
+return { phase, about or '', isChecked and 1 or 0, server, redis.call('HGETALL', state) }`;
 
-/** Signs a process off from an old node, which the process no longer uses. See scripts/reshard/sign-off.lua. */
+/** Signs a process off from a node that it no longer uses. See scripts/reshard/sign-off.lua. */
 export const SIGN_OFF = `
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
 local ANNOUNCEMENT_TIMEOUT = 3000
 local state, reshardId = KEYS[1], ARGV[1]
-local storedId, storedPhase, since, about = unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about'))
+local storedId, storedPhase, since, about, round, writer, was =
+  unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
+local isChecked = writer == server
+local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
+if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
-if storedId and (storedPhase == 'preparing' or storedPhase == 'moving') and storedId ~= reshardId then
-  phase = 'other'
-elseif storedId == reshardId then
+if storedId == reshardId then
   phase = storedPhase
+elseif storedPhase == 'done' or storedPhase == 'aborted' then
+  local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
+  if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
+elseif storedPhase then
+  phase = 'other'
 end
-if phase == 'preparing' and clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT then phase = 'before' end
-local function answer() return { phase, about or '' } end
-redis.call('HDEL', state, 'member:' .. ARGV[2])
+local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function countProcesses(prefix, timeout)
+  local alive, dead = 0, 0
+  local fields = redis.call('HGETALL', state)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, #prefix) == prefix then
+      if clock - tonumber(fields[i + 1]) <= timeout then
+        alive = alive + 1
+      else
+        dead = dead + 1
+        redis.call('HDEL', state, fields[i])
+      end
+    end
+  end
+  return alive, dead
+end
+redis.call('HDEL', KEYS[1], '')
+redis.call('HDEL', state, ARGV[3] .. ARGV[2])
 return answer()`;
 
-/** Signs a process on at an old node, or renews its heartbeat. See scripts/reshard/sign-on.lua. */
+/** Signs a process on at a node that it uses as an old or a new owner, or renews its heartbeat. See scripts/reshard/sign-on.lua. */
 export const SIGN_ON = `
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
 local ANNOUNCEMENT_TIMEOUT = 3000
 local state, reshardId = KEYS[1], ARGV[1]
-local storedId, storedPhase, since, about = unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about'))
+local storedId, storedPhase, since, about, round, writer, was =
+  unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
+local isChecked = writer == server
+local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
+if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
-if storedId and (storedPhase == 'preparing' or storedPhase == 'moving') and storedId ~= reshardId then
-  phase = 'other'
-elseif storedId == reshardId then
+if storedId == reshardId then
   phase = storedPhase
+elseif storedPhase == 'done' or storedPhase == 'aborted' then
+  local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
+  if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
+elseif storedPhase then
+  phase = 'other'
 end
-if phase == 'preparing' and clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT then phase = 'before' end
-local function answer() return { phase, about or '' } end
-local member = 'member:' .. ARGV[2]
-if phase == 'before' or redis.call('HEXISTS', state, member) == 1 then redis.call('HSET', state, member, clock) end
+local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function countProcesses(prefix, timeout)
+  local alive, dead = 0, 0
+  local fields = redis.call('HGETALL', state)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, #prefix) == prefix then
+      if clock - tonumber(fields[i + 1]) <= timeout then
+        alive = alive + 1
+      else
+        dead = dead + 1
+        redis.call('HDEL', state, fields[i])
+      end
+    end
+  end
+  return alive, dead
+end
+redis.call('HDEL', KEYS[1], '')
+local field = ARGV[3] .. ARGV[2]
+local isOpen
+if ARGV[3] == 'member:' then
+  isOpen = phase == 'before' or phase == 'returning' or phase == 'aborted'
+else
+  isOpen = phase == 'before' or phase == 'misfit' or phase == 'preparing' or phase == 'moving'
+end
+if isChecked and (isOpen or redis.call('HEXISTS', state, field) == 1) then redis.call('HSET', state, field, clock) end
 return answer()`;
+
+/** Gives a resharding up on a node. See scripts/reshard/stop-reshard.lua. */
+export const STOP_RESHARD = `
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+local ANNOUNCEMENT_TIMEOUT = 3000
+local state, reshardId = KEYS[1], ARGV[1]
+local storedId, storedPhase, since, about, round, writer, was =
+  unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
+local isChecked = writer == server
+local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
+if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local phase = 'before'
+if storedId == reshardId then
+  phase = storedPhase
+elseif storedPhase == 'done' or storedPhase == 'aborted' then
+  local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
+  if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
+elseif storedPhase then
+  phase = 'other'
+end
+local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function countProcesses(prefix, timeout)
+  local alive, dead = 0, 0
+  local fields = redis.call('HGETALL', state)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, #prefix) == prefix then
+      if clock - tonumber(fields[i + 1]) <= timeout then
+        alive = alive + 1
+      else
+        dead = dead + 1
+        redis.call('HDEL', state, fields[i])
+      end
+    end
+  end
+  return alive, dead
+end
+redis.call('HDEL', KEYS[1], '')
+local alive, dead = 0, 0
+local given, known = tonumber(ARGV[4]), tonumber(round or 0)
+if ((phase == 'before' or phase == 'misfit') and known <= given) or (phase == 'aborted' and known < given) then
+  redis.call('HSET', state, 'move', reshardId, 'about', ARGV[3], 'round', ARGV[4], 'server', server)
+  phase = 'stopping'
+end
+if (phase == 'preparing' or phase == 'moving') and known <= given then phase = 'stopping' end
+if phase == 'stopping' then
+  alive, dead = countProcesses('user:', tonumber(ARGV[2]))
+  if alive == 0 then phase = 'returning' end
+  redis.call('HSET', state, 'phase', phase)
+end
+if ARGV[5] ~= '' and phase ~= 'other' then redis.call('HSET', state, 'gone', ARGV[5]) end
+return { phase, about or '', alive, dead }`;
 
 /** Moves the `next` of a sequence forward, if it is within limits and the definition is the expected one. See scripts/sequence/advance-sequence.lua. */
 export const ADVANCE_SEQUENCE = `

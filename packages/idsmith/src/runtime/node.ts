@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
-import { emitWarning, env, pid, platform } from 'node:process';
+import { hostname, networkInterfaces } from 'node:os';
+import process, { emitWarning, env, pid, platform } from 'node:process';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 import { hexToBytes } from '../encoding/hex.js';
 import { containerSigns } from './container.js';
@@ -45,6 +45,11 @@ export function processTicks(): ArrayBufferLike {
   return ticks;
 }
 
+/** The process id as it is now: a process that was restored from a snapshot has another one. */
+export function processId(): number {
+  return process.pid;
+}
+
 /** Facts about this process and machine; `undefined` if the runtime does not allow to read them (Deno without `--allow-sys`). */
 export function machineFacts(): MachineFacts | undefined {
   try {
@@ -80,6 +85,11 @@ export function firstMac(interfaces: ReturnType<typeof networkInterfaces>): Uint
     }
   }
   return undefined;
+}
+
+/** Host and process id, for people; the process id alone if the runtime does not tell the host. */
+export function processLabel(): string {
+  return `${orNothing(hostname) ?? ''} ${pid}`.trim().slice(0, 255);
 }
 
 /** ASCII bytes as one flat string. */

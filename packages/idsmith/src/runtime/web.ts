@@ -7,6 +7,11 @@ export function machineFacts(): MachineFacts | undefined {
   return undefined;
 }
 
+/** Always 0: these runtimes have no process ids. */
+export function processId(): number {
+  return 0;
+}
+
 /** Nothing: workers share no memory unless a page gives it to them. */
 export function processMemory(): ProcessMemory | undefined {
   return undefined;
@@ -24,6 +29,11 @@ export function processTicks(): ArrayBufferLike {
       ? new ArrayBuffer(TICKS_BYTES)
       : new SharedArrayBuffer(TICKS_BYTES);
   return realm[TICKS];
+}
+
+/** Nothing: these runtimes tell neither the host nor the process. */
+export function processLabel(): string {
+  return '';
 }
 
 const decoder = new TextDecoder();

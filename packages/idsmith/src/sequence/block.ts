@@ -22,3 +22,15 @@ export function isBlock(value: unknown): value is Block {
   const isStep = Number.isSafeInteger(step) && step !== 0;
   return typeof first === 'bigint' && isStep && Number.isSafeInteger(count) && (count as number) >= 1;
 }
+
+/** The runs, with those that follow each other joined. */
+export function joined(runs: readonly Block[]): Block[] {
+  const result: Block[] = [];
+  for (const run of runs) {
+    const last = result.at(-1);
+    const follows = last && run.first === endOf(last) && run.step === last.step && run.origin === last.origin;
+    if (follows) result[result.length - 1] = partOf(last, 0, last.count + run.count);
+    else result.push(run);
+  }
+  return result;
+}

@@ -19,3 +19,21 @@ export function requireSequenceName(name: unknown): string {
     name,
   );
 }
+
+// What people cannot see or cannot tell apart: format characters (zero width, bidirectional), blanks other than the space, fillers
+// and variation selectors. URLs cannot have the segments "." and "..".
+const CONFUSING = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|[^\P{Zs} ]/gu;
+
+/** True for a name that no new sequence may have. Sequences that have such a name stay usable. */
+export function isConfusing(name: string): boolean {
+  return name === '.' || name === '..' || name.search(CONFUSING) >= 0;
+}
+
+/** @throws InvalidOptionError that shows the characters of the name that cannot be seen */
+export function refuseConfusing(name: string): never {
+  const visible = name.replace(CONFUSING, (part) => `<U+${hex(part.codePointAt(0) as number)}>`);
+  const rule = 'without invisible and bidirectional characters, and not "." or ".."';
+  refuse('the name of a new sequence', `text ${rule}`, visible);
+}
+
+const hex = (code: number) => code.toString(16).toUpperCase().padStart(4, '0');

@@ -21,6 +21,8 @@ export interface BlockSource {
   allocate(blocks: number): Promise<Block>;
   /** Takes back the unused end of a run. Returns `false` when somebody has allocated since, and changes nothing then. */
   giveBack?(tail: Block): Promise<boolean>;
+  /** Tells whether nobody has allocated since the run. A source with this method gets ids back when the demand falls. */
+  isLast?(run: Block): Promise<boolean>;
 }
 
 /** The definition and the state of a sequence. */

@@ -16,7 +16,7 @@ import {
   type SequenceRow,
   takeBlocks,
 } from './blocks.js';
-import { requireSequenceName } from './name.js';
+import { isConfusing, refuseConfusing, requireSequenceName } from './name.js';
 import type { SequenceInfo, SequenceStore } from './port.js';
 
 /**
@@ -88,7 +88,9 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
   return {
     async defineSequence(definition) {
       const row = defineRow(definition, randomNumber());
-      if (!(await rows.insert(row)))
+      const confusing = isConfusing(row.name);
+      if (confusing && (await rows.read(row.name)) === undefined) refuseConfusing(row.name);
+      if (confusing || !(await rows.insert(row)))
         throw new SequenceExistsError(`sequence ${show(row.name)} is defined already`);
     },
 

@@ -1,12 +1,18 @@
-import { UnsafeIntegerError } from '../errors.js';
+import { ClosedError, UnsafeIntegerError } from '../errors.js';
 import { requireInteger, show } from '../options.js';
+import { report } from '../support/diagnostics.js';
 import { endOf, partOf } from './block.js';
-import type { Block, BlockSource } from './port.js';
-import type { PrefetchPolicy } from './prefetch.js';
-import { Supply } from './supply.js';
+import type { Block } from './port.js';
+import type { SequenceStatus } from './status.js';
+import { Supply, type SupplySettings } from './supply.js';
+import { type SequenceWait, signalOf } from './wait.js';
+import { Waiters } from './waiters.js';
 
 /** The most ids of one `batch`. */
 const MAX_BATCH = 2 ** 24;
+
+/** The most ids that are handed out between two stops while a fetch is under way. */
+const NEAR = 1024;
 
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -35,18 +41,32 @@ export class Sequence {
   readonly #supply: Supply;
   readonly #onClose: () => void;
   #closing: Promise<void> | undefined;
-  /** Batches are filled one after the other. While a batch lacks ids, the ids at hand are reserved for it. */
-  #lastBatch: Promise<unknown> | undefined;
-  #isReserved = false;
+  readonly #waiters = new Waiters({
+    left: () => this.#supply.left,
+    fetch: () => this.#supply.fetch(),
+    hold: () => {
+      this.#stop = this.#at;
+      this.#numberStop = 0;
+    },
+  });
 
   /** @internal */
-  constructor(name: string, source: BlockSource, policy: PrefetchPolicy, onClose: () => void = () => {}) {
-    this.name = name;
-    this.#supply = new Supply(name, source, policy, () => this.#leftOfRun());
+  constructor(settings: SupplySettings, onClose: () => void) {
+    this.name = settings.name;
+    this.#supply = new Supply(settings, {
+      left: () => this.#leftOfRun(),
+      rest: () => this.#restOfRun(),
+      cut: (count) => this.#cut(count),
+      wanted: () => this.#waiters.wanted,
+    });
     this.#onClose = onClose;
   }
 
-  /** Takes an id without waiting. Gives `undefined` if no id is at hand, or the sequence is closed. */
+  /**
+   * Takes an id without waiting. Gives `undefined` if no id is at hand, or if the ids at hand belong to callers that wait.
+   *
+   * @throws ClosedError when the sequence is closed
+   */
   take(): bigint | undefined {
     const at = this.#at;
     if (at === this.#stop) return this.#takeSlowly();
@@ -58,6 +78,7 @@ export class Sequence {
    * Takes an id as a number, without waiting.
    *
    * @throws UnsafeIntegerError if the id is past ±(2^53 − 1); the id stays at hand for `take`
+   * @throws ClosedError when the sequence is closed
    */
   takeNumber(): number | undefined {
     const at = this.#at;
@@ -67,16 +88,17 @@ export class Sequence {
   }
 
   /**
-   * The next id. All callers that wait share one fetch.
+   * The next id. All callers that wait share one fetch, and are served in the order in which they came.
    *
    * @throws SequenceExhaustedError when fewer ids are left than a block needs
    * @throws NoSuchSequenceError when the sequence has been removed
    * @throws StoreError when no id is at hand and the store fails; the next call tries again
-   * @throws InvalidOptionError when the sequence is closed
+   * @throws ClosedError when the sequence is closed
+   * @throws the reason of `signal` when it is aborted; the caller then takes no id
    */
-  next(): Promise<bigint> {
-    if (this.#at !== this.#stop) return Promise.resolve(this.take() as bigint);
-    return this.#await(() => this.take());
+  next(options?: SequenceWait): Promise<bigint> {
+    if (options === undefined && this.#at !== this.#stop) return Promise.resolve(this.take() as bigint);
+    return this.#wait(1, () => this.take() as bigint, options);
   }
 
   /**
@@ -85,9 +107,10 @@ export class Sequence {
    * @throws UnsafeIntegerError if the id is past ±(2^53 − 1); the id stays at hand for `next`
    * @throws as {@link next} does
    */
-  nextNumber(): Promise<number> {
-    if (this.#at < this.#numberStop) return Promise.resolve(this.takeNumber() as number);
-    return this.#await(() => this.takeNumber());
+  nextNumber(options?: SequenceWait): Promise<number> {
+    if (options === undefined && this.#at < this.#numberStop)
+      return Promise.resolve(this.takeNumber() as number);
+    return this.#wait(1, () => this.takeNumber() as number, options);
   }
 
   /**
@@ -95,30 +118,12 @@ export class Sequence {
    *
    * @throws as {@link next} does; the ids at hand stay there
    */
-  batch(count: number): Promise<bigint[]> {
-    try {
-      requireInteger('count', count, 0, MAX_BATCH);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-    const before = this.#lastBatch;
-    const batch = this.#inTurn(before, count);
-    this.#lastBatch = batch.catch(() => {});
-    return batch;
+  async batch(count: number, options?: SequenceWait): Promise<bigint[]> {
+    requireInteger('count', count, 0, MAX_BATCH);
+    return this.#wait(count, () => this.#takeMany(count), options);
   }
 
-  async #inTurn(before: Promise<unknown> | undefined, count: number): Promise<bigint[]> {
-    await before;
-    while (this.#supply.left < count || this.#supply.isClosed) {
-      this.#isReserved = true;
-      this.#stop = this.#at;
-      this.#numberStop = 0;
-      try {
-        await this.#wanting(count - this.#supply.left, () => this.#supply.fetch());
-      } finally {
-        this.#isReserved = false;
-      }
-    }
+  #takeMany(count: number): bigint[] {
     const ids = new Array<bigint>(count);
     for (let i = 0; i < count; i++) ids[i] = this.take() as bigint;
     return ids;
@@ -127,15 +132,13 @@ export class Sequence {
   /** One id after the other, until the sequence is closed. */
   [Symbol.asyncIterator](): AsyncIterator<bigint, undefined> {
     return {
-      next: () => {
-        if (this.#supply.isClosed) return Promise.resolve({ value: undefined, done: true });
-        return this.next().then(
-          (value) => ({ value, done: false }),
-          (error: unknown) => {
-            if (this.#supply.isClosed) return { value: undefined, done: true };
-            throw error;
-          },
-        );
+      next: async () => {
+        try {
+          return { value: await this.next(), done: false };
+        } catch (error) {
+          if (this.#closing) return { value: undefined, done: true };
+          throw error;
+        }
       },
     };
   }
@@ -143,58 +146,72 @@ export class Sequence {
   /**
    * Drops the ids at hand, for hooks of a platform that copies processes. Call `fence()` after a snapshot was restored, before
    * an id is taken: other copies have the same ids at hand. The dropped ids are a gap. The next id comes from a new block.
+   * Does nothing after `close()`.
    */
   fence(): void {
+    this.#supply.drop();
     this.#at = this.#stop = this.#end;
     this.#numberStop = 0;
-    this.#supply.drop();
+  }
+
+  /** The ids at hand and the last error, for a readiness probe. Asks nobody, and works after `close()`. */
+  status(): SequenceStatus {
+    const { left, isFetching, lastError } = this.#supply;
+    return {
+      name: this.name,
+      state: this.#closing ? 'closed' : 'open',
+      available: left,
+      wanted: this.#waiters.wanted,
+      fetching: isFetching,
+      ...(lastError !== undefined && { lastError }),
+    };
   }
 
   /**
    * Stops handing out ids and gives the ids at hand back. If somebody has allocated since, or the store cannot be reached, these ids
-   * are a gap. A second call does nothing.
+   * are a gap. Callers that wait get a `ClosedError`. A second call does nothing.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
+  /** The same as {@link close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async #close(): Promise<void> {
-    const left = this.#leftOfRun();
-    const tail = left > 0 ? partOf(this.#run, this.#at, left) : undefined;
+    const tail = this.#restOfRun();
     this.#at = this.#stop = this.#end;
     this.#numberStop = 0;
+    const closed = this.#supply.close(tail);
+    this.#waiters.close(this.#closedError());
     this.#onClose();
-    await this.#supply.close(tail);
+    await closed;
+    report('idsmith:sequence', () => ({ event: 'closed', name: this.name }));
   }
 
-  /** Waits until `take` gives an id. */
-  #await<T>(take: () => T | undefined): Promise<T> {
-    return this.#wanting(1, async () => {
-      // A caller that waits only for ids would otherwise keep the process from reading the store's answer.
-      if (this.#supply.isFetching && this.#leftOfRun() > 0) await eventLoopTurn();
-      for (;;) {
-        const id = take();
-        if (id !== undefined) return id;
-        if (this.#isReserved) await this.#lastBatch;
-        else await this.#supply.fetch();
-      }
-    });
+  #closedError(): ClosedError {
+    return new ClosedError(`sequence ${show(this.name)} is closed: get it again with Sequences.get()`);
   }
 
-  /** Tells the supply that `count` more ids are waited for, as long as `work` takes. */
-  async #wanting<T>(count: number, work: () => Promise<T>): Promise<T> {
-    this.#supply.wanted += count;
+  /** Draws when it is this caller's turn and `count` ids are at hand. */
+  #wait<T>(count: number, draw: () => T, options: SequenceWait | undefined): Promise<T> {
     try {
-      return await work();
-    } finally {
-      this.#supply.wanted -= count;
+      const signal = signalOf(options);
+      if (this.#closing) throw this.#closedError();
+      const isReady = this.#waiters.isEmpty && !this.#supply.isFetching && this.#supply.left >= count;
+      return isReady ? Promise.resolve(draw()) : this.#waiters.add(count, draw, signal);
+    } catch (error) {
+      return Promise.reject(error);
     }
   }
 
   /** The slow path at `#stop`: fetches ahead if it is time, and goes on to the next run if this one is used up. */
   #lookUp(): boolean {
-    if (this.#isReserved || this.#supply.isClosed) return false;
+    if (this.#closing) throw this.#closedError();
+    if (this.#waiters.isHolding) return false;
     if (this.#at === this.#end) {
       const run = this.#supply.shift();
       if (run === undefined) {
@@ -205,9 +222,9 @@ export class Sequence {
     }
     const { lowWater, left } = this.#supply;
     if (lowWater > 0 && left <= lowWater) this.#supply.fetchAhead();
-    // The next stop is where few ids are left, or else half-way to the end.
+    // The next stop is where few ids are left. While a fetch is under way, stops are near, so that the event loop can turn.
     const rest = this.#leftOfRun();
-    const ahead = left > lowWater ? Math.min(rest, left - lowWater) : Math.ceil(rest / 2);
+    const ahead = Math.min(rest, left > lowWater ? left - lowWater : Math.min(NEAR, Math.ceil(rest / 2)));
     this.#stop = lowWater > 0 ? this.#at + ahead : this.#end;
     this.#numberStop = isSafe(this.#first) && isSafe(endOf(this.#run)) ? this.#stop : 0;
     return true;
@@ -225,6 +242,19 @@ export class Sequence {
 
   #leftOfRun(): number {
     return this.#end - this.#at;
+  }
+
+  #restOfRun(): Block | undefined {
+    const left = this.#leftOfRun();
+    return left > 0 ? partOf(this.#run, this.#at, left) : undefined;
+  }
+
+  /** Takes ids off the end of the run. Nobody hands them out any more. */
+  #cut(count: number): Block {
+    this.#end -= count;
+    this.#stop = Math.min(this.#stop, this.#end);
+    this.#numberStop = Math.min(this.#numberStop, this.#stop);
+    return partOf(this.#run, this.#end, count);
   }
 
   // The slow paths are separate methods, so that engines can inline the fast ones.
@@ -247,10 +277,3 @@ export class Sequence {
 }
 
 const isSafe = (id: bigint) => id <= MAX_SAFE && id >= -MAX_SAFE;
-
-function eventLoopTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    if (typeof setImmediate === 'function') setImmediate(resolve);
-    else setTimeout(resolve, 0);
-  });
-}

@@ -1,11 +1,16 @@
-import { InvalidOptionError, NoSuchSequenceError, SequenceExistsError } from '../errors.js';
+import { systemClock } from '../clock.js';
+import { ClosedError, InvalidOptionError, NoSuchSequenceError, SequenceExistsError } from '../errors.js';
 import { refuse, requireKnown, requireMethod, show } from '../options.js';
+import { systemTimer } from '../support/timer.js';
+import { endOf } from './block.js';
 import { DEFINABLE } from './blocks.js';
 import { definitionOf, requireSameDefinition } from './definition.js';
 import { requireSequenceName } from './name.js';
 import type { BlockSource, SequenceChanges, SequenceInfo, SequenceOptions, SequenceStore } from './port.js';
 import { type Prefetch, prefetchPolicy } from './prefetch.js';
 import { Sequence } from './sequence.js';
+import type { SequenceStatus } from './status.js';
+import type { SequenceTime } from './surplus.js';
 
 /** Options of `Sequences.get`. */
 export interface SequenceUse {
@@ -22,7 +27,8 @@ export interface SequenceUse {
 export type SequenceStores = SequenceStore | { default: SequenceStore; [sequence: string]: SequenceStore };
 
 /**
- * A factory of sequences: defines them in a store, and gives one {@link Sequence} for each name.
+ * A factory of sequences: defines them in a store, and gives one {@link Sequence} for each name. After `close()`, every method
+ * but `status` throws a `ClosedError`.
  *
  * @example
  * const sequences = new Sequences(await openStore('sqlite:./ids.db'));
@@ -33,10 +39,21 @@ export type SequenceStores = SequenceStore | { default: SequenceStore; [sequence
 export class Sequences {
   readonly #default: SequenceStore;
   readonly #named: ReadonlyMap<string, SequenceStore>;
+  readonly #time: SequenceTime;
   readonly #open = new Map<string, Opened>();
+  /** Every sequence that was handed out and is not closed, also those whose name was removed. */
+  readonly #handedOut = new Set<Sequence>();
+  #closing: Promise<void> | undefined;
 
-  /** @throws InvalidOptionError when `stores` is neither a store nor an object with a store `default` */
-  constructor(stores: SequenceStores) {
+  /**
+   * @param time sources of time, for tests
+   * @throws InvalidOptionError when `stores` is neither a store nor an object with a store `default`
+   */
+  constructor(stores: SequenceStores, time: SequenceTime = {}) {
+    requireKnown('time', time, ['clock', 'timer']);
+    requireMethod('clock', 'now', time.clock, systemClock);
+    requireMethod('timer', 'after', time.timer, systemTimer);
+    this.#time = time;
     const { default: fallback, ...named } = isStore(stores) ? { default: stores } : (stores ?? {});
     for (const [name, store] of Object.entries({ ...named, default: fallback }))
       if (!isStore(store)) refuse(`the store of ${show(name)}`, 'a store of sequences', store);
@@ -102,6 +119,7 @@ export class Sequences {
 
   /** All sequences, sorted by name. */
   async list(): Promise<SequenceInfo[]> {
+    this.#requireOpen();
     const lists = [this.#default.listSequences(), ...[...this.#named.values()].map((s) => s.listSequences())];
     const [common = [], ...named] = await Promise.all(lists);
     const own = [...this.#named.keys()].flatMap(
@@ -128,6 +146,7 @@ export class Sequences {
    * @throws InvalidOptionError when an option is wrong, or differs from the option that the sequence is open with
    */
   async get(name: string, use: SequenceUse = {}): Promise<Sequence> {
+    this.#requireOpen();
     requireSequenceName(name);
     requireKnown('options', use, USABLE);
     prefetchPolicy(use.prefetch);
@@ -150,34 +169,60 @@ export class Sequences {
     return entry.sequence;
   }
 
-  /** The names of the sequences that are open. @internal */
-  get openNames(): string[] {
-    return [...this.#open.keys()];
+  /** The supply of every sequence that is open, for a readiness probe. Asks nobody, and works after `close()`. */
+  status(): SequenceStatus[] {
+    return [...this.#handedOut].map((sequence) => sequence.status());
   }
 
-  /** Closes every sequence that is open. The stores stay open. */
-  async close(): Promise<void> {
-    const open = [...this.#open.values()].map(async ({ sequence }) => (await sequence).close());
-    await Promise.allSettled(open);
+  /** Closes every sequence that was handed out. The stores stay open. A second call does nothing. */
+  close(): Promise<void> {
+    this.#closing ??= this.#closeAll();
+    return this.#closing;
+  }
+
+  /** The same as {@link close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #closeAll(): Promise<void> {
+    await Promise.all([...this.#handedOut].map((sequence) => sequence.close()));
   }
 
   async #make(name: string, { source, prefetch }: SequenceUse, onClose: () => void): Promise<Sequence> {
-    if (source !== undefined) {
-      requireMethod('source', 'allocate', source, source);
-      return new Sequence(name, source, prefetchPolicy(prefetch), onClose);
-    }
+    const [from, blockSize] =
+      source === undefined
+        ? await this.#sourceOf(name)
+        : [requireMethod('source', 'allocate', source, source), undefined];
+    this.#requireOpen();
+    const policy = prefetchPolicy(prefetch, blockSize);
+    const sequence = new Sequence({ name, source: from, policy, time: this.#time }, () => {
+      this.#handedOut.delete(sequence);
+      onClose();
+    });
+    this.#handedOut.add(sequence);
+    return sequence;
+  }
+
+  /** The store's own allocation as a source, and the size of a block. */
+  async #sourceOf(name: string): Promise<[BlockSource, number | undefined]> {
     const store = this.#storeOf(name);
     const { blockSize } = await store.describeSequence(name);
     // Another program may have set the block size to 0. The first allocation refuses that, so it may still be corrected.
-    const policy = prefetchPolicy(prefetch, blockSize >= 1 ? blockSize : undefined);
-    return new Sequence(name, storeSource(store, name), policy, onClose);
+    return [storeSource(store, name), blockSize >= 1 ? blockSize : undefined];
   }
 
   #forget(name: string, entry: Opened): void {
     if (this.#open.get(name) === entry) this.#open.delete(name);
   }
 
+  #requireOpen(): void {
+    if (this.#closing)
+      throw new ClosedError('these sequences are closed: make new ones with new Sequences(…)');
+  }
+
   #storeOf(name: string): SequenceStore {
+    this.#requireOpen();
     return this.#named.get(requireSequenceName(name)) ?? this.#default;
   }
 }
@@ -195,10 +240,12 @@ function isStore(value: unknown): value is SequenceStore {
   return methods.every((method) => typeof (value as SequenceStore | undefined)?.[method] === 'function');
 }
 
-/** The store's own allocation as a source. */
 function storeSource(store: SequenceStore, name: string): BlockSource {
   return {
     allocate: (blocks) => store.allocate(name, blocks),
-    giveBack: async (tail) => (await store.giveBack?.(name, tail)) ?? false,
+    ...(store.giveBack && {
+      giveBack: async (tail) => (await store.giveBack?.(name, tail)) ?? false,
+      isLast: async (run) => (await store.describeSequence(name)).next === BigInt.asIntN(64, endOf(run)),
+    }),
   };
 }

@@ -1,50 +1,77 @@
-import { InvalidOptionError } from '../errors.js';
+import type { Clock } from '../clock.js';
+import { InvalidOptionError, SequenceExhaustedError } from '../errors.js';
 import { show } from '../options.js';
-import { endOf, isBlock, partOf, withOrigin } from './block.js';
+import { report } from '../support/diagnostics.js';
+import { isBlock, joined, partOf, withOrigin } from './block.js';
 import type { Block, BlockSource } from './port.js';
 import type { PrefetchPolicy } from './prefetch.js';
+import { type SequenceTime, SurplusWatch } from './surplus.js';
 
 /** The longest distance from the first id of a run to its end. Offsets within a run then fit 32 bits. */
 const LONGEST_SPAN = 2 ** 30;
 
-/** The runs of ids at hand after the one that is being handed out. Fetches more. */
+/** The parts of a {@link Supply}. */
+export interface SupplySettings {
+  /** The name of the sequence. */
+  readonly name: string;
+  readonly source: BlockSource;
+  readonly policy: PrefetchPolicy;
+  readonly time: SequenceTime;
+}
+
+/** The run that is being handed out, and those who wait. */
+export interface Demand {
+  /** The number of ids left in the run. */
+  left(): number;
+  /** The rest of the run, if an id is left. */
+  rest(): Block | undefined;
+  /** Takes ids off the end of the run, which has at least as many. */
+  cut(count: number): Block;
+  /** The number of ids that callers wait for. */
+  wanted(): number;
+}
+
+/** The runs of ids at hand after the one that is being handed out. Fetches more, and gives back the ids that nobody needs. */
 export class Supply {
   readonly #name: string;
   readonly #source: BlockSource;
   readonly #policy: PrefetchPolicy;
-  readonly #leftOfRun: () => number;
+  readonly #demand: Demand;
+  readonly #stopwatch: Clock;
+  readonly #surplus: SurplusWatch;
   #runs: Block[] = [];
   /** The number of ids in `#runs`, kept up to date so that nobody has to sum them up. */
   #waiting = 0;
   #fetching: Promise<void> | undefined;
+  /** A tail on its way back. No fetch begins meanwhile. */
+  #returning: Promise<unknown> | undefined;
   #closed = false;
   /** The number of calls of `drop()`. A run that was asked for before a call is dropped, too. */
   #drops = 0;
-  /** The number of all ids that were fetched, and the number of ids handed out when the last fetch began. */
+  /** The number of all ids that were fetched and neither dropped nor given back. */
   #fetched = 0;
+  /** The number of ids handed out when the last fetch began. */
   #handedOut = 0;
-  /** The number of ids that callers wait for. */
-  wanted = 0;
+  /** The error of the last fetch, if it failed. */
+  lastError: unknown;
 
-  /** @param leftOfRun gives the number of ids left in the run that is being handed out */
-  constructor(name: string, source: BlockSource, policy: PrefetchPolicy, leftOfRun: () => number) {
+  constructor({ name, source, policy, time }: SupplySettings, demand: Demand) {
     this.#name = name;
     this.#source = source;
     this.#policy = policy;
-    this.#leftOfRun = leftOfRun;
+    this.#demand = demand;
+    this.#stopwatch = time.clock ?? { now: () => performance.now() };
+    const handedOut = () => this.#fetched - this.left;
+    this.#surplus = new SurplusWatch(time, handedOut, (used) => this.#returnSurplus(used));
   }
 
   get isFetching(): boolean {
     return this.#fetching !== undefined;
   }
 
-  get isClosed(): boolean {
-    return this.#closed;
-  }
-
   /** The number of all ids at hand; 0 after the supply is closed. */
   get left(): number {
-    return this.#closed ? 0 : this.#waiting + this.#leftOfRun();
+    return this.#closed ? 0 : this.#waiting + this.#demand.left();
   }
 
   /** The number of ids at hand at which the next fetch begins. */
@@ -75,7 +102,6 @@ export class Supply {
    * @throws the error of the source
    */
   fetch(): Promise<void> {
-    if (this.#closed) return Promise.reject(this.#closedError());
     this.#fetching ??= this.#load().finally(() => {
       this.#fetching = undefined;
     });
@@ -89,34 +115,106 @@ export class Supply {
 
   async #load(): Promise<void> {
     // Callers of the same moment are counted in.
-    await undefined;
-    if (this.#closed) throw this.#closedError();
-    const blocks = this.#policy.blocksToFetch(this.left, this.wanted);
-    const startedAt = performance.now();
-    const handedOut = this.#fetched - this.left;
+    await this.#returning;
+    if (this.#closed) return;
+    const { left } = this;
+    const handedOut = this.#fetched - left;
+    const startedAt = this.#stopwatch.now();
+    const since = handedOut - this.#handedOut;
+    const start = { now: startedAt, left, wanted: this.#demand.wanted(), handedOut: since };
+    const blocks = this.#policy.blocksToFetch(start);
     const drops = this.#drops;
-    const run = requireRun(this.#name, await this.#source.allocate(blocks));
-    if (drops !== this.#drops) return;
-    const report = { startedAt, endedAt: performance.now(), handedOut: handedOut - this.#handedOut, blocks };
-    this.#policy.fetched({ ...report, count: run.count });
+    try {
+      const run = requireRun(this.#name, await this.#source.allocate(blocks));
+      const duration = this.#stopwatch.now() - startedAt;
+      const { count } = run;
+      this.lastError = undefined;
+      if (drops === this.#drops) {
+        this.#policy.fetched({ duration, blocks, count });
+        this.#handedOut = handedOut;
+        this.#fetched += count;
+        this.#push(run);
+        if (this.#source.isLast && !this.#closed && this.left > this.#policy.resting) this.#surplus.start();
+      }
+      this.#tell('fetched', { blocks, count, duration });
+    } catch (error) {
+      this.lastError = error;
+      this.#tell(error instanceof SequenceExhaustedError ? 'exhausted' : 'fetch-failed', { blocks, error });
+      throw error;
+    }
+  }
+
+  #push(run: Block): void {
     this.#runs.push(run);
     this.#waiting += run.count;
-    this.#fetched += run.count;
-    this.#handedOut = handedOut;
   }
 
+  /**
+   * Gives back what is at hand beyond `used`, the ids of the last second, and beyond a rest. Leaves all ids at hand if somebody has
+   * allocated since.
+   *
+   * @returns whether to look again in a second
+   */
+  async #returnSurplus(used: number): Promise<boolean> {
+    const drops = this.#drops;
+    const keep = Math.max(this.#policy.resting, used);
+    const isBusy = () => this.isFetching || this.#demand.wanted() > 0 || this.left <= keep;
+    if (!isBusy()) {
+      this.#policy.rested(used);
+      this.#runs = joined(this.#runs);
+      const last = this.#runs.at(-1) ?? (this.#demand.rest() as Block);
+      if (!(await this.#isLast(last)) || this.#closed || drops !== this.#drops) return false;
+      if (!isBusy()) {
+        this.#returning = this.#giveBack(this.#cutEnd(this.left - keep));
+        await this.#returning;
+        this.#returning = undefined;
+      }
+    }
+    return !this.#closed && this.left > this.#policy.resting;
+  }
+
+  async #isLast(run: Block): Promise<boolean> {
+    try {
+      return (await this.#source.isLast?.(run)) ?? false;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Takes up to `count` ids off the end of the last run. */
+  #cutEnd(count: number): Block {
+    const last = this.#runs.pop();
+    let tail: Block;
+    if (last === undefined) tail = this.#demand.cut(Math.min(count, this.#demand.left()));
+    else {
+      const kept = Math.max(0, last.count - count);
+      this.#waiting -= last.count;
+      if (kept > 0) this.#push(partOf(last, 0, kept));
+      tail = partOf(last, kept, last.count - kept);
+    }
+    this.#fetched -= tail.count;
+    return tail;
+  }
+
+  /**
+   * Gives a tail back, which nobody hands out any more. If the store cannot be reached, or others have allocated since, the tail is a
+   * gap: a driver may have sent the question twice, and then the answer to the second does not tell of the first.
+   */
   async #giveBack(tail: Block): Promise<boolean> {
-    return (await this.#source.giveBack?.(tail)) ?? false;
-  }
-
-  #closedError(): InvalidOptionError {
-    return new InvalidOptionError(
-      `sequence ${show(this.#name)} is closed: get it again with Sequences.get()`,
-    );
+    const { first, count } = tail;
+    try {
+      const returned = (await this.#source.giveBack?.(tail)) ?? false;
+      this.#tell('given-back', { first, count, returned });
+      return returned;
+    } catch (error) {
+      this.#tell('give-back-failed', { first, count, error });
+      return false;
+    }
   }
 
   /** Forgets the ids at hand, and those that are being fetched. They are never given back. */
   drop(): void {
+    this.#fetched -= this.left;
     this.#runs = [];
     this.#waiting = 0;
     this.#drops++;
@@ -125,14 +223,18 @@ export class Supply {
   /** Gives the unused ids back, including the end of the current run, as far as they are the last ones that the source gave. */
   async close(current: Block | undefined): Promise<void> {
     this.#closed = true;
+    this.#surplus.stop();
+    const drops = this.#drops;
     await this.#fetching?.catch(() => {});
+    await this.#returning;
     const tails = joined(current ? [current, ...this.#runs] : this.#runs);
     this.#runs = [];
-    for (const tail of tails.reverse()) {
-      // If the store cannot be reached, or others have allocated since, the tail is a gap.
-      const isTaken = await this.#giveBack(tail).catch(() => false);
-      if (!isTaken) return;
-    }
+    this.#waiting = 0;
+    for (const tail of tails.reverse()) if (drops !== this.#drops || !(await this.#giveBack(tail))) return;
+  }
+
+  #tell(event: string, details: object): void {
+    report('idsmith:sequence', () => ({ event, name: this.#name, ...details }));
   }
 }
 
@@ -144,16 +246,4 @@ function requireRun(name: string, run: Block): Block {
     `the source of sequence ${show(name)} must give a first id, a step and a count of at least 1, not ` +
       `${show(first)}, ${show(step)} and ${show(count)}`,
   );
-}
-
-/** The runs, with those that follow each other joined. */
-function joined(runs: readonly Block[]): Block[] {
-  const result: Block[] = [];
-  for (const run of runs) {
-    const last = result.at(-1);
-    const follows = last && run.first === endOf(last) && run.step === last.step && run.origin === last.origin;
-    if (follows) result[result.length - 1] = partOf(last, 0, last.count + run.count);
-    else result.push(run);
-  }
-  return result;
 }

@@ -1,5 +1,7 @@
 export type { ShardAuth } from './auth.js';
 export type { AnyClient, ShardConfig, ShardOptions } from './config.js';
+export { abortReshard } from './reshard/abort-reshard.js';
+export type { MoveOptions } from './reshard/move/move-options.js';
 export type { ReshardProgress } from './reshard/move/progress.js';
 export type { PlanOptions } from './reshard/plan/plan-options.js';
 export { planReshard, type ReshardPair, type ReshardPlan } from './reshard/plan/plan-reshard.js';

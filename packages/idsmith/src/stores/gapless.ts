@@ -9,12 +9,12 @@ import { mysqlColumns, mysqlRows, requireTransactions, showColumns } from './mys
 import type { PostgresClient } from './postgres/client.js';
 import { postgresRows } from './postgres/sequences.js';
 import type { SqlRun } from './sql/runner.js';
-import type { SqliteDatabase } from './sqlite/connection.js';
+import type { SqliteConnection, SqliteDatabase } from './sqlite/connection.js';
 import { sqliteRows } from './sqlite/sequences.js';
 
 /**
  * A connection with a transaction open: a `Client` or `PoolClient` of `pg`, a connection of `mysql2/promise`, or a database
- * of `node:sqlite` or `libsql`.
+ * of `node:sqlite`, `libsql` or `better-sqlite3`.
  */
 export type GaplessTransaction =
   | PostgresClient
@@ -64,7 +64,7 @@ const run: SqlRun = async (operation, statement) => {
 async function lockedRows(transaction: GaplessTransaction): Promise<SequenceRows> {
   const has = (method: string) =>
     typeof (transaction as unknown as Record<string, unknown> | undefined)?.[method] === 'function';
-  if (has('prepare') && has('exec')) return sqliteLocked(transaction as SqliteDatabase);
+  if (has('prepare') && has('exec')) return sqliteLocked(transaction as SqliteConnection);
   if (has('query') && has('beginTransaction')) return mysqlLocked(transaction as MysqlClient);
   if (has('query') && !has('getConnection') && !('totalCount' in transaction))
     return postgresLocked(transaction as PostgresClient);
@@ -108,7 +108,7 @@ async function mysqlLocked(connection: MysqlClient): Promise<SequenceRows> {
   return mysqlRows(run, { query, columns, isLocked: true });
 }
 
-async function sqliteLocked(db: SqliteDatabase): Promise<SequenceRows> {
+async function sqliteLocked(db: SqliteConnection): Promise<SequenceRows> {
   let wasOpen = true;
   try {
     // SQLite refuses BEGIN inside a transaction.

@@ -1,2 +1,2 @@
 export { openStore } from './open.js';
-export type { Store } from './store.js';
+export type { DisposableStore, Store } from './store.js';

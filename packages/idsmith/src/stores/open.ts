@@ -1,10 +1,10 @@
 import { InvalidOptionError } from '../errors.js';
-import { refuse } from '../options.js';
+import { nearestName, refuse } from '../options.js';
 import { memoryStore } from './memory/store.js';
-import type { Store } from './store.js';
+import type { DisposableStore } from './store.js';
 import { schemeOf } from './url.js';
 
-type Opener = (url: string) => Promise<Store>;
+type Opener = (url: string) => Promise<DisposableStore>;
 
 const postgres: Opener = async (url) => (await import('./postgres/open.js')).openPostgres(url);
 const mysql: Opener = async (url) => (await import('./mysql/open.js')).openMysql(url);
@@ -43,7 +43,7 @@ const OPENERS = new Map<string, Opener>([
  * | `sqlite:./ids.db`, `sqlite::memory:` | SQLite | `libsql` where there is no `node:sqlite` |
  * | `postgres://user:password@host:5432/database` | PostgreSQL | `pg` |
  * | `mysql://user:password@host:3306/database` | MySQL, MariaDB | `mysql2` |
- * | `redis://user:password@host:6379/0` | Redis | `ioredis` |
+ * | `redis://user:password@host:6379/0` | Redis | `redis`, or else `ioredis` |
  * | `dynamodb://region/table` | DynamoDB | `@aws-sdk/client-dynamodb` |
  * | `etcd://host:2379,host:2379` | etcd | |
  * | `https://token@host:7600` | an idsmith server; asked for its capabilities at once | |
@@ -54,12 +54,21 @@ const OPENERS = new Map<string, Opener>([
  * @example
  * const store = await openStore('sqlite:./ids.db');
  */
-export async function openStore(url: string): Promise<Store> {
+export async function openStore(url: string): Promise<DisposableStore> {
   if (typeof url !== 'string') refuse('url', 'text', url);
   const scheme = schemeOf(url);
   const open = OPENERS.get(scheme);
   if (open) return open(`${scheme}${url.slice(scheme.length)}`);
   const known = [...OPENERS.keys()].map((name) => `${name}:`).join(', ');
-  const problem = scheme === '' ? 'it has no scheme' : `${scheme}: is unknown`;
-  throw new InvalidOptionError(`url must start with one of ${known}; ${problem}`);
+  throw new InvalidOptionError(`url must start with one of ${known}; ${problemOf(url, scheme)}`);
+}
+
+/** The reason why a URL has no store, and the one that may be meant. Shows nothing that could be a password. */
+function problemOf(url: string, scheme: string): string {
+  if (scheme === '') {
+    const isFile = /^[\w./-]+\.(db|sqlite3?)$/.test(url);
+    return isFile ? `for the file ${url}, write sqlite:${url}` : 'it has no scheme';
+  }
+  const nearest = nearestName(scheme, [...OPENERS.keys()]);
+  return `${scheme}: is unknown${nearest === undefined ? '' : `; did you mean ${nearest}:?`}`;
 }

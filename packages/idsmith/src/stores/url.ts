@@ -26,6 +26,13 @@ export function requireServerUrl(url: string): string {
   );
 }
 
+/** The host and port of a URL, for messages: `10.0.0.1:5432`. A setting `host` or `port` wins, as drivers have it. */
+export function addressOf(url: string, defaultPort: number): string {
+  const { hostname, port, searchParams } = new URL(url);
+  const host = searchParams.get('host') || decodeURIComponent(hostname) || 'localhost';
+  return host.startsWith('/') ? host : `${host}:${searchParams.get('port') || port || defaultPort}`;
+}
+
 /**
  * Checks the settings after the `?` of a URL.
  *

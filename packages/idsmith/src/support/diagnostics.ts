@@ -38,7 +38,7 @@ function channelOf(name: ChannelName): Channel | undefined {
   if (!channels.has(name)) {
     // The core imports no built-in module, so that it loads everywhere: it asks the runtime for this one.
     const process = (globalThis as { process?: ProcessLike }).process;
-    const diagnostics = process?.getBuiltinModule?.('node:diagnostics_channel');
+    const diagnostics = process?.getBuiltinModule?.('diagnostics_channel');
     channels.set(name, diagnostics?.channel(name));
   }
   return channels.get(name);

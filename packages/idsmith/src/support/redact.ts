@@ -5,7 +5,7 @@
  * redact('cannot reach redis://app:hunter2@db'); // 'cannot reach redis://***@db'
  */
 export function redact(text: string, ...secrets: readonly (string | undefined)[]): string {
-  let shown = text.replace(/:\/\/[^\s@/]*@/g, '://***@');
+  let shown = text.replace(/:\/\/[^\s/]*@/g, '://***@');
   for (const secret of secrets) if (secret) shown = shown.replaceAll(secret, '***');
   return shown;
 }

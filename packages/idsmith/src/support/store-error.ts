@@ -18,7 +18,13 @@ export interface DriverError {
  */
 export function storeError(what: string, error: unknown): IdError {
   if (error instanceof IdError) return error;
-  const { message, code } = (error ?? {}) as DriverError;
-  // Node leaves the message empty when every address of a host refused. Drivers may quote a URL with its password.
-  return new StoreError(`${what} failed: ${redact(message || String(code ?? error))}`, { cause: error });
+  return new StoreError(`${what} failed: ${reasonOf(error)}`, { cause: error });
+}
+
+/** The reason that an error gives, without secrets. Drivers may quote a URL with its password. */
+export function reasonOf(error: unknown, ...secrets: readonly (string | undefined)[]): string {
+  const { message, code, errors } = (error ?? {}) as DriverError & { errors?: unknown };
+  // Node leaves the message empty when every address of a host refused, and has an error for each address.
+  const each = Array.isArray(errors) && !message ? errors.map((one) => reasonOf(one, ...secrets)) : [];
+  return [...new Set(each)].join('; ') || redact(message || String(code ?? error), ...secrets);
 }

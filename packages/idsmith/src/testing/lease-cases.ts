@@ -1,5 +1,5 @@
 import { LeasesExhaustedError } from '../errors.js';
-import { acquireLease } from '../lease/lease.js';
+import { acquireLease } from '../lease/acquire-lease.js';
 import type { LeaseRecord, LeaseStore } from '../lease/port.js';
 import { type ConformanceCase, equal } from './conformance.js';
 
@@ -40,6 +40,28 @@ const CASES: [name: string, check: Check][] = [
       const record = { ...HELD, label: `quotes ' " \\ and Ünïcödé 🔑`, owner: `o'"\\` };
       equal(await store.swapLease(namespace, undefined, record), true);
       equal(await store.listLeases(namespace), [record]);
+    },
+  ],
+  [
+    'a page has the records of its node ids, and those of the namespace itself',
+    async (store, namespace) => {
+      if (store.readLeases === undefined || store.guarded) return;
+      equal(await store.readLeases(namespace, 0, 5), []);
+      for (const id of [-2, 0, 1, 9, 10, 11, 12, 19, 100, 101, 1000])
+        equal(await store.swapLease(namespace, undefined, { ...HELD, id, label: `host ${id}` }), true);
+      const page = async (first: number, count: number) => {
+        const found = (await store.readLeases?.(namespace, first, count)) ?? [];
+        equal(
+          found.filter(({ id, label }) => label !== `host ${id}`),
+          [],
+        );
+        return found.map(({ id }) => id).sort((a, b) => a - b);
+      };
+      equal(await page(0, 64), [-2, 0, 1, 9, 10, 11, 12, 19]);
+      equal(await page(10, 3), [-2, 10, 11, 12]);
+      equal(await page(100, 1), [-2, 100]);
+      equal(await page(2, 7), [-2]);
+      equal(await page(0, 0), [-2]);
     },
   ],
   [

@@ -166,7 +166,6 @@ describe('wrong usage', () => {
     ['locality', '-n', '1.5'],
     ['locality', '-n', '99999999999999999999'],
     ['inspect'],
-    ['inspect', KNOWN, KNOWN],
     ['inspect', 'nonsense'],
     ['inspect', ''],
   ])('of %j exits with 2, a message on standard error and nothing on standard output', (...args) => {

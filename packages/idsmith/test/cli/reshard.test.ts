@@ -99,7 +99,7 @@ await describeWith(['redis'], 'idsmith reshard', () => {
     });
     child.kill('SIGINT');
     const [code] = await once(child, 'close');
-    expect(code).toBe(1);
+    expect(code).toBe(130);
     expect(stderr).toMatch(
       /^idsmith: stopped: [\d,]+ keys were moved so far; run the same command again to continue$/m,
     );
@@ -109,11 +109,38 @@ await describeWith(['redis'], 'idsmith reshard', () => {
     expect(await clients[2]!.dbsize()).toBe(leaving + 2);
   });
 
+  it('gives a resharding up with --abort, and lists foreign keys in a dry run', async () => {
+    await clients[0]!.set('heartbeat', 'x');
+    const dry = idsmith(...args('--dry-run'));
+    expect(dry.lines.slice(-3)).toEqual([
+      `${number(KEYS - leaving)} keys stay, 1 others are left alone`,
+      'left alone: "heartbeat"',
+      'types that are not in keyTypes: 2287 (1 keys). If such keys are yours, give --types',
+    ]);
+    const child = spawn(process.execPath, [bin, ...args('--rate', '300')], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    await once(child.stderr, 'data');
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    const { status, stderr } = idsmith(...args('--abort'));
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/^idsmith: [\d,]+ keys moved back in \d+ s$/m);
+    expect(await clients[2]!.dbsize()).toBe(2);
+    const wrong = idsmith(...args('--abort', '--dry-run'));
+    expect(wrong).toMatchObject({ status: 2 });
+    expect(idsmith(...args('--gone', 'nobody:1'))).toMatchObject({ status: 2 });
+    expect(idsmith(...args('--abort', '--types', '7')).stderr).toContain('types');
+  });
+
   it('fails in one sentence that names the node, without the password', async () => {
     await shards.servers[2]!.shutdown();
     for (const more of [[], ['--dry-run'], ['--json']]) {
       const { status, stdout, stderr } = idsmith(...args(...more));
-      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+      expect(status).toBe(1);
+      if (more.includes('--json')) expect(JSON.parse(stdout).error.code).toBe('STORE');
+      else expect(stdout).toBe('');
+      expect(stdout).not.toContain(PASSWORD);
       expect(stderr.trimEnd().split('\n')).toHaveLength(1);
       expect(stderr).toContain(`idsmith: node 127.0.0.1:${shards.servers[2]!.port}: `);
       expect(stderr).not.toContain(PASSWORD);

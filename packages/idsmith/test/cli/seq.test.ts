@@ -102,7 +102,7 @@ describe('idsmith seq on SQLite', () => {
     [['list', 'x'], 'seq list takes no "x"'],
     [['define', 'x', '--next', '5'], 'seq define takes no --next'],
     [['next', 'x', '--start', '5'], 'seq next takes no --start'],
-    [['show', 'x', '-n', '5'], 'seq show takes no --count'],
+    [['show', 'x', '-n', '5'], 'seq show takes no -n'],
     [['frobnicate', 'x'], 'seq needs one of define'],
     [[], 'seq needs one of define'],
     [['constructor', 'x'], 'seq needs one of define'],

@@ -42,9 +42,9 @@ describe.each<[string, () => Promise<Store>]>([
     await ids[Symbol.asyncDispose]();
     expect(await holders(store, 'orders')).toEqual([]);
     expect(await holders(store, 'events')).toEqual([]);
-    expect(() => orders.next()).toThrow(named('LEASE_FENCED'));
-    expect(() => events.next()).toThrow(named('LEASE_FENCED'));
-    expect(invoices.take()).toBeUndefined();
+    expect(() => orders.next()).toThrow(named('CLOSED'));
+    expect(() => events.next()).toThrow(named('CLOSED'));
+    expect(() => invoices.take()).toThrow(ClosedError);
     // The store is the caller's. The tail of the block has come back.
     expect((await store.describeSequence('invoices')).next).toBe(10_001n);
     await store.close();
@@ -63,6 +63,10 @@ describe.each<[string, () => Promise<Store>]>([
     expect(e).toBe(f);
     expect(await holders(store, 'orders')).toHaveLength(1);
     await a.close();
+    await c.close();
+    expect(await holders(store, 'events')).toEqual([]);
+    expect(() => c.next()).toThrow(named('CLOSED'));
+    (await ids.locality('events')).next();
     const again = await ids.flakes('orders');
     expect(again).not.toBe(a);
     again.next();
@@ -82,6 +86,7 @@ describe.each<[string, () => Promise<Store>]>([
     await ids.sequence('s', { define: { start: 5 } });
     await expect(ids.sequence('s', { define: { start: 6 } })).rejects.toThrow(named('SEQUENCE_EXISTS'));
     await expect(ids.sequence('none')).rejects.toThrow(named('NO_SUCH_SEQUENCE'));
+    await expect(ids.sequence('none')).rejects.toThrow('there is no sequence "none": give define');
     await ids.close();
     const later = await connect(store);
     await expect(later.flakes('orders', { layout: layouts.snowflake })).rejects.toThrow('layout');
@@ -98,7 +103,7 @@ describe('ids', () => {
     const ids = await connect(url);
     (await ids.flakes('orders')).next();
     await ids.close();
-    await expect(ids.store.listLeases('orders')).rejects.toThrow(named('STORE'));
+    await expect(ids.store.listLeases('orders')).rejects.toThrow(named('CLOSED'));
     const again = await openStore(url);
     expect(await holders(again, 'orders')).toEqual([]);
     await again.close();
@@ -161,7 +166,8 @@ describe('ids', () => {
     await ids.sequence('invoices', { define: {} });
     const { id: node, until } = orders.lease as { id: number; until: number };
     const lease = { family: 'flake', namespace: 'orders', node, state: 'active', until, left: 30_000 };
-    expect(ids.status()).toEqual({ ready: true, leases: [lease], sequences: [{ name: 'invoices' }] });
+    const supply = { name: 'invoices', state: 'open', available: 0, wanted: 0, fetching: false };
+    expect(ids.status()).toEqual({ ready: true, leases: [lease], sequences: [supply] });
     state.down = true;
     await time.advance(30_001);
     expect(ids.status()).toMatchObject({

@@ -221,6 +221,9 @@ describe('a wrong option', () => {
     [{ node: 1, onFull: 'drop' }, 'onFull'],
     [{ node: 1, onClockBack: 'ignore' }, 'onClockBack'],
     [{ node: 1, maxBackward: -1 }, 'maxBackward'],
+    [{ node: 1, maxBackward: null }, 'maxBackward'],
+    [{ node: 1, layout: null }, 'layout'],
+    [{ node: 1, onFull: null }, 'onFull'],
   ])('%o is refused by name', (options, name) => {
     const construct = () => new FlakeGenerator(options as FlakeOptions);
     expect(construct).toThrow(named('INVALID_OPTION'));
@@ -243,6 +246,18 @@ describe('a wrong option', () => {
     expect(() => FlakeGenerator.attach(handle, { clok: new FakeClock(NOW) } as never)).toThrow(
       'did you mean "clock"?',
     );
+  });
+
+  it('a handle with a name that it does not know is refused', () => {
+    const handle = new FlakeGenerator({ node: 1 }).share();
+    const wrong = { ...handle, onfull: 'borrow' };
+    expect(() => FlakeGenerator.attach(wrong)).toThrow(
+      'handle: unknown name "onfull"; did you mean "onFull"?',
+    );
+    expect(() => FlakeGenerator.attach({ ...handle, turns: { ...handle.turns, slt: 1 } } as never)).toThrow(
+      named('INVALID_OPTION'),
+    );
+    expect(FlakeGenerator.attach(structuredClone(handle)).next()).toBeTypeOf('bigint');
   });
 
   it('a batch of none is an empty array', () => {

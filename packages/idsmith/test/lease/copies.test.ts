@@ -147,15 +147,39 @@ describe('fence()', () => {
     expect(() => generators[0]!.next()).toThrow(named('LEASE_FENCED'));
   });
 
-  it('does nothing to a lease that was released', async () => {
+  it('is refused by a lease that was released', async () => {
     const { leases } = await copies(1);
     await leases[0]!.release();
-    leases[0]!.fence();
+    expect(() => leases[0]!.fence()).toThrow(named('CLOSED'));
     expect(leases[0]!.state).toBe('released');
   });
 });
 
 describe('fence() beside other calls', () => {
+  it('drops a node id that was asked for before, because a copy may have it, too', async () => {
+    const { time, store, leases } = await copies(1);
+    const [lease] = leases as [Lease];
+    const seen = eventsOf(lease);
+    const { swapLease } = store;
+    let answer = () => {};
+    store.swapLease = async (...args) => {
+      const done = await swapLease(...args);
+      // The claim of another node id has succeeded, and its answer is on the way.
+      if (args[2].id === 1)
+        await new Promise<void>((resolve) => {
+          answer = resolve;
+        });
+      return done;
+    };
+    lease.fence();
+    await time.advance(100);
+    lease.fence();
+    answer();
+    await time.advance(100);
+    expect(seen).toEqual(['fenced', 'reacquired']);
+    expect(lease).toMatchObject({ id: 2, state: 'active' });
+  });
+
   it('leaves one loop of renewals, though a renewal was under way and failed', async () => {
     const { time, store, leases } = await copies(1);
     const [lease] = leases as [Lease];

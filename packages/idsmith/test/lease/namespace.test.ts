@@ -11,7 +11,6 @@ import {
 import { FakeTime } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
 import { layoutRecord } from '../../src/lease/protocol.ts';
-import { repeated } from '../support/unique.ts';
 import { eventsOf, meanwhile, named, setUp, TTL } from './set-up.ts';
 
 const EPOCH = Date.UTC(2024, 0, 1);
@@ -145,6 +144,19 @@ describe('rows that are deleted under a holder', () => {
     expect(seen).toEqual(['fenced', 'reacquired']);
     expect(held.id).toBe(1);
     expect(() => generator.next()).not.toThrow();
+  });
+
+  it('end its window at once, though nobody else has the node id yet', async () => {
+    const { time, inner, lease } = setUp();
+    const held = await lease({ size: 2, reacquire: false });
+    const seen = eventsOf(held);
+    const generator = new FlakeGenerator({ node: held, clock: time.clock() });
+    generator.next();
+    inner.listLeases = async () => [];
+    inner.swapLease = async () => false;
+    await time.advance(TTL / 2);
+    expect(seen).toEqual(['fenced']);
+    expect(() => generator.next()).toThrow(named('LEASE_FENCED'));
   });
 });
 
@@ -286,56 +298,6 @@ describe('a listener that releases the lease', () => {
   });
 });
 
-describe('clients with different limits on a store that can forget', () => {
-  /** Two clients of one store, the second of which allows less. */
-  function twoClients() {
-    const time = new FakeTime();
-    let inner = memoryStore();
-    const client = (maxTtl: number): LeaseStore => ({
-      ...{ durable: false, maxTtl },
-      now: async () => time.now,
-      listLeases: (namespace) => inner.listLeases(namespace),
-      swapLease: (...args) => inner.swapLease(...args),
-    });
-    const stores = { before: client(120_000), after: client(20_000) };
-    const lease = (store: LeaseStore, options: Partial<LeaseOptions> = {}) =>
-      acquireLease(store, {
-        ...{ namespace: 'n', size: 1, timer: time, clock: time.clock(), maxSkew: 1000, reacquire: false },
-        ...options,
-      });
-    const lose = () => {
-      inner = memoryStore();
-    };
-    return { time, lease, lose, ...stores };
-  }
-
-  it('wait for the longer one when the store has lost what they shared', async () => {
-    const { time, lease, lose, before, after } = twoClients();
-    const old = await meanwhile(time, lease(before, { ttl: 120_000 }));
-    await expect(lease(after, { ttl: 20_000 })).rejects.toThrow(named('LEASES_EXHAUSTED'));
-    const clock = time.clock();
-    const ids = new FlakeGenerator({ node: old, clock });
-    const minted = ids.batch(1000);
-    const { until } = old;
-    lose();
-    const fresh = await meanwhile(time, lease(after, { ttl: 20_000 }));
-    expect(fresh.from).toBeGreaterThanOrEqual(until);
-    const others = new FlakeGenerator({ node: fresh, clock });
-    expect(repeated([...minted, ...others.batch(1000)])).toEqual([]);
-  });
-
-  it('may not hold longer than the founder of the namespace allowed', async () => {
-    const { time, lease, before, after } = twoClients();
-    await meanwhile(
-      time,
-      lease(after, { ttl: 20_000 }).then((held) => held.release()),
-    );
-    await expect(lease(before, { ttl: 60_000 })).rejects.toThrow(named('INVALID_OPTION'));
-    await expect(lease(before, { ttl: 60_000 })).rejects.toThrow('ttl must be at most 20000');
-    expect((await meanwhile(time, lease(before, { ttl: 20_000 }))).id).toBe(0);
-  });
-});
-
 describe('misspelt names', () => {
   it('of options are refused', async () => {
     const { lease } = setUp();
@@ -348,6 +310,16 @@ describe('misspelt names', () => {
     expect(() => held.on('fence' as never, () => {})).toThrow('did you mean "fenced"?');
     expect(() => held.on('fence' as never, () => {})).toThrow(named('INVALID_OPTION'));
   });
+});
+
+describe('null', () => {
+  it.each(['ttl', 'maxSkew', 'maxIdle', 'waitFor', 'size', 'label', 'layout', 'reacquire', 'clock', 'timer'])(
+    'is no value of the option %s',
+    async (name) => {
+      const { lease } = setUp();
+      await expect(lease({ layout: layouts.safe53, [name]: null })).rejects.toThrow(named('INVALID_OPTION'));
+    },
+  );
 });
 
 describe('an acquisition that fails', () => {
@@ -367,25 +339,5 @@ describe('an acquisition that fails', () => {
     };
     await expect(lease({ layout: narrow })).rejects.toThrow(named('INVALID_OPTION'));
     expect((await store.listLeases('test')).find(({ id }) => id === 0)).toMatchObject({ owner: null });
-  });
-});
-
-describe('a namespace of a version that did not write its limit', () => {
-  it('counts with the default limit when it is founded again', async () => {
-    const time = new FakeTime();
-    let inner = memoryStore();
-    const store: LeaseStore = {
-      ...{ durable: false, maxTtl: 5000 },
-      now: async () => time.now,
-      listLeases: (namespace) => inner.listLeases(namespace),
-      swapLease: (...args) => inner.swapLease(...args),
-    };
-    const birth = { id: -1, owner: 'old', epoch: 0, fence: time.now, expiresAt: 0, label: 'namespace' };
-    await inner.swapLease('n', undefined, birth);
-    const options = { namespace: 'n', size: 1, ttl: 5000, maxSkew: 0, timer: time, clock: time.clock() };
-    await (await meanwhile(time, acquireLease(store, options))).release();
-    inner = memoryStore();
-    const lost = time.now;
-    expect((await meanwhile(time, acquireLease(store, options))).from).toBeGreaterThanOrEqual(lost + 60_000);
   });
 });

@@ -11,7 +11,7 @@ describe('release', () => {
     generator.next();
     const promise = held.release();
     expect(held.state).toBe('released');
-    expect(() => generator.next()).toThrow(named('LEASE_FENCED'));
+    expect(() => generator.next()).toThrow(named('CLOSED'));
     await promise;
     await held.release();
     expect(seen).toEqual(['released']);
@@ -49,7 +49,7 @@ describe('release', () => {
     const attached = FlakeGenerator.attach(generator.share(), { clock: time.clock() });
     attached.next();
     await held.release();
-    expect(() => attached.next()).toThrow(named('LEASE_FENCED'));
+    expect(() => attached.next()).toThrow(named('CLOSED'));
   });
 
   it('fails with the store, and minting has ended all the same', async () => {
@@ -58,7 +58,7 @@ describe('release', () => {
     const generator = new FlakeGenerator({ node: held, clock: time.clock() });
     state.down = true;
     await expect(held.release()).rejects.toThrow(named('STORE'));
-    expect(() => generator.next()).toThrow(named('LEASE_FENCED'));
+    expect(() => generator.next()).toThrow(named('CLOSED'));
   });
 });
 

@@ -60,7 +60,7 @@ describe('whenActive', () => {
     const wait = held.whenActive();
     const release = held.release();
     await expect(wait).rejects.toThrow('released');
-    await expect(held.whenActive()).rejects.toThrow(named('INVALID_OPTION'));
+    await expect(held.whenActive()).rejects.toThrow(named('CLOSED'));
     await release.catch(() => undefined);
   });
 

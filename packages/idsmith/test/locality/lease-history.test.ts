@@ -10,6 +10,7 @@ import { repeated } from '../support/unique.ts';
 const TURN = 600_000;
 const START = Date.UTC(2026, 0, 1);
 const fenced = expect.objectContaining({ code: 'LEASE_FENCED' });
+const closed = expect.objectContaining({ code: 'CLOSED' });
 const timeOf = (id: string) => Number(LocalityUuid.parse(id).timestamp);
 
 function setUp(options: LocalityOptions = {}, window = { node: 0, from: START, until: START + 1000 }) {
@@ -108,8 +109,8 @@ describe('a release', () => {
     generator.next();
     expect(lease.release()).toBe(START);
     lease.move({ node: 0, from: START, until: START + 9000 });
-    expect(() => generator.next()).toThrow(fenced);
-    expect(() => generator.batch(1)).toThrow(fenced);
+    expect(() => generator.next()).toThrow(closed);
+    expect(() => generator.batch(1)).toThrow(closed);
     expect(() => generator.share()).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
   });
 });

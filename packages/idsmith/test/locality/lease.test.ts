@@ -45,7 +45,7 @@ describe('a locality generator with a lease', () => {
     const generator = new LocalityGenerator({ node: held, clock, counter: 7 });
     const ids = generator.batch(3);
     await held.release();
-    expect(() => generator.next()).toThrow(fenced);
+    expect(() => generator.next()).toThrow(expect.objectContaining({ code: 'CLOSED' }));
     const last = timeOf(ids[2] as string);
     expect((await store.listLeases('locality'))[0]).toMatchObject({ owner: null, fence: last + 1 });
     const next = new LocalityGenerator({ node: await lease(1), clock, counter: 7 });

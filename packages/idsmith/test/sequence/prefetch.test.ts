@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { prefetchPolicy } from '../../src/sequence/prefetch.ts';
 
-/** Fetches one after the other at a steady rate, as a sequence would, and gives the blocks of each. */
+/** Draws at a steady rate, as a sequence would, and gives the blocks of each fetch. */
 function fetches(
   rate: number,
   latency: number,
@@ -11,16 +11,18 @@ function fetches(
 ) {
   const asked: number[] = [];
   let now = 0;
+  let handedOut = 0;
   for (let i = 0; i < rounds; i++) {
-    const blocks = policy.blocksToFetch(policy.lowWater, 0);
-    const count = blocks * blockSize;
-    const handedOut = asked.length === 0 ? 0 : Math.max(1, asked.at(-1)! * blockSize);
-    policy.fetched({ startedAt: now, endedAt: now + latency, handedOut, blocks, count });
-    now += Math.max(latency, count / rate);
+    const blocks = policy.blocksToFetch({ now, left: policy.lowWater, wanted: 0, handedOut });
+    policy.fetched({ duration: latency, blocks, count: blocks * blockSize });
+    handedOut = blocks * blockSize;
+    now += Math.max(latency, handedOut / rate);
     asked.push(blocks);
   }
   return asked;
 }
+
+const idle = { now: 0, left: 0, wanted: 0, handedOut: 0 };
 
 describe('adaptive', () => {
   it('takes one block at a time while few ids are needed', () => {
@@ -31,53 +33,89 @@ describe('adaptive', () => {
     const asked = fetches(20_000, 0.5, 30);
     for (let i = 1; i < asked.length; i++) expect(asked[i]!).toBeLessThanOrEqual(asked[i - 1]! * 2);
     expect(asked.at(-1)! * 20).toBeGreaterThanOrEqual(20_000 * 20);
-    expect(asked.at(-1)! * 20).toBeLessThan(20_000 * 20 * 2);
+    expect(asked.at(-1)! * 20).toBeLessThan(20_000 * 20 * 1.1);
   });
 
-  it('looks further ahead where the store is slow', () => {
-    expect(fetches(100, 50, 30).at(-1)! * 20).toBeGreaterThanOrEqual(100 * 50 * 8);
+  it('looks further ahead where the store is slow, but never further than a second', () => {
+    expect(fetches(100, 50, 30).at(-1)! * 20).toBeGreaterThanOrEqual(100 * 50 * 4);
+    expect(fetches(100, 50, 30).at(-1)! * 20).toBeLessThan(100 * 50 * 4 * 1.1);
+    expect(fetches(100, 5000, 40).at(-1)! * 20).toBeLessThanOrEqual(100 * 1000);
   });
 
-  it('halves at most when fewer are needed', () => {
-    const policy = prefetchPolicy('adaptive', 20);
-    fetches(20_000, 0.5, 30, 20, policy);
-    const busy = policy.blocksToFetch(0, 0);
-    policy.fetched({ startedAt: 1e9, endedAt: 1e9 + 1, handedOut: 10, blocks: busy, count: busy * 20 });
-    expect(policy.blocksToFetch(0, 0)).toBe(Math.ceil(busy / 2));
+  it('halves at most when fewer are needed, and forgets the rate after a second', () => {
+    const busy = () => {
+      const policy = prefetchPolicy('adaptive', 20);
+      const last = fetches(20_000, 0.5, 30, 20, policy).at(-1)!;
+      policy.blocksToFetch({ ...idle, now: 1e6, left: 1e6, handedOut: last * 20 });
+      return policy;
+    };
+    const policy = busy();
+    policy.fetched({ duration: 1, blocks: 1, count: 20 });
+    const { lowWater } = policy;
+    policy.blocksToFetch({ ...idle, now: 1e6 + 999, left: 1e6 });
+    policy.fetched({ duration: 1, blocks: 1, count: 20 });
+    expect(policy.lowWater).toBe(Math.max(10, Math.ceil(lowWater / 2)));
+    expect(busy().blocksToFetch({ ...idle, now: 1e6 + 5000, handedOut: 1 })).toBe(1);
   });
 
   it('never asks for more than 2^24 ids, or 2^20 blocks', () => {
     expect(fetches(1e12, 1000, 60).at(-1)! * 20).toBeLessThanOrEqual(2 ** 24);
     expect(fetches(1e12, 1000, 60, 1).at(-1)!).toBeLessThanOrEqual(2 ** 20);
-    expect(prefetchPolicy('adaptive', 2 ** 30).blocksToFetch(0, 5)).toBe(1);
+    expect(prefetchPolicy('adaptive', 2 ** 30).blocksToFetch({ ...idle, wanted: 5 })).toBe(1);
   });
 
-  it('fetches ahead when half of the last fetch is used', () => {
+  it('fetches ahead when half of a planned fetch is left', () => {
     const policy = prefetchPolicy('adaptive', 20);
     expect(policy.lowWater).toBe(0);
-    policy.fetched({ startedAt: 0, endedAt: 1, handedOut: 0, blocks: 1, count: 20 });
-    expect(policy.lowWater).toBe(10);
+    const blocks = policy.blocksToFetch({ ...idle, wanted: 1000 });
+    policy.fetched({ duration: 1, blocks, count: blocks * 20 });
+    expect([blocks, policy.lowWater]).toEqual([50, 10]);
   });
 
-  it('asks for as much as is waited for', () => {
-    expect(prefetchPolicy('adaptive', 20).blocksToFetch(0, 101)).toBe(6);
+  it('asks for as much as is waited for beyond what is at hand', () => {
+    expect(prefetchPolicy('adaptive', 20).blocksToFetch({ ...idle, wanted: 101 })).toBe(6);
+    expect(prefetchPolicy('adaptive', 20).blocksToFetch({ ...idle, left: 60, wanted: 101 })).toBe(3);
+  });
+
+  it('counts what is waited for as use, so that callers who always wait soon do not', () => {
+    const policy = prefetchPolicy('adaptive', 20);
+    const asked: number[] = [];
+    // One caller, who asks for 100 ids when the last 100 have come.
+    for (let now = 0; now < 20; now++) {
+      const blocks = policy.blocksToFetch({ now, left: 0, wanted: 100, handedOut: now === 0 ? 0 : 100 });
+      policy.fetched({ duration: 1, blocks, count: blocks * 20 });
+      asked.push(blocks);
+    }
+    expect(asked.at(-1)! * 20).toBeGreaterThanOrEqual(100 * 20);
   });
 
   it('learns the size of a block from the first', () => {
     const policy = prefetchPolicy('adaptive');
-    policy.fetched({ startedAt: 0, endedAt: 1, handedOut: 0, blocks: 1, count: 50 });
-    expect(policy.blocksToFetch(0, 101)).toBe(3);
+    policy.fetched({ duration: 1, blocks: 1, count: 50 });
+    expect(policy.blocksToFetch({ ...idle, wanted: 101 })).toBe(3);
   });
 });
 
 describe('a number of blocks', () => {
   it('0 is one block when none is left, however many wait', () => {
     const policy = prefetchPolicy(0, 20);
-    expect([policy.lowWater, policy.blocksToFetch(0, 1000)]).toEqual([0, 1]);
+    expect([policy.lowWater, policy.blocksToFetch({ ...idle, wanted: 1000 })]).toEqual([0, 1]);
   });
 
-  it('n is filled up to n beyond the current one', () => {
+  it('n is filled up to n beyond the current one, and beyond those who wait', () => {
     const policy = prefetchPolicy(3, 20);
-    expect([policy.lowWater, policy.blocksToFetch(0, 0), policy.blocksToFetch(60, 0)]).toEqual([60, 4, 1]);
+    const asked = (left: number, wanted: number) => policy.blocksToFetch({ ...idle, left, wanted });
+    expect(policy.lowWater).toBe(60);
+    expect([asked(0, 0), asked(0, 1), asked(60, 0), asked(0, 1000), asked(40, 1000)]).toEqual([
+      4, 4, 1, 53, 51,
+    ]);
+  });
+
+  it('keeps its size of a block when a source gives one block for many who wait', () => {
+    const policy = prefetchPolicy(3, 20);
+    policy.fetched({ duration: 1, blocks: 53, count: 20 });
+    expect(policy.lowWater).toBe(60);
+    policy.fetched({ duration: 1, blocks: 4, count: 40 });
+    expect(policy.lowWater).toBe(30);
   });
 });

@@ -1,4 +1,5 @@
 import {
+  ClosedError,
   InvalidOptionError,
   memoryStore,
   SequenceExhaustedError,
@@ -246,13 +247,45 @@ describe('closing', () => {
     source.gate = settled() as Promise<void>;
     const waiting = sequence.next();
     const closing = sequence.close();
-    await expect(waiting).rejects.toThrow(InvalidOptionError);
+    await expect(waiting).rejects.toThrow(ClosedError);
     await closing;
-    expect(sequence.take()).toBeUndefined();
-    await expect(sequence.next()).rejects.toThrow('closed');
-    await expect(sequence.batch(1)).rejects.toThrow('closed');
+    expect(() => sequence.take()).toThrow(ClosedError);
+    expect(() => sequence.takeNumber()).toThrow(ClosedError);
+    for (const call of [sequence.next(), sequence.nextNumber(), sequence.batch(1), sequence.batch(0)])
+      await expect(call).rejects.toMatchObject({ code: 'CLOSED', message: expect.stringContaining('"x"') });
     for await (const id of sequence) expect(id).toBe('nothing');
     expect(sequence.close()).toBe(sequence.close());
+  });
+
+  it('while the store hangs ends those who wait at once', async () => {
+    const source = new TestSource();
+    source.gate = new Promise(() => {});
+    const sequence = await on(source);
+    const waiting = [sequence.next(), sequence.batch(500)];
+    await settled();
+    void sequence.close();
+    for (const call of waiting) await expect(call).rejects.toThrow(ClosedError);
+  });
+
+  it('is what `await using` does', async () => {
+    const { sequences, sequence } = await sequenceOf();
+    await sequence.next();
+    await sequence[Symbol.asyncDispose]();
+    expect((await sequences.describe('orders')).next).toBe(2n);
+    expect(() => sequence.take()).toThrow(ClosedError);
+  });
+
+  it('gives nothing back after a fence, also when the fence comes meanwhile', async () => {
+    const source = new TestSource(10);
+    const sequence = await on(source, 'adaptive');
+    await sequence.batch(4);
+    source.gate = settled() as Promise<void>;
+    for (let i = 0; i < 3; i++) sequence.take();
+    await undefined;
+    const closing = sequence.close();
+    sequence.fence();
+    await closing;
+    expect(source.returned).toEqual([]);
   });
 
   it('does not fail when the store does: the tail is a gap then', async () => {

@@ -1,4 +1,4 @@
-import { InvalidOptionError, memoryStore, NoSuchSequenceError, Sequences } from 'idsmith';
+import { ClosedError, InvalidOptionError, memoryStore, NoSuchSequenceError, Sequences } from 'idsmith';
 import { describe, expect, it } from 'vitest';
 import { range, sequenceOf, TestSource } from './support/sources.ts';
 
@@ -56,7 +56,32 @@ describe('the factory', () => {
     await sequence.next();
     await sequences.close();
     expect((await store.describeSequence('orders')).next).toBe(2n);
-    await expect(sequence.next()).rejects.toThrow('closed');
+    await expect(sequence.next()).rejects.toThrow(ClosedError);
+    expect(sequences.close()).toBe(sequences.close());
+    const calls = [
+      sequences.get('orders'),
+      sequences.get('x', { source: new TestSource() }),
+      sequences.define('more'),
+      sequences.ensure('orders'),
+      sequences.alter('orders', { blockSize: 2 }),
+      sequences.describe('orders'),
+      sequences.list(),
+      sequences.remove('orders'),
+    ];
+    for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'CLOSED' });
+    expect(sequences.status()).toEqual([]);
+  });
+
+  it('closes also what is opened in that moment, and what was removed', async () => {
+    const { sequences, sequence, store } = await sequenceOf();
+    await sequence.next();
+    await sequences.remove('orders');
+    await sequences.define('orders');
+    const opening = sequences.get('orders');
+    await sequences[Symbol.asyncDispose]();
+    await expect(opening).rejects.toThrow(ClosedError);
+    expect(() => sequence.take()).toThrow(ClosedError);
+    await expect(store.describeSequence('orders')).resolves.toMatchObject({ next: 1n });
   });
 
   it('a sequence removed under its users ends with their block', async () => {

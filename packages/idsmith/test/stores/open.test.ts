@@ -1,11 +1,13 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
+import { ClosedError, InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startMariadb, startPostgres } from '#services';
+import { releasePorts, withFreePorts } from '#services/ports.ts';
 import { openStore } from '../../src/stores/open.ts';
+import { addressOf } from '../../src/stores/url.ts';
 import { loadPackage } from '../../src/support/load-package.ts';
 
 const RECORD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
@@ -51,18 +53,32 @@ describe('openStore', () => {
     await store.listLeases('x');
     await store.close();
     await store.close();
-    await expect(store.listLeases('x')).rejects.toThrow(StoreError);
+    await expect(store.listLeases('x')).rejects.toThrow(ClosedError);
   });
 
   it('says which file cannot be opened', async () => {
     const failure = await failureOf(`sqlite:${folder}/nowhere/ids.db`);
     expect(failure).toBeInstanceOf(StoreError);
-    expect(failure.message).toMatch(/^sqlite store: opening the file failed: /);
+    expect(failure.message).toBe(
+      `sqlite store: opening the file ${folder}/nowhere/ids.db failed: the folder ${folder}/nowhere does not exist`,
+    );
+    const isFolder = await failureOf(`sqlite:${folder}`);
+    expect(isFolder.message).toMatch(/ failed: the path is that of a folder$/);
+    const text = join(folder, 'text.db');
+    writeFileSync(text, 'This is text and no database, and it is longer than a header.'.repeat(9));
+    const store = await openStore(`sqlite:${text}`);
+    await expect(store.listLeases('x')).rejects.toThrow(
+      `listLeases at ${text} failed: file is not a database`,
+    );
+    await store.close().catch(() => undefined);
   });
 
   it.each([
     ['mongodb://user:hunter2@host/db', /mongodb: is unknown/],
-    ['ids.db', /it has no scheme/],
+    ['ids.db', /for the file ids\.db, write sqlite:ids\.db$/],
+    ['hunter2@host.db', /it has no scheme$/],
+    ['sqllite:./ids.db', /sqllite: is unknown; did you mean sqlite:\?/],
+    ['postgre://user:hunter2@host/db', /postgre: is unknown; did you mean postgres:\?/],
     ['', /it has no scheme/],
     ['//user:hunter2@host', /it has no scheme/],
     ['sqlite:', /sqlite::memory:/],
@@ -93,13 +109,51 @@ describe('openStore', () => {
     await expect(openStore(42 as unknown as string)).rejects.toThrow('url must be text, not 42');
   });
 
-  it.each(['postgres', 'mysql'])('shows no password when a %s server is not there', async (scheme) => {
-    const store = await openStore(`${scheme}://user:hunter2@127.0.0.1:1/db`);
-    const failure = await store.listLeases('x').catch((error) => error);
-    expect(failure).toBeInstanceOf(StoreError);
-    expect(failure.message).toContain('ECONNREFUSED');
-    expect(shown(failure)).not.toContain('hunter2');
-    await store.close();
+  it.each([
+    'postgres://user:hunter2@HOST/db',
+    'mysql://user:hunter2@HOST/db',
+    'redis://user:hunter2@HOST/0',
+    'dynamodb://eu-west-1/ids?endpoint=http://HOST',
+    'etcd://HOST',
+    'http://hunter2@HOST',
+  ])('names host, port and reason when no server is there, and no password: %s', async (form) => {
+    Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'hunter2' });
+    await withFreePorts(1, async ([port]) => {
+      for (const host of ['127.0.0.1', 'localhost']) {
+        const opening = openStore(form.replace('HOST', `${host}:${port}`));
+        const failure = await opening.then((store) => store.listLeases('x')).catch((error) => error);
+        expect(failure).toBeInstanceOf(StoreError);
+        expect(failure.message).toMatch(new RegExp(`at (http://)?${host}:${port} failed: .*ECONNREFUSED`));
+        expect(shown(failure)).not.toContain('hunter2');
+        await opening.then((store) => store.close()).catch(() => undefined);
+      }
+      releasePorts([port]);
+    });
+  });
+
+  it.each(['postgres://user:hunter2@no.invalid/db', 'mysql://no.invalid/db', 'redis://no.invalid'])(
+    'names a host that nobody knows: %s',
+    async (url) => {
+      const store = await openStore(url);
+      const failure = await store.listLeases('x').catch((error) => error);
+      expect(failure).toBeInstanceOf(StoreError);
+      expect(failure.message).toMatch(/at no\.invalid:\d+ failed: .*(ENOTFOUND|EAI_AGAIN)/);
+      expect(shown(failure)).not.toContain('hunter2');
+      await store.close();
+    },
+  );
+});
+
+describe('the address in a message', () => {
+  it.each([
+    ['postgres://u:p@db.example.com/x', 'db.example.com:5432'],
+    ['postgres://db:6543/x', 'db:6543'],
+    ['postgres:///x', 'localhost:5432'],
+    ['postgres:///x?host=/run/postgresql', '/run/postgresql'],
+    ['postgres://[::1]/x', '[::1]:5432'],
+    ['postgres://a:1/x?host=b&port=2', 'b:2'],
+  ])('of %s is %s', (url, address) => {
+    expect(addressOf(url, 5432)).toBe(address);
   });
 });
 
@@ -144,7 +198,7 @@ await describeWith(['postgres', 'mariadb'], 'openStore with servers', () => {
       expect(await store.swapLease('x', undefined, RECORD)).toBe(i % 2 === 0);
       await store.close();
       await store.close();
-      await expect(store.listLeases('x')).rejects.toThrow(StoreError);
+      await expect(store.listLeases('x')).rejects.toThrow(ClosedError);
     }
   });
 
@@ -161,7 +215,7 @@ await describeWith(['postgres', 'mariadb'], 'openStore with servers', () => {
   it('shows no password when it is the wrong one', async () => {
     const store = await openStore(mariadb.url.replace('root@', 'root:hunter2@'));
     const failure = await store.listLeases('x').catch((error) => error);
-    expect(failure.message).toMatch(/^mysql store: listLeases failed: Access denied/);
+    expect(failure.message).toMatch(/^mysql store: listLeases at 127\.0\.0\.1:\d+ failed: Access denied/);
     expect(shown(failure)).not.toContain('hunter2');
     await store.close();
   });

@@ -30,6 +30,10 @@ const SLIPS: [factory: string, make: () => unknown, meant: string | undefined][]
   ['sqliteStore', () => sqliteStore(sqlite, { timeout: 5 } as never), undefined],
 ];
 
+it.each([{ durable: false }, {}, null, 'memory:'])('memoryStore has no options, and refuses %j', (given) => {
+  expect(() => memoryStore(given as never)).toThrow(InvalidOptionError);
+});
+
 describe('an option that is misspelt', () => {
   it.each(SLIPS)('of %s is refused, with the name that was meant', (_factory, make, meant) => {
     expect(make).toThrow(InvalidOptionError);

@@ -8,6 +8,7 @@ describe('redaction', () => {
     expect(redact('no postgres://app:pass@db/x and redis://:s@y')).toBe(
       'no postgres://***@db/x and redis://***@y',
     );
+    expect(redact('no mysql://app:p@ss@db/x')).toBe('no mysql://***@db/x');
     expect(redact('AUTH hunter2 failed for hunter2', 'hunter2', undefined, '')).toBe(
       'AUTH *** failed for ***',
     );
@@ -19,6 +20,11 @@ describe('redaction', () => {
       message: 'x store: listing failed: ECONNREFUSED',
       cause,
     });
+    const refused = (address: string) => new Error(`connect ECONNREFUSED ${address}`);
+    const every = new AggregateError([refused('::1:5432'), refused('127.0.0.1:5432')]);
+    expect(storeError('x', every).message).toBe(
+      'x failed: connect ECONNREFUSED ::1:5432; connect ECONNREFUSED 127.0.0.1:5432',
+    );
     const own = new StoreError('ours');
     expect(storeError('x', own)).toBe(own);
     expect(storeError('x', new Error('at mysql://a:b@c')).message).toBe('x failed: at mysql://***@c');

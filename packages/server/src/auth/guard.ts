@@ -9,8 +9,14 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
 /**
  * Makes the check of a route's callers: the host name they use, the site they come from, their token and its rate. The check sets
  * `request.caller`, or throws a `RequestProblem`.
+ *
+ * @param ownOrigin the origin of the console behind a proxy; an empty text for none
  */
-export function guardOf({ method, scope }: Route, keyring: Keyring): (request: FastifyRequest) => void {
+export function guardOf(
+  { method, scope }: Route,
+  keyring: Keyring,
+  ownOrigin: string,
+): (request: FastifyRequest) => void {
   const isUnsafe = method !== 'GET';
   let lastHost: string | undefined;
   return (request) => {
@@ -27,7 +33,7 @@ export function guardOf({ method, scope }: Route, keyring: Keyring): (request: F
       lastHost = host;
     }
     if (isUnsafe && (origin !== undefined || headers['sec-fetch-site'] !== undefined))
-      refuseOtherSites(headers);
+      refuseOtherSites(headers, ownOrigin);
     if (scope === 'public') return;
     const caller = keyring.callerOf(authorization);
     if (scope !== 'any' && !caller.scopes.includes(scope))
@@ -38,12 +44,22 @@ export function guardOf({ method, scope }: Route, keyring: Keyring): (request: F
 }
 
 /** Refuses requests from pages of other sites. Browsers name the site in these headers; other programs send neither. */
-function refuseOtherSites(headers: FastifyRequest['headers']): void {
+function refuseOtherSites(headers: FastifyRequest['headers'], ownOrigin: string): void {
   const { origin, host } = headers;
   const site = headers['sec-fetch-site'];
-  const isOwn = origin === undefined || (host !== undefined && origin.split('//', 2)[1] === host);
-  if (isOwn && (site === undefined || site === 'same-origin' || site === 'none')) return;
-  throw new RequestProblem(403, 'FORBIDDEN', 'pages of other sites cannot change anything on this server');
+  const isOwnSite = site === undefined || site === 'same-origin' || site === 'none';
+  const isOwnOrigin =
+    origin === undefined || origin === ownOrigin || (host !== undefined && origin.split('//', 2)[1] === host);
+  if (isOwnSite && isOwnOrigin) return;
+  // A browser that calls the page's own site says so. The proxy in between has sent another host then.
+  const isProxied = isOwnSite && /^https?:\/\/[\w.:[\]-]{1,255}$/.test(origin ?? '');
+  throw new RequestProblem(
+    403,
+    'FORBIDDEN',
+    `pages of other sites cannot change anything on this server${
+      isProxied ? `; if ${origin} is this server behind a proxy, start it with --origin ${origin}` : ''
+    }`,
+  );
 }
 
 /**

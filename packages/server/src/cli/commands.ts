@@ -1,6 +1,6 @@
-import type { Command } from 'idsmith/cli';
+import type { Command, CommandGroup } from 'idsmith/cli';
 import { serveCommand } from './serve.js';
-import { tokenCommand } from './token.js';
+import { tokenCommands } from './token.js';
 
 /** The commands `idsmith serve` and `idsmith token`. */
-export const commands: readonly Command[] = [serveCommand, tokenCommand];
+export const commands: readonly (Command | CommandGroup)[] = [serveCommand, tokenCommands];

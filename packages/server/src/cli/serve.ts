@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { type Command, type Flag, type Given, UsageError, writeLines } from 'idsmith/cli';
+import { type Command, type Flag, type Given, requireSqliteFile, writeLines } from 'idsmith/cli';
 import { readSettings } from '../config/read-settings.js';
 import { flagOf, SETTING_NAMES, SETTINGS } from '../config/settings.js';
 import { startServer } from '../start.js';
@@ -25,17 +25,18 @@ export const serveCommand: Command = {
   summary: 'Serve ids over HTTP',
   example: 'idsmith serve --store postgres://user@host/db --port 7600',
   flags: FLAGS,
+  handlesSignals: true,
   run: serve,
 };
 
 async function* serve(given: Given): AsyncIterable<string> {
-  if (given.rest.length > 0) throw new UsageError(`serve takes no ${JSON.stringify(given.rest[0])}`);
   const flags = Object.fromEntries(Object.keys(FLAGS).map((name) => [name, given.text(name)]));
   // Signals are handled from here on: whoever sees the address may send one at once.
   const signal = firstSignal();
   const warnings: string[] = [];
   const warn = (warning: string) => warnings.push(warning);
   const settings = readSettings({ flags, env: process.env, warn });
+  requireSqliteFile('store', settings.store, true);
   const running = await startServer(settings, { warnings });
   // Written directly: yielded lines are held back until the command ends.
   await writeLines(process.stdout, [

@@ -1,6 +1,14 @@
 import process from 'node:process';
 import { InvalidOptionError } from 'idsmith';
-import { type Command, type Given, readInteger, table, UsageError } from 'idsmith/cli';
+import {
+  type Command,
+  type CommandGroup,
+  type Flag,
+  type Given,
+  readInteger,
+  table,
+  UsageError,
+} from 'idsmith/cli';
 import {
   createToken,
   listTokens,
@@ -13,10 +21,24 @@ import { readSettings } from '../config/read-settings.js';
 import type { Scope } from '../http/caller.js';
 import { MAX_COUNT } from '../http/schemas.js';
 
-type Action = (file: TokenFile, given: Given) => AsyncIterable<string>;
+const FILES: Readonly<Record<string, Flag>> = {
+  tokens: { type: 'string', value: 'FILE', help: 'token file; default idsmith.tokens.json' },
+  config: { type: 'string', value: 'FILE', help: 'file with settings; default idsmith.config.json' },
+};
 
-const ACTIONS: Readonly<Record<string, Action>> = {
-  async *create({ path }, given) {
+const create: Command = {
+  name: 'token create',
+  usage: '--name NAME --scope SCOPES [--tokens FILE]',
+  summary: 'Create a token, and print it once',
+  example: 'idsmith token create --scope mint,lease --name ci',
+  flags: {
+    scope: { type: 'string', value: 'SCOPES', help: 'one or more of mint, lease, admin' },
+    name: { type: 'string', value: 'NAME', help: 'a name for people' },
+    rate: { type: 'string', value: 'N', help: 'requests per second; 0 means no limit' },
+    batch: { type: 'string', value: 'N', help: 'the most ids of one call' },
+    ...FILES,
+  },
+  async *run(given) {
     const name = required(given, 'name');
     // `createToken` checks the scopes.
     const scopes = required(given, 'scope')
@@ -24,14 +46,23 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       .map((scope) => scope.trim() as Scope);
     const rate = readInteger(given, 'rate', 0, 1e9);
     const batch = readInteger(given, 'batch', 1, MAX_COUNT);
-    const token = await createToken(path, {
+    const token = await createToken(fileOf(given).path, {
       ...{ name, scopes },
       ...(rate !== undefined && { rate }),
       ...(batch !== undefined && { batch }),
     });
     yield given.on('json') ? JSON.stringify({ name, scopes, token }) : token;
   },
-  async *list({ path, isNamed }, given) {
+};
+
+const list: Command = {
+  name: 'token list',
+  usage: '[--tokens FILE]',
+  summary: 'List the tokens, without the secrets',
+  example: 'idsmith token list',
+  flags: FILES,
+  async *run(given) {
+    const { path, isNamed } = fileOf(given);
     const found = await listTokens(path);
     if (found === undefined && isNamed) throw new InvalidOptionError(`--tokens: ${path} does not exist`);
     const tokens = found ?? [];
@@ -44,42 +75,34 @@ const ACTIONS: Readonly<Record<string, Action>> = {
         ),
       );
   },
-  async *revoke({ path }, given) {
-    const name = given.rest[1];
+};
+
+const revoke: Command = {
+  name: 'token revoke',
+  usage: 'NAME [--tokens FILE]',
+  summary: 'Revoke the token with this name or id',
+  example: 'idsmith token revoke ci',
+  flags: FILES,
+  operands: 1,
+  async *run(given) {
+    const [name] = given.rest;
     if (name === undefined) throw new UsageError('token revoke needs the name or id of a token');
-    await revokeToken(path, name);
+    await revokeToken(fileOf(given).path, name);
     yield* [];
   },
 };
 
-export const tokenCommand: Command = {
+export const tokenCommands: CommandGroup = {
   name: 'token',
-  usage: 'create|list|revoke [NAME] [--tokens FILE]',
   summary: 'Create, list and revoke tokens of the server',
-  example: 'idsmith token create --scope mint,lease --name ci',
-  flags: {
-    scope: { type: 'string', value: 'SCOPES', help: 'create: one or more of mint, lease, admin' },
-    name: { type: 'string', value: 'NAME', help: 'create: a name for people' },
-    rate: { type: 'string', value: 'N', help: 'create: requests per second; 0 means no limit' },
-    batch: { type: 'string', value: 'N', help: 'create: the most ids of one call' },
-    tokens: { type: 'string', value: 'FILE', help: 'token file; default idsmith.tokens.json' },
-    config: { type: 'string', value: 'FILE', help: 'file with settings; default idsmith.config.json' },
-  },
-  run,
+  commands: [create, list, revoke],
 };
 
-async function* run(given: Given): AsyncIterable<string> {
-  const [word, , surplus] = given.rest;
-  const action = Object.hasOwn(ACTIONS, word ?? '') ? ACTIONS[word as string] : undefined;
-  if (action === undefined) throw new UsageError(`token needs one of ${Object.keys(ACTIONS).join(', ')}`);
-  const extra = word === 'revoke' ? surplus : given.rest[1];
-  if (extra !== undefined) throw new UsageError(`token ${word} takes no ${JSON.stringify(extra)}`);
+function fileOf(given: Given): TokenFile {
   const flags = { tokens: given.text('tokens'), config: given.text('config') };
-  const { tokens } = readSettings({ flags, env: process.env });
-  const file = tokenFileOf(tokens);
-  if (file === undefined)
-    throw new InvalidOptionError('tokens is "none": name the token file with --tokens FILE');
-  yield* action(file, given);
+  const file = tokenFileOf(readSettings({ flags, env: process.env }).tokens);
+  if (file !== undefined) return file;
+  throw new InvalidOptionError('tokens is "none": name the token file with --tokens FILE');
 }
 
 function required(given: Given, flag: string): string {

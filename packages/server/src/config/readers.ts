@@ -37,3 +37,10 @@ export function choice<T extends string>(choices: readonly T[]): Reader<T> {
     refuse(where, choices.map((each) => JSON.stringify(each)).join(' or '), value);
   };
 }
+
+/** Reads the origin of a site: scheme, host and port. */
+export const origin: Reader<string> = (where, value) => {
+  const url = typeof value === 'string' && /^https?:\/\/[^\s/?#@]+\/?$/i.test(value) && URL.canParse(value);
+  if (url) return new URL(value).origin;
+  refuse(where, 'the origin of a site, such as https://ids.example.com', value);
+};

@@ -1,5 +1,5 @@
 import { layouts } from 'idsmith';
-import { choice, integer, type Reader, text } from './readers.js';
+import { choice, integer, origin, type Reader, text } from './readers.js';
 
 /** The amount of logging: nothing, errors only, events as well, or every request as well. */
 export type LogLevel = 'silent' | 'error' | 'info' | 'requests';
@@ -22,6 +22,8 @@ export interface Settings {
   readonly shards: string;
   /** The folder of the console's files. */
   readonly assets: string;
+  /** The origin of the console in browsers, where a proxy sends another `Host`. An empty text means the `Host` of each request. */
+  readonly origin: string;
   readonly layout: LayoutName;
   /** The namespace of the flakes' leases. An empty text means the name of the layout. */
   readonly namespace: string;
@@ -90,6 +92,12 @@ export const SETTINGS: Table = {
     read: text('the path of a folder'),
     value: 'FOLDER',
     help: 'files to serve; default the console; none serves a plain page',
+  },
+  origin: {
+    fallback: '',
+    read: origin,
+    value: 'URL',
+    help: 'address of the console in browsers, behind a proxy that sends another Host',
   },
   layout: {
     fallback: 'jflake',

@@ -2,19 +2,16 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Settings } from '../config/settings.js';
 import type { Log } from '../ops/log.js';
 import type { Assets } from './assets.js';
-import { limitConnections, refuseConnection } from './connections.js';
+import { bodyRefusal } from './body.js';
 import { DATA_HEADERS, PAGE_HEADERS } from './headers.js';
+import { makeServer } from './make-server.js';
 import { type ProblemResponse, problemResponseOf, RequestProblem } from './problem.js';
 import { parseQuery } from './query.js';
+import { refuseConnection } from './refuse.js';
+import { REQUEST_ID, requestIdOf, traceIdOf } from './request-id.js';
 import { type ResponderParts, responder } from './respond.js';
 import type { Route } from './route.js';
 import { record } from './schemas.js';
-
-/** The longest silence of a connection, ms. A response that the client does not read counts as silence, too. */
-const IDLE_TIMEOUT = 60_000;
-
-/** The interval of the search for requests that take too long to arrive, ms. */
-const TIMEOUT_CHECK_INTERVAL = 500;
 
 /** Lets a request pass, or throws a `RequestProblem`. */
 type Check = (request: FastifyRequest) => void;
@@ -30,8 +27,7 @@ export interface AppParts extends ResponderParts {
 
 /** Builds the HTTP server of these routes. It does not listen yet. */
 export function buildApp(routes: readonly Route[], parts: AppParts): FastifyInstance {
-  const app = makeFastify(parts.settings);
-  limitConnections(app.server, parts.settings.maxConnections);
+  const app = makeFastify(parts);
   app.decorateRequest('caller', null);
   acceptJsonOnly(app);
   for (const route of routes) addRoute(app, route, parts);
@@ -41,27 +37,26 @@ export function buildApp(routes: readonly Route[], parts: AppParts): FastifyInst
   return app;
 }
 
-function makeFastify(settings: Settings): FastifyInstance {
+function makeFastify(parts: AppParts): FastifyInstance {
   return fastify({
-    bodyLimit: settings.bodyLimit,
-    requestTimeout: settings.requestTimeout,
-    connectionTimeout: IDLE_TIMEOUT,
+    bodyLimit: parts.settings.bodyLimit,
+    serverFactory: (handler) => makeServer(handler, parts),
     forceCloseConnections: 'idle',
     // Requests on open connections are still served during shutdown, with `Connection: close`.
     return503OnClosing: false,
-    http: { connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL, headersTimeout: settings.requestTimeout },
     // Names have up to 255 characters, and an escaped character takes up to nine. The schemas check the exact length.
     routerOptions: { maxParamLength: 255 * 9, querystringParser: parseQuery },
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
+    genReqId: requestIdOf,
     clientErrorHandler: refuseConnection,
-    frameworkErrors: (error, _request, reply) => {
-      sendProblem(reply as FastifyReply, problemResponseOf(error));
+    frameworkErrors: (error, request, reply) => {
+      sendProblem(request, reply as FastifyReply, problemResponseOf(error));
     },
   });
 }
 
 function addRoute(app: FastifyInstance, route: Route, parts: AppParts): void {
-  const { method, path, params, query, body, servedUnderOverload } = route;
+  const { method, path, params, query, body } = route;
   const guard = parts.guard(route);
   app.route({
     method,
@@ -72,9 +67,8 @@ function addRoute(app: FastifyInstance, route: Route, parts: AppParts): void {
       ...(body && { body }),
     },
     config: { path },
-    onRequest(request, reply, done) {
+    onRequest(request, _reply, done) {
       try {
-        if (!servedUnderOverload) parts.backlog.check(request, reply);
         guard(request);
       } catch (error) {
         done(error as Error);
@@ -91,7 +85,9 @@ function acceptJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
-    if (text === '') done(null, undefined);
+    const refusal = bodyRefusal(request.headers, text as string);
+    if (refusal !== undefined) done(refusal);
+    else if (text === '') done(null, undefined);
     else parse(request, text as string, done);
   });
 }
@@ -103,8 +99,9 @@ function handleErrors(app: FastifyInstance, { metrics, log }: AppParts): void {
     const path = pathOf(request);
     metrics.requests.add(1, request.method, path, String(status));
     metrics.problems.add(1, code);
-    if (status >= 500 && code !== 'NOT_CONFIGURED') log.error('request failed', { path, error });
-    return sendProblem(reply, response);
+    if (status >= 500 && code !== 'NOT_CONFIGURED')
+      log.error('request failed', { path, ...idsOf(request), error });
+    return sendProblem(request, reply, response);
   });
 }
 
@@ -119,7 +116,12 @@ function handleUnrouted(app: FastifyInstance, routes: readonly Route[], assets: 
     const asset = request.method === 'GET' || request.method === 'HEAD' ? assets.get(path) : undefined;
     if (asset !== undefined)
       return reply
-        .headers({ ...PAGE_HEADERS, 'content-type': asset.type, 'cache-control': asset.cache })
+        .headers({
+          ...PAGE_HEADERS,
+          [REQUEST_ID]: request.id,
+          'content-type': asset.type,
+          'cache-control': asset.cache,
+        })
         .send(asset.bytes);
     const allowed = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
     if (allowed.length === 0) throw new RequestProblem(404, 'NOT_FOUND', 'no route has this path');
@@ -133,7 +135,8 @@ function logRequests(app: FastifyInstance, log: Log): void {
     const { method, caller } = request;
     const ms = Math.round(reply.elapsedTime * 1000) / 1000;
     const token = caller?.id || undefined;
-    log.request({ method, path: pathOf(request), status: reply.statusCode, ms, token });
+    const { statusCode: status } = reply;
+    log.request({ method, path: pathOf(request), status, ms, token, ...idsOf(request) });
     done();
   });
 }
@@ -143,9 +146,23 @@ function pathOf({ routeOptions }: FastifyRequest): string {
   return (routeOptions.config as { path?: string }).path ?? 'unknown';
 }
 
-function sendProblem(reply: FastifyReply, { problem, headers }: ProblemResponse): FastifyReply {
+/** The ids by which a request is found in the logs of its caller. */
+function idsOf({ id, headers }: FastifyRequest): { requestId: string; traceId: string | undefined } {
+  return { requestId: id, traceId: traceIdOf(headers) };
+}
+
+function sendProblem(
+  { id }: FastifyRequest,
+  reply: FastifyReply,
+  { problem, headers }: ProblemResponse,
+): FastifyReply {
   return reply
     .code(problem.status)
-    .headers({ ...DATA_HEADERS, ...headers, 'content-type': 'application/problem+json; charset=utf-8' })
+    .headers({
+      ...DATA_HEADERS,
+      ...headers,
+      [REQUEST_ID]: id,
+      'content-type': 'application/problem+json; charset=utf-8',
+    })
     .send(JSON.stringify(problem));
 }

@@ -1,3 +1,5 @@
+import { REQUEST_ID } from './request-id.js';
+
 /** Headers of API responses: pages of other sites cannot read, embed or frame the response, and nothing caches it. */
 export const DATA_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
@@ -23,7 +25,7 @@ const [DATA, PAGE] = [DATA_HEADERS, PAGE_HEADERS].map((headers) => Object.entrie
 ];
 
 /** All headers of a response, as a list. Copying and extending an object takes ten times as long. */
-export function headersOf(type: string, length: number): string[] {
+export function headersOf(type: string, length: number, requestId: string): string[] {
   const headers = type.startsWith('text/html') ? PAGE : DATA;
-  return [...headers, 'content-type', type, 'content-length', String(length)];
+  return [...headers, REQUEST_ID, requestId, 'content-type', type, 'content-length', String(length)];
 }

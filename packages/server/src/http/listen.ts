@@ -34,10 +34,24 @@ export async function listen(app: FastifyInstance, { host, port }: Settings): Pr
   try {
     await app.listen({ host, port });
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason = code === 'EADDRINUSE' ? 'address already in use' : message;
-    throw new InvalidOptionError(`host ${host} and port ${port}: ${reason}`, { cause: error });
+    throw new InvalidOptionError(refusal(error as NodeJS.ErrnoException, host, port), { cause: error });
   }
   const { port: actual } = app.server.address() as AddressInfo;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${actual}`;
+  return `http://${addressOf(host, actual)}`;
+}
+
+function addressOf(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** A sentence with the address, the reason and the way out. */
+function refusal({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
+  const address = addressOf(host, port);
+  if (code === 'EADDRINUSE')
+    return `another process listens on ${address}: take another port with --port, or a free one with --port 0`;
+  if (code === 'EACCES')
+    return `this user may not listen on ${address}: take a port from 1024 on with --port`;
+  if (code === 'EADDRNOTAVAIL')
+    return `${address} is no address of this machine: take another one with --host`;
+  return `cannot listen on ${address}: ${message}`;
 }

@@ -64,6 +64,7 @@ function operationOf(route: Route, components: Record<string, Schema>): object {
     }),
     responses: {
       ...success(route, components),
+      ...(route.hasEtag && { 304: { description: 'the client has this body already (If-None-Match)' } }),
       ...Object.fromEntries(
         [...statuses].sort().map((status) => [status, { description: STATUS_CODES[status], ...failure }]),
       ),

@@ -135,11 +135,15 @@ const PLACES: Readonly<Record<string, string>> = {
   params: 'the path',
 };
 
+/** The fields of bodies that are 64-bit numbers. */
+const INTEGERS = new Set(['start', 'next', 'min', 'max', 'first']);
+
 /** A message such as `count in the query must be <= 10000`. */
 function violationMessage({ instancePath, keyword, message, params }: Violation, context = ''): string {
   const place = PLACES[context] ?? 'the request';
   const { additionalProperty: surplus } = params;
   if (keyword === 'additionalProperties') return `${JSON.stringify(surplus)} in ${place} is unknown`;
   const name = instancePath.slice(1).replaceAll('/', '.');
+  if (INTEGERS.has(name)) return `${name} in ${place} must be an integer, as a decimal string`;
   return `${name === '' ? place : `${name} in ${place}`} ${message ?? 'is not valid'}`;
 }

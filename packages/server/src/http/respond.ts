@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Metrics } from '../ops/metrics.js';
+import type { Connections } from './connections.js';
+import { etagOf, isKnown } from './etag.js';
 import { DATA_HEADERS, headersOf } from './headers.js';
 import type { IdempotencyCache, IdempotentRequest } from './idempotency-cache.js';
 import type { InFlightLimit } from './in-flight-limit.js';
 import { invalidRequest } from './problem.js';
-import type { ResponseBacklog } from './response-backlog.js';
+import { REQUEST_ID } from './request-id.js';
 import type { ResponseBody, Route } from './route.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -14,22 +16,36 @@ export interface ResponderParts {
   readonly metrics: Metrics;
   readonly inFlight: InFlightLimit;
   readonly idempotency: IdempotencyCache;
-  readonly backlog: ResponseBacklog;
+  readonly connections: Connections;
 }
 
 /** Makes Fastify's handler of a route: calls the route, and sends what the route returns. */
-export function responder(route: Route, { inFlight, idempotency, metrics, backlog }: ResponderParts) {
+export function responder(route: Route, { inFlight, idempotency, metrics, connections }: ResponderParts) {
   const { status = 200, contentType = JSON_TYPE, method, path, waitsForStore = false } = route;
+  const { isConstant = false, hasEtag = false } = route;
   const succeeded = metrics.requests.of(method, path, String(status));
 
   // Written to the socket directly: Fastify has nothing to add to a body that is text already.
-  const send = ({ raw: { socket } }: FastifyRequest, reply: FastifyReply, result: ResponseBody): void => {
-    succeeded.count++;
+  const send = (
+    { id, headers, raw: { socket } }: FastifyRequest,
+    reply: FastifyReply,
+    result: ResponseBody,
+  ): void => {
     const body = textOf(result);
     const { raw } = reply.hijack();
-    backlog.add(socket, raw, body.length);
-    if (status === 204) raw.writeHead(status, DATA_HEADERS).end();
-    else raw.writeHead(status, headersOf(contentType, Buffer.byteLength(body))).end(body);
+    if (!isConstant) connections.hold(socket, raw, body.length);
+    if (hasEtag) {
+      const etag = etagOf(body);
+      raw.setHeader('etag', etag);
+      if (isKnown(etag, headers['if-none-match'])) {
+        metrics.requests.add(1, method, path, '304');
+        raw.writeHead(304, { ...DATA_HEADERS, [REQUEST_ID]: id }).end();
+        return;
+      }
+    }
+    succeeded.count++;
+    if (status === 204) raw.writeHead(status, { ...DATA_HEADERS, [REQUEST_ID]: id }).end();
+    else raw.writeHead(status, headersOf(contentType, Buffer.byteLength(body), id)).end(body);
   };
 
   /** Returns the result without a promise where possible: a promise would cost as much as minting an id. */

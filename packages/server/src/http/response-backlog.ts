@@ -1,66 +1,57 @@
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { RETRY_SOON, RequestProblem } from './problem.js';
+import type { Connection } from './connection.js';
 
-/** The most responses that may wait on one connection. */
-const MAX_PIPELINED = 32;
-
-/** The most characters of all responses that wait to be read by their clients. */
+/** The most bytes of all responses that wait to be read by their clients, about. */
 const MAX_SIZE = 32 * 2 ** 20;
 
-/** Smaller responses are counted only behind others on the same connection: the number of connections is limited anyway. */
-const LARGE = 16_384;
-
-/** The responses that wait on one connection. */
-interface ConnectionBacklog {
-  responses: number;
-  size: number;
-}
+/** The share of that size that is left when connections were ended. */
+const SHARE_LEFT = 0.75;
 
 /**
- * Limits the responses that wait to be read. A client may pipeline many requests or read nothing: Node makes a response to every
- * request that has arrived, and keeps each response in memory until the client reads it.
+ * Limits the responses that wait to be read. Node keeps each response in memory until the client reads it. When too many wait, the
+ * connections whose clients have not read for the longest time are ended, and all others are served on.
  */
 export class ResponseBacklog {
-  readonly #connections = new Map<Socket, ConnectionBacklog>();
+  readonly #waiting = new Set<Connection>();
+  readonly #now: () => number;
   #size = 0;
 
-  /** @throws RequestProblem 503 when too many responses wait to be read */
-  check({ raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
-    if (this.#size > MAX_SIZE) throw overloaded('too many responses wait to be read');
-    if (isBehind(response) && (this.#connections.get(socket)?.responses ?? 0) >= MAX_PIPELINED)
-      throw overloaded('too many requests were pipelined on this connection');
+  constructor(now = () => performance.now()) {
+    this.#now = now;
   }
 
   /** Counts a response until it is fully written. */
-  add(socket: Socket, response: ServerResponse, size: number): void {
-    if (size < LARGE && !isBehind(response)) return;
-    const connection = this.#connections.get(socket) ?? this.#addConnection(socket);
-    connection.responses++;
+  add(connection: Connection, response: ServerResponse, size: number): void {
+    if (connection.size === 0) {
+      connection.startWaiting(this.#now());
+      this.#waiting.add(connection);
+    }
+    this.#change(connection, size);
+    response.once('finish', () => this.#change(connection, -size));
+    if (this.#size > MAX_SIZE) this.#shed();
+  }
+
+  /** Forgets a connection that has ended, and all of its responses. */
+  forget(connection: Connection): void {
+    if (this.#waiting.delete(connection)) this.#size -= connection.size;
+  }
+
+  #change(connection: Connection, size: number): void {
+    if (!this.#waiting.has(connection)) return;
     connection.size += size;
     this.#size += size;
-    response.once('finish', () => {
-      // The end of a connection has subtracted all of its responses at once.
-      if (this.#connections.get(socket) !== connection) return;
-      connection.responses--;
-      connection.size -= size;
-      this.#size -= size;
-    });
+    if (connection.size === 0) this.#waiting.delete(connection);
   }
 
-  #addConnection(socket: Socket): ConnectionBacklog {
-    const connection = { responses: 0, size: 0 };
-    this.#connections.set(socket, connection);
-    socket.once('close', () => {
-      this.#connections.delete(socket);
-      this.#size -= connection.size;
-    });
-    return connection;
+  #shed(): void {
+    const now = this.#now();
+    const connections = [...this.#waiting]
+      .map((connection) => ({ connection, progressAt: connection.progressAt(now) }))
+      .sort((a, b) => a.progressAt - b.progressAt || b.connection.size - a.connection.size);
+    for (const { connection } of connections) {
+      if (this.#size <= MAX_SIZE * SHARE_LEFT) return;
+      this.forget(connection);
+      connection.socket.destroy();
+    }
   }
 }
-
-/** True if an earlier response on the same connection is not finished yet. */
-const isBehind = (response: ServerResponse) => response.socket === null;
-
-const overloaded = (detail: string) => new RequestProblem(503, 'OVERLOADED', detail, RETRY_SOON);

@@ -28,7 +28,9 @@ export interface Route {
   readonly problems?: readonly number[];
   /** Set if the handler may wait for the store. Such requests count as requests in flight. */
   readonly waitsForStore?: boolean;
-  /** Set if the route is served even when too many responses wait to be read, so that operators can observe an overload. */
-  readonly servedUnderOverload?: boolean;
+  /** Set if the body is the same bytes each time. Such bodies take no memory while they wait to be read. */
+  readonly isConstant?: boolean;
+  /** Set if responses carry an `ETag`. A client that has the body already gets 304. */
+  readonly hasEtag?: boolean;
   handle(request: FastifyRequest): ResponseBody | Promise<ResponseBody>;
 }

@@ -86,6 +86,11 @@ export const sequence: Schema = {
     max: digits,
     cycle: { type: 'boolean' },
     exhausted: { type: 'boolean' },
+    handedOut: {
+      ...natural,
+      description: 'ids that this server has handed out since its start, those of runs of blocks included',
+    },
+    since: { ...natural, description: 'the start of this server, Unix ms' },
   }),
 };
 

@@ -1,17 +1,23 @@
 import type { LeaseRecord, Store } from 'idsmith';
 import { invalidRequest } from '../http/problem.js';
 import { FenceFloors, isSame } from './fence-floors.js';
+import { NamespaceLimits } from './namespace-limits.js';
 import { digestOf, isDigest, withoutSecret } from './owner-digest.js';
 import { guaranteesOf, storeTime } from './store-guarantees.js';
 import { judgeSwap } from './swap-policy.js';
 
+/** Texts that some stores cannot keep as they are. */
+const UNSTORABLE = /[\0\p{Surrogate}]/u;
+
 /** The leases of a store, for callers that are not trusted: owners are hidden, and every swap is checked. */
 export class GuardedLeases {
   readonly #store: Store;
+  readonly #limits: NamespaceLimits;
   readonly #floors = new FenceFloors();
 
   constructor(store: Store) {
     this.#store = store;
+    this.#limits = new NamespaceLimits(store);
   }
 
   async list(namespace: string): Promise<LeaseRecord[]> {
@@ -27,6 +33,9 @@ export class GuardedLeases {
   async swap(namespace: string, expected: LeaseRecord | undefined, next: LeaseRecord): Promise<boolean> {
     if (expected !== undefined && expected.id !== next.id)
       throw invalidRequest(`expected.id must equal next.id, which is ${next.id}, not ${expected.id}`);
+    for (const field of ['owner', 'label'] as const)
+      if (UNSTORABLE.test(next[field] ?? ''))
+        throw invalidRequest(`next.${field} must be text without NUL and without half of a surrogate pair`);
     const isHidden = expected !== undefined && next.id >= 0 && isDigest(expected.owner);
     // The store itself compares an owner that is given in full.
     const stored = isHidden ? await this.#findByDigest(namespace, expected) : expected;
@@ -34,7 +43,9 @@ export class GuardedLeases {
     const isHolder = stored !== undefined && stored.owner !== null && stored.owner === expected?.owner;
     const floor = stored && this.#floors.of(namespace, stored);
     const { maxTtl } = guaranteesOf(this.#store);
-    const context = { now: await storeTime(this.#store), maxTtl: maxTtl ?? undefined, floor };
+    const namespaceTtl = next.id >= 0 ? await this.#limits.of(namespace) : undefined;
+    const now = await storeTime(this.#store);
+    const context = { now, maxTtl: maxTtl ?? undefined, namespaceTtl, floor };
     const verdict = judgeSwap({ stored, next, isHolder }, context);
     if (verdict === 'taken') return false;
     if ('refusal' in verdict) {

@@ -7,19 +7,25 @@ import type { LeaseRecord } from 'idsmith';
 // the window of another holder.
 
 /** The id of the record that says when a namespace begins. */
-const BIRTH_ID = -1;
+export const BIRTH_ID = -1;
 
 /** The id of the record that holds the layout of a namespace. */
 const LAYOUT_ID = -2;
 
 /** The fence of a birth record that has no date yet. */
-const UNDATED = Number.MAX_SAFE_INTEGER;
+export const UNDATED = Number.MAX_SAFE_INTEGER;
 
 /** A fence at most this far ahead, ms, does not make a new holder wait. */
 const NEAR = 1000;
 
 /** The longest ttl of a lease, ms. */
 const DAY = 86_400_000;
+
+/**
+ * The longest ttl that a client may set as the limit of a new namespace, ms, unless the store allows more. Nobody can use the
+ * namespace for so long.
+ */
+const MAX_NAMESPACE_TTL = 3_600_000;
 
 /** The longest time by which the start of a namespace may exceed its longest ttl, ms. */
 const MAX_BIRTH_SKEW = 600_000;
@@ -39,6 +45,8 @@ export interface SwapContext {
   readonly now: number;
   /** The longest ttl of a store that can forget, ms; `undefined` for a durable store. */
   readonly maxTtl: number | undefined;
+  /** The longest ttl of the namespace, which its first client has set, ms; `undefined` if there is none. */
+  readonly namespaceTtl?: number | undefined;
   /** The lowest fence that the holder may leave, if it is known. */
   readonly floor: number | undefined;
 }
@@ -92,12 +100,15 @@ function judgeHold({ stored, next, isHolder }: Swap, { now }: SwapContext): Verd
 }
 
 /** Refuses to put a node id out of use for longer than the longest ttl. */
-function ttlRefusal({ stored, next }: Swap, { now, maxTtl }: SwapContext): string | undefined {
+function ttlRefusal({ stored, next }: Swap, context: SwapContext): string | undefined {
+  const { now, maxTtl = DAY, namespaceTtl = maxTtl } = context;
   // A window of a second is allowed with any ttl.
-  const limit = now + (maxTtl === undefined ? DAY : Math.max(maxTtl, NEAR));
+  const limit = now + Math.max(Math.min(maxTtl, namespaceTtl), NEAR);
   const highest = Math.max(limit, stored?.fence ?? 0);
   if (next.fence <= highest && next.expiresAt <= highest) return undefined;
-  return maxTtl === undefined
+  if (namespaceTtl < maxTtl)
+    return `ttl must be ${namespaceTtl} at most in this namespace, whose first client set this limit`;
+  return context.maxTtl === undefined
     ? `ttl must be ${DAY} at most`
     : `ttl must be ${maxTtl} at most on this store, which can forget`;
 }
@@ -113,8 +124,9 @@ function birthRefusal({ stored, next }: Swap, { now, maxTtl }: SwapContext): str
     return next.epoch === 0 ? undefined : 'record -1 without a date must have epoch 0';
   // The epoch of a dated record is the longest ttl of the namespace, or 0 if the client does not state one.
   const { epoch, fence } = next;
-  if (epoch !== 0 && (epoch < maxTtl || epoch > DAY))
-    return `next.epoch, the longest ttl of the namespace, must be from ${maxTtl} to ${DAY}, not ${epoch}`;
+  const most = Math.max(maxTtl, MAX_NAMESPACE_TTL);
+  if (epoch !== 0 && (epoch < maxTtl || epoch > most))
+    return `next.epoch, the longest ttl of the namespace, must be from ${maxTtl} to ${most}, not ${epoch}`;
   const longest = Math.max(maxTtl, epoch);
   if (fence < now + longest)
     return `the namespace must begin at least ${longest} ms from now, because this store can forget`;

@@ -1,67 +1,52 @@
-import {
-  acquireLease,
-  type Lease,
-  type LeaseOptions,
-  type LeaseStore,
-  LeasesExhaustedError,
-  type Timer,
-} from 'idsmith';
+import { type Lease, type LeaseOptions, type LeaseStore, LeasesExhaustedError } from 'idsmith';
 import type { Log } from '../ops/log.js';
 import type { LeaseGauge } from '../ops/metrics.js';
-
-/** Timers of leases. They do not keep the process alive: the listening socket does. */
-const timer: Timer = {
-  after(ms, fn) {
-    const handle = setTimeout(fn, ms).unref();
-    return () => clearTimeout(handle);
-  },
-};
+import { acquireServerLease, pauseInBackground } from './server-lease.js';
 
 /** The pause before another attempt to acquire a lease, ms. */
 const RETRY_PAUSE = 1000;
 
+/** A generator that a server mints with. */
+export interface GeneratorKind<T> {
+  readonly family: string;
+  make(lease: Lease): T;
+  /** Mints an id that nobody gets, to see whether the generator can mint. */
+  try(generator: T): void;
+}
+
+/** A generator and its lease. */
+interface Held<T> {
+  readonly lease: Lease;
+  readonly generator: T;
+}
+
 /**
  * A generator with a lease of its own. The lease is acquired in the background, and attempts go on until one succeeds: a store that
  * can forget makes all servers wait for a minute, and all node ids may be held.
+ *
+ * A clock that was wrong for a while leaves a generator that refuses to mint until the clock has caught up, which can take hours.
+ * Such a generator is replaced by a new one with another node id.
  */
 export class LeasedGenerator<T> {
-  readonly family: string;
+  readonly #kind: GeneratorKind<T>;
   readonly #store: LeaseStore;
   readonly #options: LeaseOptions;
-  readonly #make: (lease: Lease) => T;
   readonly #log: Log;
-  #lease: Lease | undefined;
-  #generator: T | undefined;
+  #held: Held<T> | undefined;
   #failure: unknown;
   #started: Promise<void> | undefined;
+  #replacing: Promise<void> | undefined;
   #closed = false;
 
-  constructor(family: string, store: LeaseStore, options: LeaseOptions, make: (lease: Lease) => T, log: Log) {
-    this.family = family;
+  constructor(kind: GeneratorKind<T>, store: LeaseStore, options: LeaseOptions, log: Log) {
+    this.#kind = kind;
     this.#store = store;
     this.#options = options;
-    this.#make = make;
     this.#log = log;
   }
 
-  /**
-   * The generator.
-   *
-   * @throws the error of the last attempt to acquire a lease; LeasesExhaustedError during the first attempt
-   */
-  get generator(): T {
-    if (this.#generator !== undefined) return this.#generator;
-    throw (
-      this.#failure ??
-      new LeasesExhaustedError(
-        `this server is waiting for a node id in namespace ${JSON.stringify(this.#options.namespace)}`,
-      )
-    );
-  }
-
-  /** True if the generator can mint. */
-  get isActive(): boolean {
-    return this.#lease?.state === 'active';
+  get family(): string {
+    return this.#kind.family;
   }
 
   /** True once `start()` was called. */
@@ -70,15 +55,42 @@ export class LeasedGenerator<T> {
   }
 
   get gauge(): LeaseGauge & { node: number | null; until: number } {
-    const until = this.#lease?.until ?? 0;
+    const { lease } = this.#held ?? {};
+    const until = lease?.until ?? 0;
     return {
       family: this.family,
       namespace: this.#options.namespace,
-      state: this.#lease?.state ?? 'waiting',
-      node: this.#lease?.id ?? null,
+      state: lease?.state ?? 'waiting',
+      node: lease?.id ?? null,
       until,
       left: Math.max(0, (until - Date.now()) / 1000),
     };
+  }
+
+  /**
+   * Mints with the generator.
+   *
+   * @throws the error of the generator, or of the last attempt to acquire a lease; LeasesExhaustedError during the first attempt
+   */
+  use<Result>(mint: (generator: T) => Result): Result {
+    const held = this.#held;
+    if (held === undefined) throw this.#failure ?? this.#waiting();
+    try {
+      return mint(held.generator);
+    } catch (error) {
+      if (isStuck(error, held.lease)) this.#replacing ??= this.#replace(held);
+      throw error;
+    }
+  }
+
+  /** The reason why the generator cannot mint; `undefined` if it can. */
+  get refusal(): unknown {
+    try {
+      this.use((generator) => this.#kind.try(generator));
+      return undefined;
+    } catch (error) {
+      return error;
+    }
   }
 
   /**
@@ -87,42 +99,93 @@ export class LeasedGenerator<T> {
    * @throws InvalidOptionError if no attempt can ever succeed
    */
   start(): Promise<void> {
-    this.#started ??= this.#acquire();
+    this.#started ??= this.#acquire(() => true);
     return this.#started;
   }
 
-  async #acquire(): Promise<void> {
+  /** Acquires the lease in one attempt. Throws as `acquireLease` does; then nothing is held. */
+  async startOnce(): Promise<void> {
+    const held = await this.#makeHeld();
+    if (this.#closed) return await held.lease.release();
+    this.#held = held;
+    this.#started = Promise.resolve();
+  }
+
+  /** Acquires a lease for a new generator, as long as one is needed. */
+  async #acquire(isNeeded: () => boolean): Promise<void> {
     const { namespace } = this.#options;
-    while (!this.#closed) {
+    while (!this.#closed && isNeeded()) {
       try {
-        const lease = await acquireLease(this.#store, { ...this.#options, timer });
-        if (this.#closed) return await lease.release();
-        this.#logEvents(lease);
-        this.#generator = this.#make(lease);
-        this.#lease = lease;
+        const held = await this.#makeHeld();
+        if (this.#closed) return await held.lease.release();
+        this.#held = held;
         return;
       } catch (error) {
         if ((error as { code?: unknown })?.code === 'INVALID_OPTION') throw error;
         if (!this.#closed) this.#log.error('no lease yet', { namespace, error });
         this.#failure = error;
-        await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE).unref());
+        await pauseInBackground(RETRY_PAUSE);
       }
     }
   }
 
-  #logEvents(lease: Lease): void {
+  async #makeHeld(): Promise<Held<T>> {
+    const lease = await acquireServerLease(this.#store, this.#options, this.#log);
+    try {
+      const generator = this.#kind.make(lease);
+      // Only a generator that mints replaces one that does not.
+      if (this.#held !== undefined) this.#kind.try(generator);
+      return { lease, generator };
+    } catch (error) {
+      // If this fails, the lease expires.
+      await lease.release().catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Replaces a generator that is stuck. Gives up when the clock has caught up and the generator mints again. */
+  async #replace(stuck: Held<T>): Promise<void> {
     const { namespace } = this.#options;
-    for (const event of ['empty-namespace', 'reacquired'] as const)
-      lease.on(event, () => this.#log.info(`lease ${event}`, { namespace, node: lease.id }));
-    lease.on('renewal-failed', (error) =>
-      this.#log.error('lease not renewed', { namespace, node: lease.id, error }),
+    const isStillStuck = () => {
+      try {
+        this.#kind.try(stuck.generator);
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    try {
+      await this.#acquire(isStillStuck);
+    } catch (error) {
+      this.#log.error('node not replaced', { namespace, node: stuck.lease.id, error });
+    }
+    this.#replacing = undefined;
+    const { lease } = this.#held as Held<T>;
+    if (lease === stuck.lease) return;
+    this.#log.info('node replaced', { namespace, node: lease.id, before: stuck.lease.id });
+    // A lease that cannot be released expires.
+    await stuck.lease.release().catch((error: unknown) => {
+      this.#log.error('lease not released', { namespace, node: stuck.lease.id, error });
+    });
+  }
+
+  #waiting(): LeasesExhaustedError {
+    const { namespace } = this.#options;
+    return new LeasesExhaustedError(
+      `this server is waiting for a node id in namespace ${JSON.stringify(namespace)}`,
     );
-    lease.on('fenced', () => this.#log.error('lease fenced', { namespace, node: lease.id }));
   }
 
   /** Ends minting and releases the node id. A lease that is still being acquired is not waited for; it expires by itself. */
   async release(): Promise<void> {
     this.#closed = true;
-    await this.#lease?.release();
+    await this.#held?.lease.release();
   }
+}
+
+/** True if only a later time of the clock, and no renewal, lets the generator mint again: its clock was ahead for a while. */
+function isStuck(error: unknown, lease: Lease): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  if (code === 'CLOCK') return true;
+  return code === 'LEASE_FENCED' && lease.state === 'active' && lease.until - Date.now() > RETRY_PAUSE;
 }

@@ -3,9 +3,12 @@ import process from 'node:process';
 import { FlakeGenerator, LocalityGenerator, type LocalityMode, layouts, type Store } from 'idsmith';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import type { Series } from '../ops/counter.js';
+import type { Refusal } from '../ops/health.js';
 import type { Log } from '../ops/log.js';
-import type { Metrics } from '../ops/metrics.js';
-import { LeasedGenerator } from './leased-generator.js';
+import type { LeaseGauge, Metrics } from '../ops/metrics.js';
+import { FlakeNodes } from './flake-nodes.js';
+import { flakesJson, uuidsJson } from './id-json.js';
+import { type GeneratorKind, LeasedGenerator } from './leased-generator.js';
 
 /** The namespace of the leases of locality UUIDs, and its number of node ids. */
 const LOCALITY = { namespace: 'locality', size: 65_536 };
@@ -15,7 +18,7 @@ const LEASE_WAIT = 3000;
 
 /** Mints flakes and locality UUIDs, as JSON text. Each generator has a lease, so that several servers can share a store. */
 export class LeasedMinter {
-  readonly #flakes: LeasedGenerator<FlakeGenerator>;
+  readonly #flakes: FlakeNodes;
   /** One generator per mode: changing the mode of a generator would restart its counter. */
   readonly #locality: Readonly<Record<LocalityMode, LeasedGenerator<LocalityGenerator>>>;
   readonly #minted: Readonly<Record<'flake' | 'locality', Series>>;
@@ -28,21 +31,23 @@ export class LeasedMinter {
     const common = { label: `${hostname()} ${process.pid}`.slice(0, 255), ttl: ttlFor(store, settings) };
     const layout = layouts[settings.layout];
     const namespace = settings.namespace || settings.layout;
-    this.#flakes = new LeasedGenerator(
-      'flake',
-      store,
-      { ...common, namespace, layout },
-      (lease) => new FlakeGenerator({ layout, node: lease }),
-      log,
-    );
-    const locality = (mode: LocalityMode) =>
-      new LeasedGenerator(
-        `locality ${mode}`,
-        store,
-        { ...common, ...LOCALITY },
-        (lease) => new LocalityGenerator({ mode, node: lease, reseed: mode === 'sequential' }),
-        log,
-      );
+    const flakes = (number: number) => {
+      const kind: GeneratorKind<FlakeGenerator> = {
+        family: number === 1 ? 'flake' : `flake ${number}`,
+        make: (lease) => new FlakeGenerator({ layout, node: lease }),
+        try: (generator) => generator.next(),
+      };
+      return new LeasedGenerator(kind, store, { ...common, namespace, layout }, log);
+    };
+    this.#flakes = new FlakeNodes(layout, flakes, log);
+    const locality = (mode: LocalityMode) => {
+      const kind: GeneratorKind<LocalityGenerator> = {
+        family: `locality ${mode}`,
+        make: (lease) => new LocalityGenerator({ mode, node: lease, reseed: mode === 'sequential' }),
+        try: (generator) => generator.next(),
+      };
+      return new LeasedGenerator(kind, store, { ...common, ...LOCALITY }, log);
+    };
     this.#locality = { variable: locality('variable'), sequential: locality('sequential') };
     metrics.leases = () => this.leases;
   }
@@ -53,7 +58,7 @@ export class LeasedMinter {
    * @throws InvalidOptionError if a setting makes a lease impossible
    */
   async start(): Promise<void> {
-    await waitBriefly(Promise.all([this.#flakes.start(), this.#locality.variable.start()]));
+    await waitBriefly(Promise.all([this.#flakes.first.start(), this.#locality.variable.start()]));
   }
 
   /** The leases of the generators in use. */
@@ -61,43 +66,47 @@ export class LeasedMinter {
     return this.#all.filter((each) => each.isStarted).map((each) => each.gauge);
   }
 
-  /** The families that cannot mint at present. */
-  get familiesWithoutLease(): string[] {
-    return this.#all.filter((each) => each.isStarted && !each.isActive).map(({ family }) => family);
+  /** The families that cannot mint at present, and the reasons. */
+  get refusals(): Refusal[] {
+    return [this.#flakes.first, ...Object.values(this.#locality)]
+      .filter((each) => each.isStarted)
+      .map((each) => ({ family: each.family, error: each.refusal }))
+      .filter(({ error }) => error !== undefined);
   }
 
   /** @throws LeaseFencedError, LeasesExhaustedError or ClockError if the generator cannot mint */
   flakes(count: number): string {
-    const { generator } = this.#flakes;
-    const text = count === 1 ? generator.nextString() : flakeBatch(generator, count);
+    const text = this.#flakes.use(count, (generator) =>
+      count === 1
+        ? `{"ids":["${generator.nextString()}"]}`
+        : flakesJson(count, (target) => generator.fill(target)),
+    );
     this.#minted.flake.count += count;
-    return `{"ids":["${text}"]}`;
+    return text;
   }
 
   /** @throws LeaseFencedError, LeasesExhaustedError or ClockError if the generator cannot mint */
   locality(count: number, mode: LocalityMode): string | Promise<string> {
     const leased = this.#locality[mode];
     if (!leased.isStarted) return waitBriefly(leased.start()).then(() => this.locality(count, mode));
-    const { generator } = leased;
-    const text = count === 1 ? generator.next() : generator.batch(count).join('","');
+    const text = leased.use((generator) =>
+      count === 1 ? `{"ids":["${generator.next()}"]}` : uuidsJson(count, (target) => generator.fill(target)),
+    );
     this.#minted.locality.count += count;
-    return `{"ids":["${text}"]}`;
+    return text;
   }
 
-  /** Ends minting and releases the node ids. */
-  async close(): Promise<void> {
-    await Promise.allSettled(this.#all.map((each) => each.release()));
+  /** Ends minting and releases the node ids. The list has each lease and the promise of its release. */
+  releaseAll(): { lease: LeaseGauge & { node: number | null }; released: Promise<void> }[] {
+    this.#flakes.close();
+    return this.#all
+      .filter((each) => each.isStarted)
+      .map((each) => ({ lease: each.gauge, released: each.release() }));
   }
 
   get #all() {
-    return [this.#flakes, this.#locality.variable, this.#locality.sequential];
+    return [...this.#flakes.all, this.#locality.variable, this.#locality.sequential];
   }
-}
-
-function flakeBatch(generator: FlakeGenerator, count: number): string {
-  const ids = new BigUint64Array(count);
-  generator.fill(ids);
-  return ids.join('","');
 }
 
 /** Waits for leases for a short time. The attempts to acquire them go on in the background. */

@@ -1,6 +1,9 @@
 import { type Sequence, type SequenceStore, Sequences } from 'idsmith';
+import { MAX_COUNT } from '../http/schemas.js';
 import type { Series } from '../ops/counter.js';
 import type { Metrics } from '../ops/metrics.js';
+import { type Count, HandedOut } from './handed-out.js';
+import { numbersJson } from './id-json.js';
 
 /** The most times that one request opens its sequence. */
 const MAX_TRIES = 5;
@@ -8,12 +11,15 @@ const MAX_TRIES = 5;
 interface OpenSequence {
   readonly sequence: Sequence;
   readonly minted: Series;
+  readonly handedOut: Count;
 }
 
 /** The sequences that requests have drawn from. They stay open, with their blocks, from one request to the next. */
 export class SequencePool {
   readonly #sequences: Sequences;
   readonly #metrics: Metrics;
+  /** The ids of each sequence that were handed out. */
+  readonly handedOut = new HandedOut();
   readonly #open = new Map<string, OpenSequence>();
 
   constructor(store: SequenceStore, metrics: Metrics) {
@@ -22,16 +28,17 @@ export class SequencePool {
   }
 
   /**
-   * Draws ids, as JSON text. A single id of the current block comes without a promise.
+   * Draws ids, as JSON text. Ids that are at hand come without a promise.
    *
    * @throws NoSuchSequenceError, SequenceExhaustedError or StoreError when there are not enough ids; none is lost then
    */
   next(name: string, count: number): string | Promise<string> {
-    const open = count === 1 ? this.#open.get(name) : undefined;
-    const id = open?.sequence.take();
-    if (id === undefined) return this.#batch(name, count);
-    open!.minted.count++;
-    return `{"ids":["${id}"]}`;
+    const open = this.#open.get(name);
+    const text = open && (count === 1 ? oneAtHand(open.sequence) : manyAtHand(open.sequence, count));
+    if (text === undefined) return this.#batch(name, count);
+    open!.minted.count += count;
+    open!.handedOut.count += count;
+    return text;
   }
 
   async #batch(name: string, count: number): Promise<string> {
@@ -40,10 +47,11 @@ export class SequencePool {
       try {
         const ids = await open.sequence.batch(count);
         open.minted.count += count;
+        open.handedOut.count += count;
         return `{"ids":["${ids.join('","')}"]}`;
       } catch (error) {
         const { code } = (error ?? {}) as { code?: unknown };
-        if (code === 'NO_SUCH_SEQUENCE') await this.closeSequence(name);
+        if (code === 'NO_SUCH_SEQUENCE') await this.forgetSequence(name);
         // Another request may have altered the sequence, and closed it here, while this one waited.
         if ((code !== 'INVALID_OPTION' && code !== 'CLOSED') || tries === MAX_TRIES) throw error;
         if (this.#open.get(name) === open) this.#open.delete(name);
@@ -53,7 +61,8 @@ export class SequencePool {
 
   async #openSequence(name: string): Promise<OpenSequence> {
     const sequence = await this.#sequences.get(name);
-    const open = { sequence, minted: this.#metrics.minted.of('sequence', name) };
+    const minted = this.#metrics.minted.of('sequence', name);
+    const open = { sequence, minted, handedOut: this.handedOut.of(name) };
     this.#open.set(name, open);
     return open;
   }
@@ -65,9 +74,49 @@ export class SequencePool {
     await open?.sequence.close();
   }
 
-  /** Closes all sequences and returns their unused ids to the store. */
-  async close(): Promise<void> {
-    this.#open.clear();
-    await this.#sequences.close();
+  /** Closes a sequence that was removed, and forgets what was handed out of it. */
+  async forgetSequence(name: string): Promise<void> {
+    await this.closeSequence(name);
+    this.handedOut.forget(name);
   }
+
+  /**
+   * Closes all sequences and returns their unused ids to the store.
+   *
+   * @returns the names of the sequences that are not closed yet, and the promise of the end
+   */
+  closeAll(): { names: readonly string[]; ended: Promise<unknown> } {
+    const names = [...this.#open.keys()];
+    const closing = [...this.#open].map(async ([name, { sequence }]) => {
+      await sequence.close();
+      names.splice(names.indexOf(name), 1);
+    });
+    this.#open.clear();
+    return { names, ended: Promise.allSettled([...closing, this.#sequences.close()]) };
+  }
+}
+
+function oneAtHand(sequence: Sequence): string | undefined {
+  const id = sequence.take();
+  return id === undefined ? undefined : `{"ids":["${id}"]}`;
+}
+
+const numbers = new Float64Array(MAX_COUNT);
+
+/** Takes `count` ids that are at hand. Gives `undefined`, and takes none, if there are not enough. */
+function manyAtHand(sequence: Sequence, count: number): string | Promise<string> | undefined {
+  const { available, wanted } = sequence.status();
+  if (wanted > 0 || available < count) return undefined;
+  let taken = 0;
+  try {
+    for (let id = sequence.takeNumber(); id !== undefined; id = sequence.takeNumber()) {
+      numbers[taken++] = id;
+      if (taken === count) return numbersJson(numbers, count);
+    }
+  } catch (error) {
+    // Past 2^53, ids are no numbers. The id stays at hand.
+    if ((error as { code?: unknown })?.code !== 'UNSAFE_INTEGER') throw error;
+  }
+  const first = Array.from(numbers.subarray(0, taken), BigInt);
+  return sequence.batch(count - taken).then((others) => `{"ids":["${[...first, ...others].join('","')}"]}`);
 }

@@ -1,4 +1,5 @@
-import type { ErrorCode, Store } from 'idsmith';
+import { type ErrorCode, IdError, type Store, StoreError } from 'idsmith';
+import type { Log } from './log.js';
 
 /** The reason why the server cannot mint ids. */
 export interface NotReady {
@@ -12,27 +13,41 @@ const PING_LIFETIME = 1000;
 /** The longest time a ping of the store may take, ms. */
 const PING_TIMEOUT = 2000;
 
-/** The readiness of the server. Anybody may ask for it, so the store is pinged at most once a second. */
+/** A family that cannot be minted at present. */
+export interface Refusal {
+  readonly family: string;
+  readonly error: unknown;
+}
+
+/**
+ * The readiness of the server. Anybody may ask for it. So the store is pinged at most once a second, and the answer does not hold
+ * the messages of errors, which may name the store: the log has them.
+ */
 export class Health {
   readonly #store: Store;
-  readonly #familiesWithoutLease: () => readonly string[];
+  readonly #refusals: () => readonly Refusal[];
+  readonly #log: Log;
   /** Before the first ping, no ping counts: a process may be asked within its first second. */
   #pingedAt = Number.NEGATIVE_INFINITY;
   #ping: Promise<NotReady | undefined> = Promise.resolve(undefined);
   isClosing = false;
 
-  /** @param familiesWithoutLease lists the families that cannot mint at present */
-  constructor(store: Store, familiesWithoutLease: () => readonly string[]) {
+  /** @param refusals lists the families that cannot be minted at present */
+  constructor(store: Store, refusals: () => readonly Refusal[], log: Log) {
     this.#store = store;
-    this.#familiesWithoutLease = familiesWithoutLease;
+    this.#refusals = refusals;
+    this.#log = log;
   }
 
   /** The reason why the server is not ready; `undefined` if it is ready. */
   async check(): Promise<NotReady | undefined> {
     if (this.isClosing) return { code: 'OVERLOADED', detail: 'this server is shutting down' };
-    const families = this.#familiesWithoutLease();
-    if (families.length > 0)
-      return { code: 'LEASE_FENCED', detail: `no active lease for ${families.join(', ')}` };
+    const refusals = this.#refusals();
+    const [first] = refusals;
+    if (first !== undefined) {
+      const families = refusals.map(({ family }) => family).join(', ');
+      return this.#notReady(`this server cannot mint at present: ${families}`, first.error);
+    }
     if (performance.now() - this.#pingedAt > PING_LIFETIME) {
       this.#pingedAt = performance.now();
       this.#ping = this.#pingInTime();
@@ -47,14 +62,23 @@ export class Health {
 
   async #pingInTime(): Promise<NotReady | undefined> {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<NotReady>((resolve) => {
-      const detail = `the store did not answer within ${PING_TIMEOUT} ms`;
-      timer = setTimeout(() => resolve({ code: 'STORE', detail }), PING_TIMEOUT);
+    const late = new Promise<never>((_, reject) => {
+      const error = new StoreError(`the store did not answer within ${PING_TIMEOUT} ms`);
+      timer = setTimeout(() => reject(error), PING_TIMEOUT);
     });
-    const ping = this.ping().then(
-      () => undefined,
-      (error: Error): NotReady => ({ code: 'STORE', detail: error.message }),
-    );
-    return Promise.race([ping, late]).finally(() => clearTimeout(timer));
+    try {
+      await Promise.race([this.ping(), late]);
+      return undefined;
+    } catch (error) {
+      return this.#notReady('the store does not answer as it should', error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #notReady(what: string, error: unknown): NotReady {
+    this.#log.error('not ready', { error });
+    const code = error instanceof IdError ? error.code : 'STORE';
+    return { code, detail: `${what}; the log of the server has the reason` };
   }
 }

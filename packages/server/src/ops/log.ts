@@ -1,7 +1,7 @@
 import process from 'node:process';
 import type { LogLevel } from '../config/settings.js';
 
-/** The log of the server: one JSON object per line. */
+/** The log of the server. */
 export interface Log {
   info(event: string, fields?: Fields): void;
   /** Logs a possible mistake. Warnings appear at the level `error` and above. */
@@ -12,6 +12,9 @@ export interface Log {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** Receives the events that the level lets through. */
+export type LogSink = (level: 'info' | 'warn' | 'error', event: string, fields: Fields) => void;
+
 const LEVELS: Readonly<Record<LogLevel, number>> = { silent: 0, error: 1, info: 2, requests: 3 };
 
 /** Writes to standard error. The server goes on if the reader has closed standard error. */
@@ -20,37 +23,40 @@ export function writeToStderr(line: string): void {
   process.stderr.write(line);
 }
 
+/** Makes one JSON object per line. @param write takes a whole line */
+export function jsonLines(write: (line: string) => void): LogSink {
+  return (level, event, fields) =>
+    write(`${JSON.stringify({ time: new Date().toISOString(), level, event, ...fields })}\n`);
+}
+
 /** The time in which equal errors are logged once, ms. */
 const REPEAT_INTERVAL = 1000;
 
-/** @param write takes a whole line */
-export function makeLog(level: LogLevel, write: (line: string) => void): Log {
+export function makeLog(level: LogLevel, sink: LogSink): Log {
   const includes = (needed: LogLevel) => LEVELS[level] >= LEVELS[needed];
-  const writeEvent = (kind: string, event: string, fields: Fields) =>
-    write(`${JSON.stringify({ time: new Date().toISOString(), level: kind, event, ...fields })}\n`);
   const written = new Map<string, { at: number; suppressed: number }>();
 
   /** Logs equal errors once per interval, because an error of every request would flood the log. */
   const writeError = (event: string, { error, ...others }: Fields = {}) => {
     const fields = { ...others, ...(error !== undefined && errorFields(error)) };
-    const { code, path, namespace } = fields as Fields;
-    const kind = JSON.stringify([event, code, path, namespace]);
+    const { code, path, namespace, node } = fields as Fields;
+    const kind = JSON.stringify([event, code, path, namespace, node]);
     const last = written.get(kind);
     const now = performance.now();
     if (last !== undefined && now - last.at < REPEAT_INTERVAL) {
       last.suppressed++;
       return;
     }
-    writeEvent('error', event, last?.suppressed ? { ...fields, andBefore: last.suppressed } : fields);
+    sink('error', event, last?.suppressed ? { ...fields, andBefore: last.suppressed } : fields);
     written.set(kind, { at: now, suppressed: 0 });
   };
 
   const nothing = () => {};
   return {
-    info: includes('info') ? (event, fields = {}) => writeEvent('info', event, fields) : nothing,
-    warn: includes('error') ? (event, fields = {}) => writeEvent('warn', event, fields) : nothing,
+    info: includes('info') ? (event, fields = {}) => sink('info', event, fields) : nothing,
+    warn: includes('error') ? (event, fields = {}) => sink('warn', event, fields) : nothing,
     error: includes('error') ? writeError : nothing,
-    request: includes('requests') ? (fields) => writeEvent('info', 'request', fields) : nothing,
+    request: includes('requests') ? (fields) => sink('info', 'request', fields) : nothing,
   };
 }
 

@@ -5,8 +5,8 @@ import { routeListPage } from '../http/route-list-page.js';
 
 /** The OpenAPI document of all routes, and the page at `/`. */
 export function openApiAndConsoleRoutes(others: readonly Route[], version: string, assets: Assets): Route[] {
-  let document = '';
-  const page = assets.page;
+  let document = Buffer.alloc(0);
+  let page = assets.page;
   const own: Route[] = [
     {
       method: 'GET',
@@ -14,6 +14,7 @@ export function openApiAndConsoleRoutes(others: readonly Route[], version: strin
       summary: 'This document',
       scope: 'public',
       response: { type: 'object' },
+      isConstant: true,
       handle: () => document,
     },
     {
@@ -22,9 +23,11 @@ export function openApiAndConsoleRoutes(others: readonly Route[], version: strin
       summary: 'The console, or a page with a list of the routes',
       scope: 'public',
       contentType: 'text/html; charset=utf-8',
-      handle: () => page ?? routeListPage([...others, ...own]),
+      isConstant: true,
+      handle: () => page,
     },
   ];
-  document = JSON.stringify(openApiOf([...others, ...own], version));
+  document = Buffer.from(JSON.stringify(openApiOf([...others, ...own], version)));
+  page ??= Buffer.from(routeListPage([...others, ...own]));
   return own;
 }

@@ -1,5 +1,5 @@
 import type { Store } from 'idsmith';
-import { inspect } from 'idsmith/inspect';
+import { requireReadings } from 'idsmith/inspect';
 import type { Settings } from '../config/settings.js';
 import type { IdempotencyCache } from '../http/idempotency-cache.js';
 import { RETRY_SOON, RequestProblem } from '../http/problem.js';
@@ -37,11 +37,15 @@ export function operationRoutes(parts: OperationParts): Route[] {
       params: { id: { type: 'string', minLength: 1, maxLength: 500 } },
       response: record({
         id: text,
-        readings: { type: 'array', items: record({ family: text, fields: { type: 'object' } }), minItems: 1 },
+        readings: {
+          type: 'array',
+          items: record({ family: text, reason: text, fields: { type: 'object' } }),
+          minItems: 1,
+        },
       }),
       handle({ params }) {
         const { id } = params as { id: string };
-        return { id, readings: inspect(id) };
+        return { id, readings: requireReadings(id) };
       },
     },
     {
@@ -80,7 +84,6 @@ export function operationRoutes(parts: OperationParts): Route[] {
       path: '/healthz',
       summary: 'Liveness: the process runs',
       scope: 'public',
-      servedUnderOverload: true,
       response: record({ status: text }),
       handle: () => ({ status: 'ok' }),
     },
@@ -89,7 +92,6 @@ export function operationRoutes(parts: OperationParts): Route[] {
       path: '/readyz',
       summary: 'Readiness: the store answers and the leases are active',
       scope: 'public',
-      servedUnderOverload: true,
       response: record({ status: text }),
       problems: [503],
       async handle() {
@@ -103,7 +105,6 @@ export function operationRoutes(parts: OperationParts): Route[] {
       path: '/metrics',
       summary: 'Metrics for Prometheus',
       scope: 'any',
-      servedUnderOverload: true,
       contentType: 'text/plain; version=0.0.4; charset=utf-8',
       handle() {
         idempotency.sweep();

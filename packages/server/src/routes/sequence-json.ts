@@ -1,12 +1,15 @@
 import type { Block, SequenceChanges, SequenceDefinition, SequenceInfo } from 'idsmith';
+import type { HandedOut } from '../mint/handed-out.js';
 
 // Sequences and blocks as JSON. 64-bit numbers are decimal strings there.
 
-export function sequenceToJson(info: SequenceInfo): object {
+/** @param handedOut the ids that this server has handed out of its sequences */
+export function sequenceToJson(info: SequenceInfo, handedOut: HandedOut): object {
   const { name, start, next, blockSize, step, min, max, cycle, exhausted } = info;
   return {
     ...{ name, start: start === undefined ? null : String(start), next: String(next), blockSize, step },
     ...{ min: String(min), max: String(max), cycle, exhausted },
+    ...{ handedOut: handedOut.read(name), since: handedOut.since },
   };
 }
 

@@ -1,16 +1,35 @@
-import type { SequenceChanges, SequenceDefinition, Store } from 'idsmith';
+import type { SequenceChanges, SequenceDefinition, SequenceInfo, Store } from 'idsmith';
 import { countOf } from '../auth/guard.js';
-import type { Route } from '../http/route.js';
+import type { Route, Schema } from '../http/route.js';
 import { block, changes, count, definition, ids, name, record, sequence } from '../http/schemas.js';
 import { BlockReceipts } from '../mint/block-receipts.js';
 import type { SequencePool } from '../mint/sequence-pool.js';
 import { blockFromJson, blockToJson, sequenceFromJson, sequenceToJson } from './sequence-json.js';
+import { type PageQuery, pageOf, SORTS } from './sequence-page.js';
 
 const nameOf = ({ params }: { params: unknown }) => (params as { name: string }).name;
+
+/** The most sequences of a page. */
+const MAX_PAGE = 1000;
+
+const listQuery: Record<string, Schema> = {
+  q: {
+    anyOf: [{ type: 'string', maxLength: 255 }, { type: 'integer' }],
+    description: 'only sequences whose names contain this text, in any case',
+  },
+  sort: {
+    ...{ type: 'string', enum: SORTS, default: 'name' },
+    description: 'the field to sort by; with - in front, the largest first',
+  },
+  limit: { type: 'integer', minimum: 1, maximum: MAX_PAGE, description: 'the most of one page; default all' },
+  cursor: { type: 'string', maxLength: 4096, description: 'the cursor of the page before' },
+};
 
 /** Drawing from sequences, and managing them. */
 export function sequenceRoutes(store: Store, pool: SequencePool): Route[] {
   const receipts = new BlockReceipts();
+  const { handedOut } = pool;
+  const toJson = (info: SequenceInfo) => sequenceToJson(info, handedOut);
   return [
     {
       method: 'POST',
@@ -38,7 +57,9 @@ export function sequenceRoutes(store: Store, pool: SequencePool): Route[] {
         // A token with a smaller batch gets fewer blocks, just as when fewer blocks are left.
         const blocks = Math.min((request.query as { count: number }).count, request.caller?.batch ?? 0);
         const name = nameOf(request);
-        return blockToJson(receipts.issue(name, await store.allocate(name, blocks)));
+        const run = await store.allocate(name, blocks);
+        handedOut.of(name).count += run.count;
+        return blockToJson(receipts.issue(name, run));
       },
     },
     {
@@ -61,12 +82,26 @@ export function sequenceRoutes(store: Store, pool: SequencePool): Route[] {
     {
       method: 'GET',
       path: '/v1/sequences',
-      summary: 'List the sequences, by name',
+      summary: 'List the sequences: all, or a page of those that are searched for',
       scope: 'any',
-      response: record({ sequences: { type: 'array', items: sequence } }),
+      query: listQuery,
+      response: record({
+        sequences: { type: 'array', items: sequence },
+        total: { type: 'integer', description: 'how many there are on all pages' },
+        cursor: {
+          anyOf: [{ type: 'string' }, { type: 'null' }],
+          description: 'the cursor of the next page; null on the last page',
+        },
+      }),
       problems: [503],
       waitsForStore: true,
-      handle: async () => ({ sequences: (await store.listSequences()).map(sequenceToJson) }),
+      hasEtag: true,
+      async handle({ query }) {
+        const all = await store.listSequences();
+        const listed = all.map((info) => ({ ...info, handedOut: handedOut.read(info.name) }));
+        const page = pageOf(listed, query as PageQuery);
+        return { ...page, sequences: page.sequences.map(toJson) };
+      },
     },
     {
       method: 'POST',
@@ -83,7 +118,7 @@ export function sequenceRoutes(store: Store, pool: SequencePool): Route[] {
         await store.defineSequence(wanted);
         // The pool may hold blocks of a removed sequence with the same name.
         await pool.closeSequence(wanted.name);
-        return sequenceToJson(await store.describeSequence(wanted.name));
+        return toJson(await store.describeSequence(wanted.name));
       },
     },
     {
@@ -95,7 +130,7 @@ export function sequenceRoutes(store: Store, pool: SequencePool): Route[] {
       response: sequence,
       problems: [404, 503],
       waitsForStore: true,
-      handle: async (request) => sequenceToJson(await store.describeSequence(nameOf(request))),
+      handle: async (request) => toJson(await store.describeSequence(nameOf(request))),
     },
     {
       method: 'PATCH',
@@ -111,7 +146,7 @@ export function sequenceRoutes(store: Store, pool: SequencePool): Route[] {
         // Unused ids go back first, so that the next id drawn here comes after the change.
         await pool.closeSequence(nameOf(request));
         const wanted = sequenceFromJson<SequenceChanges>(request.body);
-        return sequenceToJson(await store.alterSequence(nameOf(request), wanted));
+        return toJson(await store.alterSequence(nameOf(request), wanted));
       },
     },
     {
@@ -127,7 +162,7 @@ export function sequenceRoutes(store: Store, pool: SequencePool): Route[] {
         await pool.closeSequence(nameOf(request));
         await store.removeSequence(nameOf(request));
         // Another request may have opened the sequence in between.
-        await pool.closeSequence(nameOf(request));
+        await pool.forgetSequence(nameOf(request));
         return undefined;
       },
     },

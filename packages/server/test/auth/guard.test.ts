@@ -9,11 +9,11 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 /** The status of a request with these headers, which `fetch` would not let anybody set. */
-async function statusOf(method: string, headers: Record<string, string>): Promise<number> {
+async function statusOf(method: string, headers: Record<string, string>, to = server): Promise<number> {
   const path = method === 'GET' ? '/v1/sequences' : '/v1/flakes';
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const answer = await exchange(
-    server.port,
+    to.port,
     `${method} ${path} HTTP/1.1\r\n${lines.join('')}Connection: close\r\n\r\n`,
   );
   return Number(/^HTTP\/1.1 (\d+)/.exec(answer)?.[1]);
@@ -31,6 +31,31 @@ describe('Pages of other sites', () => {
     [{ 'sec-fetch-site': 'same-site' }],
   ])('cannot change anything with the headers %j', async (headers) => {
     expect(await statusOf('POST', { host: host(), ...headers })).toBe(403);
+  });
+
+  it('are told apart from the console behind a proxy that sends another host, once its origin is set', async () => {
+    const console = { origin: 'https://ids.example.com', 'sec-fetch-site': 'same-origin' };
+    const refused = await exchange(
+      server.port,
+      'POST /v1/flakes HTTP/1.1\r\nHost: localhost\r\nOrigin: https://ids.example.com\r\nConnection: close\r\n\r\n',
+    );
+    expect(refused).toMatch(/^HTTP\/1.1 403 .*start it with --origin https:\/\/ids\.example\.com"/s);
+    const proxied = await TestServer.start({ origin: 'https://IDS.example.com/' });
+    const status = (headers: Record<string, string>) =>
+      statusOf('POST', { host: 'localhost', ...headers }, proxied);
+    expect(await status(console)).toBe(200);
+    expect(await status({ origin: console.origin })).toBe(200);
+    expect(await status({ origin: 'http://localhost' })).toBe(200);
+    expect(await status({ ...console, 'sec-fetch-site': 'cross-site' })).toBe(403);
+    expect(await status({ ...console, 'sec-fetch-site': 'same-site' })).toBe(403);
+    for (const origin of [
+      'http://ids.example.com',
+      'https://ids.example.com:444',
+      'https://evil.example',
+      'null',
+    ])
+      expect(await status({ origin })).toBe(403);
+    await proxied.stop();
   });
 
   it('are told apart from pages of this server, and from programs', async () => {

@@ -11,10 +11,12 @@ describe('The commands of the server', () => {
     expect(listed(serverCommands)).toEqual(listed(commands));
   });
 
-  it.each(commands.map(({ name, flags }) => [name, Object.keys(flags)] as const))(
+  const single = commands.flatMap((command) => ('commands' in command ? command.commands : [command]));
+
+  it.each(single.map(({ name, flags }) => [name, Object.keys(flags)] as const))(
     'are found by the command line: %s has its help',
     async (name, flags) => {
-      const { code, stdout } = await idsmith([name, '--help']);
+      const { code, stdout } = await idsmith([...name.split(' '), '--help']);
       expect(code).toBe(0);
       for (const flag of flags) expect(stdout).toMatch(new RegExp(`^ +--${flag} `, 'm'));
     },

@@ -107,11 +107,32 @@ describe('idsmith serve', () => {
       /^idsmith: tokens: nowhere\.json does not exist: create it with idsmith token create --tokens nowhere\.json/,
     ],
     ['an argument', ['surplus'], {}, /^idsmith: serve takes no "surplus"/],
-    ['a flag that is not there', ['--prot', '1'], {}, /^idsmith: Unknown option '--prot'/],
+    [
+      'a flag that is not there',
+      ['--prot', '1'],
+      {},
+      /^idsmith: serve takes no --prot; did you mean --port\?/,
+    ],
   ])('does not start with %s that is wrong, and says so in one sentence', async (_, args, env, message) => {
     const { code, stdout, stderr } = await idsmith(['serve', ...args], env);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(message);
+  });
+
+  it('does not start on a port that is taken, and names the address and --port', async () => {
+    const first = new Run(['serve', '--port', '0', '--store', 'memory:']);
+    const { host, port } = new URL(await first.url());
+    const { code, stdout, stderr } = await idsmith(['serve', '--port', port, '--store', 'memory:']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`^idsmith: another process listens on ${host}: .*--port`, 'm'));
+    first.child.kill('SIGTERM');
+    expect((await first.ended).code).toBe(0);
+  });
+
+  it('does not start where its database cannot be, and says why', async () => {
+    const missing = await idsmith(['serve', '--store', 'sqlite:./nowhere/ids.db']);
+    expect(missing).toMatchObject({ code: 1, stdout: '' });
+    expect(missing.stderr).toMatch(/^idsmith: store: the folder .*nowhere does not exist/);
   });
 
   it('does not start without its store, and shows no password', async () => {

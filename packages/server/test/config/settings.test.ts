@@ -48,6 +48,12 @@ describe('Settings', () => {
     ],
     ['a layout', { flags: { layout: 'jflak' } }, '--layout must be "jflake" or'],
     ['an empty flag', { flags: { store: '' } }, '--store must be the URL of a store'],
+    ...['ids.example.com', 'https://a/b', 'ftp://a', 'https://user@a', '*', 'null'].map(
+      (origin): [string, Parameters<typeof readSettings>[0], string] => [
+        ...([`the origin ${origin}`, { flags: { origin } }] as const),
+        `--origin must be the origin of a site, such as https://ids.example.com, not "${origin}"`,
+      ],
+    ),
     ['a host', { flags: { host: 'a b' } }, '--host must be an address or host name'],
     ['a file that is not there', { flags: { config: '/nowhere.json' } }, '/nowhere.json cannot be read'],
   ])('that are wrong are named, with where they came from: %s', (_, sources, message) => {

@@ -26,6 +26,18 @@ describe('A server without tokens', () => {
     await server.stop();
   });
 
+  it.each(['127.0.0.1', '::1'])('names the address and --port when the port of %s is taken', async (host) => {
+    const first = await TestServer.start({ host });
+    const { port, host: address } = new URL(first.url);
+    const second = TestServer.start({ host, port: Number(port) });
+    await expect(second).rejects.toBeInstanceOf(InvalidOptionError);
+    await expect(second).rejects.toThrow(
+      `another process listens on ${address}: take another port with --port, or a free one with --port 0`,
+    );
+    expect((await first.post('/v1/flakes')).status).toBe(200);
+    await first.stop();
+  });
+
   it('does not listen where no host is', async () => {
     await expect(TestServer.start({ host: 'no-such-host.invalid' })).rejects.toThrow(
       'host must be an address of this machine, not "no-such-host.invalid"',

@@ -88,6 +88,53 @@ describe('Bad input', () => {
     expect(json).toMatchObject({ status: expected, code });
   });
 
+  it.each([
+    ['a list', '['.repeat(30_000) + ']'.repeat(30_000), '/v1/flakes'],
+    ['objects', '{"a":'.repeat(5000), '/v1/sequences'],
+    ['lists in an object', `{"name":${'['.repeat(33)}${']'.repeat(33)}}`, '/v1/sequences'],
+  ])('that is nested too deeply, %s, is 400', async (_, body, path) => {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(server.url + path, { method: 'POST', body, headers });
+    expect(await response.json()).toMatchObject({
+      ...{ status: 400, code: 'MALFORMED', detail: 'the body is nested more than 32 levels deep' },
+    });
+  });
+
+  it('may have brackets in its texts', async () => {
+    const name = `${'['.repeat(100)}\\`;
+    expect((await server.post('/v1/sequences', { body: { name } })).status).toBe(201);
+  });
+
+  it.each(['gzip', 'br', 'identity, gzip', 'x'])('that is encoded as %s is 415', async (encoding) => {
+    const options = { body: { name: 'y' }, headers: { 'content-encoding': encoding } };
+    const seen = await server.post('/v1/sequences', options);
+    expect(problemOf(seen)).toMatchObject({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' });
+    expect(seen.headers.get('accept-encoding')).toBe('identity');
+    expect((await server.get('/v1/sequences/y')).status).toBe(404);
+  });
+
+  it.each([1.5, 'x', '1.5', 2 ** 60, true, [], '99999999999999999999'])(
+    'of the start %j says what it must be',
+    async (start) => {
+      const { detail } = problemOf(await server.post('/v1/sequences', { body: { name: 'z', start } }));
+      expect(detail).toBe('start in the body must be an integer, as a decimal string');
+    },
+  );
+
+  it.each([
+    ['label', 'a\0b'],
+    ['label', 'a\ud800'],
+    ['owner', '\0'],
+    ['owner', '\udc00b'],
+  ])('of the %s %j of a lease is 422: not every store could keep it', async (field, text) => {
+    const now = Date.now();
+    const next = { ...lease, fence: now + 1000, expiresAt: now + 1000, [field]: text };
+    const seen = await server.post('/v1/leases/odd/swap', { body: { next } });
+    expect(problemOf(seen)).toMatchObject({ status: 422, code: 'INVALID_OPTION' });
+    expect(problemOf(seen).detail).toContain(`next.${field} must be text without NUL`);
+    expect((await server.get('/v1/leases/odd')).json.leases).toEqual([]);
+  });
+
   it('that is empty JSON is as good as none where none is needed', async () => {
     const headers = { 'content-type': 'application/json' };
     expect((await server.post('/v1/flakes', { headers })).status).toBe(200);

@@ -242,6 +242,9 @@ describe('A lease token in hostile hands, on a store that can forget', () => {
       { epoch: 1 },
       { epoch: Number.MAX_SAFE_INTEGER },
       { epoch: 2 * MAX_TTL },
+      // A limit of a day would close the namespace for a day.
+      { epoch: DAY, fence: now + DAY + 20_000 },
+      { epoch: 3_600_001, fence: now + 3_600_001 + 20_000 },
     ];
     for (const change of wrong)
       expect(await rogue.swap('new', null, { ...dated, ...change }), JSON.stringify(change)).toBe(
@@ -258,6 +261,26 @@ describe('A lease token in hostile hands, on a store that can forget', () => {
     const node = { id: 0, owner: 'r', epoch: 1, fence: far, expiresAt: far, label: '' };
     expect(await rogue.swap('new', null, node)).toBe('INVALID_OPTION');
     expect(await rogue.swap('new', null, { ...node, owner: null, expiresAt: 0 })).toBe('INVALID_OPTION');
+    await server.stop();
+  });
+
+  it('keeps to the ttl that the first client of the namespace has set, when it claims and when it renews', async () => {
+    const inner: Store = {
+      ...memoryStore(),
+      ...{ durable: false, maxTtl: MAX_TTL, now: async () => Date.now() },
+    };
+    const server = await TestServer.start({ tokens }, inner);
+    const rogue = new Rogue(server, rogueToken);
+    // A client that reaches the store without the server waits for two seconds only, if the store loses the namespace.
+    const birth = { id: -1, owner: 'b', epoch: 2000, fence: Date.now() - 1, expiresAt: 0, label: '' };
+    await inner.swapLease('short', undefined, birth);
+    const windowOf = (ttl: number) => ({ fence: Date.now() + ttl, expiresAt: Date.now() + ttl });
+    const node = { id: 0, owner: 'r', epoch: 1, label: '' };
+    expect(await rogue.swap('short', null, { ...node, ...windowOf(30_000) })).toBe('INVALID_OPTION');
+    const claimed = { ...node, ...windowOf(1500) };
+    expect(await rogue.swap('short', null, claimed)).toBe(true);
+    expect(await rogue.swap('short', claimed, { ...claimed, ...windowOf(30_000) })).toBe('INVALID_OPTION');
+    expect(await rogue.swap('short', claimed, { ...claimed, ...windowOf(1900) })).toBe(true);
     await server.stop();
   });
 });

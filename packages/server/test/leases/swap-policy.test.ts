@@ -23,6 +23,7 @@ const record = fc.record<LeaseRecord>({
 const context = fc.record<SwapContext>({
   now: fc.constant(NOW),
   maxTtl: fc.constantFrom(undefined, 500, 60_000),
+  namespaceTtl: fc.constantFrom(undefined, 2000, 90_000),
   floor: fc.option(time, { nil: undefined }),
 });
 
@@ -71,7 +72,11 @@ describe('The policy of swaps allows', () => {
         (stored, next, given, is) => {
           const result = put({ stored, next, isHolder: is }, given);
           if (result === undefined) return;
-          const limit = NOW + Math.max(1000, given.maxTtl ?? 86_400_000);
+          const longest = Math.min(
+            given.maxTtl ?? 86_400_000,
+            given.namespaceTtl ?? Number.POSITIVE_INFINITY,
+          );
+          const limit = NOW + Math.max(1000, longest);
           expect(result.fence).toBeLessThanOrEqual(Math.max(limit, stored?.fence ?? 0));
         },
       ),

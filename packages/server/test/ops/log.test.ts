@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeLog } from '../../src/ops/log.ts';
+import { jsonLines, makeLog } from '../../src/ops/log.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -21,7 +21,10 @@ describe('The log', () => {
 
   it('tells once a second what goes wrong all the time, and how often it did', () => {
     const lines: string[] = [];
-    const log = makeLog('error', (line) => lines.push(line));
+    const log = makeLog(
+      'error',
+      jsonLines((line) => lines.push(line)),
+    );
     const error = Object.assign(new Error('the disk is full'), { code: 'STORE' });
     for (let i = 0; i < 1000; i++) log.error('request failed', { path: '/v1/x', error });
     log.error('request failed', { path: '/v1/y', error });

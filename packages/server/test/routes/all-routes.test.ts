@@ -76,12 +76,15 @@ describe('Sequences', () => {
       ...{ name: 'orders', start: '10001', next: '10001', blockSize: 10, step: 1 },
       ...{ min: '-9223372036854775808', max: MAX, cycle: false, exhausted: false },
     };
-    expect(made.json).toEqual(orders);
+    const since = expect.any(Number);
+    expect(made.json).toEqual({ ...orders, handedOut: 0, since });
     expect((await server.post('/v1/sequences/orders/next')).json).toEqual({ ids: ['10001'] });
     expect((await server.post('/v1/sequences/orders/next?count=3')).json.ids).toEqual([
       ...['10002', '10003', '10004'],
     ]);
-    expect((await server.get('/v1/sequences/orders')).json).toEqual({ ...orders, next: '10011' });
+    expect((await server.get('/v1/sequences/orders')).json).toEqual({
+      ...{ ...orders, next: '10011', handedOut: 4, since },
+    });
     const altered = await server.call('PATCH', '/v1/sequences/orders', { body: { next: '20000', step: 5 } });
     expect(altered.json).toMatchObject({ next: '20000', step: 5 });
     expect((await server.post('/v1/sequences/orders/next?count=2')).json.ids).toEqual(['20000', '20005']);

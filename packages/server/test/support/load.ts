@@ -1,18 +1,19 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Sends a POST without a body. Resolves to `undefined` if the server is down or does not answer. */
-function post(url: string, agent: Agent): Promise<{ status: number; text: string } | undefined> {
+/** Sends a POST without a body. An answer that did not come has the code of the error instead of a status. */
+function post(url: string, agent: Agent): Promise<{ status: number | string; text: string }> {
   return new Promise((resolve) => {
+    const fail = (error: NodeJS.ErrnoException) => resolve({ status: error.code ?? error.message, text: '' });
     const call = request(url, { method: 'POST', agent }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk) => {
         text += chunk;
       });
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-      response.on('error', () => resolve(undefined));
+      response.on('error', fail);
     });
-    call.on('error', () => resolve(undefined));
+    call.on('error', fail);
     call.end();
   });
 }
@@ -21,24 +22,31 @@ function post(url: string, agent: Agent): Promise<{ status: number; text: string
 export interface Clients {
   /** Every id that was acknowledged, by path. */
   readonly ids: ReadonlyMap<string, string[]>;
-  /** The statuses of calls that got no ids; `undefined` for calls without an answer. */
-  readonly failures: readonly (number | undefined)[];
+  /** The statuses of calls that got no ids, or the codes of their errors. */
+  readonly failures: readonly (number | string)[];
   stop(): Promise<void>;
 }
 
-export function startClients(urls: readonly string[], paths: readonly string[], each = 4): Clients {
+/** @param moves whether a client goes to the next server when its own accepts no connection */
+export function startClients(
+  urls: readonly string[],
+  paths: readonly string[],
+  each = 4,
+  moves = false,
+): Clients {
   const ids = new Map<string, string[]>(paths.map((path) => [path, []]));
-  const failures: (number | undefined)[] = [];
+  const failures: (number | string)[] = [];
   const agent = new Agent({ keepAlive: true });
   let isOver = false;
-  const work = urls.flatMap((url) =>
+  const work = urls.flatMap((_, start) =>
     paths.flatMap((path) =>
       Array.from({ length: each }, async () => {
-        while (!isOver) {
-          const answer = await post(url + path, agent);
-          if (answer?.status === 200) ids.get(path)?.push(...JSON.parse(answer.text).ids);
+        for (let at = start; !isOver; ) {
+          const { status, text } = await post(urls[at]! + path, agent);
+          if (status === 200) ids.get(path)?.push(...JSON.parse(text).ids);
           else {
-            failures.push(answer?.status);
+            failures.push(status);
+            if (moves && status === 'ECONNREFUSED') at = (at + 1) % urls.length;
             await sleep(10);
           }
         }

@@ -37,7 +37,8 @@ export class TestServer {
     const folder = mkdtempSync(join(tmpdir(), 'idsmith-server-'));
     const log: string[] = [];
     const running = await startServer(
-      { port: 0, tokens: 'none', ...settings },
+      // Idle connections of `fetch` are not waited for.
+      { port: 0, tokens: 'none', grace: 100, ...settings },
       { store, write: (line) => log.push(line) },
     );
     return new TestServer(running.url, folder, log, () => running.close());

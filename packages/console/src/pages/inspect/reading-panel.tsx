@@ -11,6 +11,12 @@ const TITLES: Readonly<Record<string, string>> = {
   uuid: 'UUID',
   flake: 'Flake',
   key: 'Sharded key',
+  public: 'Public id',
+  typeid: 'TypeID',
+  ulid: 'ULID',
+  ksuid: 'KSUID',
+  objectid: 'ObjectId',
+  sequence: 'Sequence number',
 };
 
 /** The labels of fields whose names are not plain words. */

@@ -62,13 +62,17 @@ async function inspect(id: string, signal: AbortSignal): Promise<Inspected> {
     }),
     sequencesWith(id, signal),
   ]);
-  if (!(read instanceof ApiError))
+  if (!(read instanceof ApiError)) {
+    // Any whole number may come from a sequence, so this reading is shown only if nothing else is known of the number.
+    const others = read.readings.filter(({ family }) => family !== 'sequence');
+    if (others.length === 0 && sequences.length > 0) return { ...NOTHING, id, sequences };
     return {
       ...NOTHING,
       id,
-      readings: read.readings,
+      readings: others.length > 0 ? others : read.readings,
       sequences: sequences.filter((each) => isAllocated(each, id)),
     };
+  }
   return { ...NOTHING, id, sequences, problem: sequences.length === 0 ? sentenceOf(read) : undefined };
 }
 

@@ -1,6 +1,6 @@
 import { ClosedError, StoreError } from '../../errors.js';
 import { refuse } from '../../options.js';
-import { loadPackage } from '../../support/load-package.js';
+import { packageError } from '../../support/load-package.js';
 import type { ShardSettings } from '../config.js';
 import type { ShardNode } from '../shard-nodes.js';
 import { type Ioredis, ioredisClient } from './ioredis-driver.js';
@@ -37,10 +37,7 @@ export class NodeClients<Client> {
     const names = this.#driverNames();
     for (const name of names) {
       try {
-        const module = await loadPackage(name, () =>
-          name === 'ioredis' ? import('ioredis') : import('redis'),
-        );
-        this.#connect ??= connectWith(name, module);
+        this.#connect ??= connectWith(name, await loadDriver(name));
         return;
       } catch (error) {
         if (name === names.at(-1)) throw names.length === 1 ? error : noDriver(error);
@@ -81,6 +78,14 @@ export class NodeClients<Client> {
   #driverNames(): readonly DriverName[] {
     const { driver } = this.#settings;
     return driver === undefined ? DRIVERS : [driver];
+  }
+}
+
+async function loadDriver(name: DriverName): Promise<unknown> {
+  try {
+    return name === 'ioredis' ? await import('ioredis') : await import('redis');
+  } catch (error) {
+    throw packageError(name, error);
   }
 }
 

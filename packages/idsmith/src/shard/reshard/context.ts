@@ -16,7 +16,7 @@ export interface OwnerChange {
 export class ReshardContext {
   readonly from: ShardMap<unknown>;
   readonly to: ShardMap<unknown>;
-  /** The fingerprint of this resharding: of the ring names of both maps with their weights. */
+  /** The fingerprints of the two maps, with a hyphen between: of their ring names in order, with their weights. */
   readonly reshardId: string;
   /** The same for people. */
   readonly description: string;
@@ -24,6 +24,8 @@ export class ReshardContext {
   readonly sources: ReadonlyMap<string, NodeConnection>;
   /** The nodes of the new map by address. */
   readonly targets: ReadonlyMap<string, NodeConnection>;
+  /** The names of nodes that are lost for good. Nobody asks them any more. */
+  readonly gone = new Set<string>();
 
   /** @throws InvalidOptionError when keys cannot be moved from one map to the other */
   constructor(from: ShardMap<unknown>, to: ShardMap<unknown>) {
@@ -35,16 +37,30 @@ export class ReshardContext {
         `seqname must stay ${this.from.seqname}, not become ${this.to.seqname}: keys would repeat`,
       );
     refuseMovedServers(this.from.nodes, this.to.nodes);
-    const [old, next] = [weightsOf(this.from), weightsOf(this.to)];
-    this.reshardId = bytesToHex(md5(new TextEncoder().encode(JSON.stringify([old, next]))));
+    const [epoch, next] = [this.from, this.to].map((map) => map.sequences[0]?.nodeSet.epoch);
+    if (epoch !== next)
+      throw new InvalidOptionError(`epoch must stay ${epoch}, not become ${next}: keys would repeat`);
+    this.reshardId = `${fingerprintOf(this.from)}-${fingerprintOf(this.to)}`;
     this.description = `${describe(this.from.nodes)} → ${describe(this.to.nodes)}`;
     this.sources = connectionsOf(this.from);
     this.targets = connectionsOf(this.to);
   }
 
-  /** All nodes of both maps, each once. */
+  /** All nodes of both maps that are not gone, each once. */
   get nodes(): NodeConnection[] {
-    return [...new Map([...this.targets, ...this.sources]).values()];
+    const all = new Map([...this.targets, ...this.sources]);
+    return [...all.values()].filter(({ name }) => !this.gone.has(name));
+  }
+
+  /** The same resharding with the two maps exchanged, for keys that go back. */
+  reversed(): ReshardContext {
+    const { reshardId, description, gone } = this;
+    return Object.assign(new ReshardContext(this.to, this.from), { reshardId, description, gone });
+  }
+
+  /** The nodes that keys leave, without those that are gone. */
+  get givingNodes(): NodeConnection[] {
+    return [...this.sources.values()].filter(({ name }) => !this.gone.has(name));
   }
 
   /** The old and the new owner of keys with this stem; `undefined` if they are the same node. */
@@ -83,7 +99,10 @@ function refuseMovedServers(from: readonly ShardNode[], to: readonly ShardNode[]
   }
 }
 
-const weightsOf = (map: ShardMap<unknown>) => map.nodes.map(({ ringName, weight }) => [ringName, weight]);
+function fingerprintOf(map: ShardMap<unknown>): string {
+  const weights = map.nodes.map(({ ringName, weight }) => [ringName, weight]);
+  return bytesToHex(md5(new TextEncoder().encode(JSON.stringify(weights))));
+}
 
 function connectionsOf(map: ShardMap<unknown>): Map<string, NodeConnection> {
   return new Map(map.nodes.map((node) => [node.address, new NodeConnection(map, node)]));

@@ -1,43 +1,25 @@
-import { StoreError } from '../../errors.js';
-import { refuse, requireInteger, requireKnown } from '../../options.js';
+import { requireKnown } from '../../options.js';
 import { handOver } from '../mint/handover.js';
 import type { ShardMap } from '../shard-map.js';
 import { ReshardContext } from './context.js';
-import { type AfterStep, KeyMover } from './move/key-mover.js';
-import { NodePasses } from './move/node-passes.js';
-import { beginReshard, finishReshard, readPhases } from './move/phase.js';
-import { ProgressTracker, type ReshardProgress } from './move/progress.js';
-import { RateLimit } from './move/rate-limit.js';
-import { settleLeftovers } from './move/settle-leftovers.js';
-import { requireDistinctServers } from './plan/check-distinct-servers.js';
-import { requireTargetsEmpty } from './plan/check-targets-empty.js';
-import { KeyPlacement } from './plan/key-placement.js';
-import { PLAN_OPTION_NAMES, type PlanOptions, readAllKeys, readSignal } from './plan/plan-options.js';
+import { moveAllKeys } from './move/move-all-keys.js';
+import { MOVE_OPTION_NAMES, type MoveOptions, readMoveOptions } from './move/move-options.js';
+import { beginReshard, finishReshard } from './move/phase.js';
+import { ProgressTracker } from './move/progress.js';
+import { readKeySettings } from './plan/key-settings.js';
+import { PLAN_OPTION_NAMES, type PlanOptions } from './plan/plan-options.js';
 import type { ReshardPair } from './plan/plan-reshard.js';
+import { prepareReshard } from './plan/prepare-reshard.js';
+import type { SkippedKeys } from './plan/skipped-keys.js';
 import { type ReshardOutcome, startTransition } from './route/transition-routing.js';
 
-/** The default for the largest number of keys in one round trip. */
-const BATCH = 500;
-
-/** The number of passes over all nodes after which the resharding gives up. */
-const MAX_PASSES = 10;
-
 /** The options of `reshard`. */
-export interface ReshardOptions extends PlanOptions {
-  /** The largest number of keys to move in a second. Default: no limit. */
-  readonly rate?: number;
-  /** The largest number of keys to move in one script. A node does nothing else while a script runs. Default 500. */
-  readonly batch?: number;
-  /** Called with the progress after each batch. */
-  readonly onProgress?: (progress: ReshardProgress) => void;
-  /** @internal Called after each step of a batch. */
-  readonly afterStep?: AfterStep;
-}
+export interface ReshardOptions extends PlanOptions, MoveOptions {}
 
-const RESHARD_OPTION_NAMES = [...PLAN_OPTION_NAMES, 'rate', 'batch', 'onProgress', 'afterStep'];
+const RESHARD_OPTION_NAMES = [...PLAN_OPTION_NAMES, ...MOVE_OPTION_NAMES];
 
 /** The report of a resharding. */
-export interface ReshardReport {
+export interface ReshardReport extends SkippedKeys {
   /** The pairs of nodes with moved keys, in the order of the nodes. */
   readonly pairs: readonly ReshardPair[];
   /** The number of keys that this run moved. Keys that applications moved by using them are not counted. */
@@ -46,8 +28,6 @@ export interface ReshardReport {
   readonly bytes: number;
   /** The number of keys that were already on the right node. */
   readonly stayed: number;
-  /** The number of keys that were left alone: not keys of the map, or on a node that owns them in neither map. */
-  readonly skipped: number;
   /** The number of values of old owners that were dropped because the new owner had a value of its own. */
   readonly superseded: number;
   /** The number of processes with a map in transition that were silent for ten seconds and counted as dead. */
@@ -77,13 +57,9 @@ export async function reshard(
 ): Promise<ReshardReport> {
   requireKnown('options', options, RESHARD_OPTION_NAMES);
   const context = new ReshardContext(from, to);
-  const { onProgress } = options;
-  const signal = readSignal(options.signal);
-  const rateLimit = new RateLimit(readRate(options.rate));
-  const batch = Math.min(requireInteger('batch', options.batch ?? BATCH, 1, 10_000), rateLimit.largestBatch);
-  if (onProgress !== undefined && typeof onProgress !== 'function')
-    refuse('onProgress', 'a function', onProgress);
-  const placement = new KeyPlacement(context, readAllKeys(options.allKeys));
+  const settings = readMoveOptions(context, options);
+  const { signal, acceptOlder, onProgress } = settings;
+  readKeySettings(context, options);
   signal?.throwIfAborted();
 
   const progress = new ProgressTracker(context, onProgress);
@@ -91,39 +67,15 @@ export async function reshard(
   const endTransition = startTransition(context);
   let outcome: ReshardOutcome = 'not begun';
   try {
-    const phases = await readPhases(context);
-    await requireDistinctServers(context);
-    if (!phases.every((phase) => phase === 'moving' || phase === 'done'))
-      await requireTargetsEmpty(context, placement);
-    await handOver(from.sequences, to.sequences);
+    const prepared = await prepareReshard(context, options, acceptOlder);
+    await handOver(from.sequences, to.sequences, [...context.gone]);
     outcome = 'not finished';
-    const lapsed = await beginReshard(context, signal);
-    const mover = new KeyMover(context.reshardId, options.afterStep);
-    const passes = new NodePasses(context, { placement, mover, progress, rateLimit, batch, signal });
-    await moveAllKeys(passes, () => settleLeftovers(context, placement, mover));
+    const lapsed = await beginReshard(context, signal, { acceptOlder, settings: prepared.settings });
+    await moveAllKeys({ ...prepared, context, progress, direction: 'out' }, settings);
     await finishReshard(context);
     outcome = 'finished';
     return { ...progress.totals(), lapsed };
   } finally {
     await endTransition(outcome);
   }
-}
-
-/** Makes passes over all nodes until a pass finds no key to move and no mover has left anything unfinished. */
-async function moveAllKeys(passes: NodePasses, settle: () => Promise<number>): Promise<void> {
-  for (let pass = 1; ; pass++) {
-    const found = await passes.run(pass === 1);
-    if (found === 0 && (await settle()) === 0) return;
-    if (pass === MAX_PASSES)
-      throw new StoreError(
-        `resharding does not end: after ${pass} passes there are still keys on nodes that no longer own them. ` +
-          'Processes with the old config write there: stop these processes, and run it again',
-      );
-  }
-}
-
-function readRate(rate: unknown): number {
-  if (rate === undefined || rate === Number.POSITIVE_INFINITY) return Number.POSITIVE_INFINITY;
-  if (typeof rate === 'number' && rate > 0) return rate;
-  return refuse('rate', 'keys per second, more than 0', rate);
 }

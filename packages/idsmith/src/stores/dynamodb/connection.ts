@@ -1,13 +1,12 @@
-import type { AttributeValue, DynamoDBClient, ScanCommandInput } from '@aws-sdk/client-dynamodb';
-import { loadPackage } from '../../support/load-package.js';
+import type {
+  AttributeValue,
+  BatchGetItemCommandOutput,
+  DynamoDBClient,
+  ScanCommandInput,
+} from '@aws-sdk/client-dynamodb';
+import { packageError } from '../../support/load-package.js';
 import { storeError } from '../../support/store-error.js';
-
-/** The part of a client that the store uses. A `DynamoDBClient` of the package `@aws-sdk/client-dynamodb` has it. */
-export interface DynamodbClient {
-  send(command: never, options?: { abortSignal?: AbortSignal }): Promise<unknown>;
-  /** A client with this member gives access to its responses, and so tells the time of the service. */
-  readonly middlewareStack?: object;
-}
+import type { DynamodbClient } from './client.js';
 
 export type Item = Record<string, AttributeValue>;
 
@@ -22,8 +21,18 @@ export interface Table {
   request<T>(operation: string, work: (sdk: Sdk, send: Send) => Promise<T>): Promise<T>;
 }
 
+/** Options of {@link openTable}. */
+interface TableOptions {
+  readonly table: string;
+  readonly hashKey: string;
+  readonly timeout: number;
+  /** The address of the service, for messages, if it is known. */
+  readonly at: string | undefined;
+}
+
 /** A table that is created when it is missing. A request takes `timeout` ms at most, including the client's repetitions. */
-export function openTable(client: DynamodbClient, table: string, hashKey: string, timeout: number): Table {
+export function openTable(client: DynamodbClient, { table, hashKey, timeout, at }: TableOptions): Table {
+  const place = at === undefined ? '' : ` at ${at}`;
   const send = ((command: never) =>
     client.send(command, { abortSignal: AbortSignal.timeout(timeout) })) as Send;
   let creating: Promise<void> | undefined;
@@ -42,7 +51,7 @@ export function openTable(client: DynamodbClient, table: string, hashKey: string
           return work(sdk, send);
         });
       } catch (error) {
-        throw storeError(`dynamodb store: ${operation} of table ${table}`, error);
+        throw storeError(`dynamodb store: ${operation} of table ${table}${place}`, error);
       }
     },
   };
@@ -63,6 +72,21 @@ export async function scan(
     items.push(...(page.Items ?? []));
     from = page.LastEvaluatedKey;
   } while (from !== undefined);
+  return items;
+}
+
+/** The items of up to a hundred keys that exist. The service may leave some to another request. */
+export async function readItems(sdk: Sdk, send: Send, table: string, keys: readonly Item[]): Promise<Item[]> {
+  const items: Item[] = [];
+  let left: Item[] | undefined = [...keys];
+  while (left !== undefined && left.length > 0) {
+    const request = new sdk.BatchGetItemCommand({
+      RequestItems: { [table]: { Keys: left, ConsistentRead: true } },
+    });
+    const page: BatchGetItemCommandOutput = await send(request);
+    items.push(...(page.Responses?.[table] ?? []));
+    left = page.UnprocessedKeys?.[table]?.Keys;
+  }
   return items;
 }
 
@@ -130,5 +154,9 @@ async function createTable(sdk: Sdk, client: DynamodbClient, table: string, hash
 const nameOf = (error: unknown) => (error instanceof Error ? error.name : undefined);
 
 export async function loadSdk(): Promise<Sdk> {
-  return loadPackage('@aws-sdk/client-dynamodb', () => import('@aws-sdk/client-dynamodb'));
+  try {
+    return await import('@aws-sdk/client-dynamodb');
+  } catch (error) {
+    throw packageError('@aws-sdk/client-dynamodb', error);
+  }
 }

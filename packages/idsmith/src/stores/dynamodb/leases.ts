@@ -1,6 +1,6 @@
 import { requireNamespace } from '../../lease/namespace.js';
-import { type LeaseRecord, type LeaseStore, sameRecord } from '../../lease/port.js';
-import { conditionally, type Item, scan, type Table } from './connection.js';
+import { type LeaseRecord, type LeaseStore, OWN_IDS, sameRecord } from '../../lease/port.js';
+import { conditionally, type Item, readItems, scan, type Table } from './connection.js';
 
 /** The attributes of a lease item, besides the table's hash key. */
 export const LEASE_ATTRIBUTES = ['namespace', 'node', 'owner', 'epoch', 'fence', 'expiresAt', 'label'];
@@ -10,7 +10,11 @@ export function dynamodbLeases({
   table,
   hashKey,
   request,
-}: Table): Pick<LeaseStore, 'listLeases' | 'swapLease'> {
+}: Table): Pick<LeaseStore, 'listLeases' | 'readLeases' | 'swapLease'> {
+  // The last # ends the namespace, which may have others in it.
+  const keyOf = (namespace: string, id: number): Item => ({
+    [hashKey]: { S: `lease#${requireNamespace(namespace)}#${id}` },
+  });
   return {
     async listLeases(namespace) {
       const filter = {
@@ -22,9 +26,16 @@ export function dynamodbLeases({
       return request('listing leases', async (sdk, send) => (await scan(sdk, send, filter)).map(decode));
     },
 
+    async readLeases(namespace, first, count) {
+      const ids = [...OWN_IDS, ...Array.from({ length: count }, (_, i) => first + i)];
+      const keys = ids.map((id) => keyOf(namespace, id));
+      return request('reading leases', async (sdk, send) =>
+        (await readItems(sdk, send, table, keys)).map(decode),
+      );
+    },
+
     async swapLease(namespace, expected, next) {
-      // The last # ends the namespace, which may have others in it.
-      const Key: Item = { [hashKey]: { S: `lease#${requireNamespace(namespace)}#${next.id}` } };
+      const Key = keyOf(namespace, next.id);
       const Item = { ...Key, namespace: { S: namespace }, label: { S: next.label }, ...stateOf(next) };
       const command = { TableName: table, Item, ...unchanged(expected, hashKey) };
       return request('swapping a lease', async (sdk, send) =>

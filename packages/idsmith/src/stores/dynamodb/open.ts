@@ -1,9 +1,8 @@
 import { InvalidOptionError } from '../../errors.js';
-import { ownedStore } from '../owned-store.js';
-import type { Store } from '../store.js';
+import type { DisposableStore } from '../store.js';
 import { requireSettings } from '../url.js';
 import { loadSdk } from './connection.js';
-import { dynamodbStore } from './store.js';
+import { storeOn } from './store.js';
 
 /**
  * The store of a URL like `dynamodb://eu-west-1/table?endpoint=http://localhost:8000&hashKey=id`, with a client of its own that
@@ -12,12 +11,15 @@ import { dynamodbStore } from './store.js';
  * @throws InvalidOptionError when the URL is not of that form
  * @throws StoreError when `@aws-sdk/client-dynamodb` is not installed
  */
-export async function openDynamodb(url: string): Promise<Store> {
+export async function openDynamodb(url: string): Promise<DisposableStore> {
   const { region, table, endpoint, hashKey } = parseUrl(url);
   const { DynamoDBClient } = await loadSdk();
   const client = new DynamoDBClient({ region, ...(endpoint !== undefined && { endpoint }) });
-  const store = dynamodbStore(client, { table, ...(hashKey !== undefined && { hashKey }) });
-  return ownedStore(store, () => client.destroy());
+  return storeOn(
+    client,
+    { table, ...(hashKey !== undefined && { hashKey }) },
+    { at: endpoint === undefined ? region : new URL(endpoint).host, end: () => client.destroy() },
+  );
 }
 
 function parseUrl(url: string) {

@@ -1,8 +1,10 @@
 import { refuse, requireKnown } from '../../options.js';
 import { sequenceStore } from '../../sequence/rows.js';
 import { requireTimeout } from '../../support/timeout.js';
-import type { Store } from '../store.js';
-import { type DynamodbClient, openTable, serviceTime } from './connection.js';
+import { makeStore, type OwnClient } from '../make-store.js';
+import type { DisposableStore } from '../store.js';
+import type { DynamodbClient } from './client.js';
+import { openTable, serviceTime } from './connection.js';
 import { dynamodbLeases, LEASE_ATTRIBUTES } from './leases.js';
 import { dynamodbRows, SEQUENCE_ATTRIBUTES } from './sequences.js';
 
@@ -30,17 +32,26 @@ const ATTRIBUTES = [...LEASE_ATTRIBUTES, ...SEQUENCE_ATTRIBUTES];
  * @example
  * const store = dynamodbStore(new DynamoDBClient(), { table: 'ids' });
  */
-export function dynamodbStore(client: DynamodbClient, options: DynamodbStoreOptions): Store {
+export function dynamodbStore(client: DynamodbClient, options: DynamodbStoreOptions): DisposableStore {
+  return storeOn(client, options);
+}
+
+/** A store on a client, for `dynamodbStore` and `openDynamodb`. */
+export function storeOn(
+  client: DynamodbClient,
+  options: DynamodbStoreOptions,
+  own?: OwnClient,
+): DisposableStore {
   const { table, hashKey, timeout } = requireOptions(client, options);
-  const items = openTable(client, table, hashKey, timeout);
+  const items = openTable(client, { table, hashKey, timeout, at: own?.at });
   const now = () => items.request('reading the clock', (sdk, send) => serviceTime(sdk, send, table, hashKey));
-  return {
+  const methods = {
     ...dynamodbLeases(items),
     ...sequenceStore(dynamodbRows(items)),
     durable: true,
     ...(client.middlewareStack !== undefined && { now }),
-    async close() {},
   };
+  return makeStore('dynamodb', methods, own);
 }
 
 function requireOptions(

@@ -1,5 +1,5 @@
 import { requireNamespace } from '../../lease/namespace.js';
-import type { LeaseRecord, LeaseStore } from '../../lease/port.js';
+import { type LeaseRecord, type LeaseStore, OWN_IDS } from '../../lease/port.js';
 import { type Ask, fromBase64, rangeOf, toBase64 } from './connection.js';
 
 /**
@@ -9,7 +9,7 @@ import { type Ask, fromBase64, rangeOf, toBase64 } from './connection.js';
 export function etcdLeases(
   ask: Ask,
   root: string,
-): Required<Pick<LeaseStore, 'now' | 'listLeases' | 'swapLease'>> {
+): Required<Pick<LeaseStore, 'now' | 'listLeases' | 'readLeases' | 'swapLease'>> {
   const folderOf = (namespace: string) => `${root}${encodeURIComponent(requireNamespace(namespace))}/`;
   return {
     async now() {
@@ -21,12 +21,22 @@ export function etcdLeases(
     async listLeases(namespace) {
       const folder = folderOf(namespace);
       const { reply } = await ask('listing leases', '/v3/kv/range', rangeOf(folder));
-      const pairs = (reply.kvs ?? []).map(
-        ({ key, value = '' }) => [fromBase64(key).slice(folder.length), fromBase64(value)] as const,
+      return recordsIn(folder, reply.kvs ?? []);
+    },
+
+    async readLeases(namespace, first, count) {
+      const folder = folderOf(namespace);
+      const ids = [...OWN_IDS, ...Array.from({ length: count }, (_, i) => first + i)];
+      // From `<id>` to before `<id>0`: the record and its label, and nothing else.
+      const ranges = ids.map((id) => ({
+        request_range: { key: toBase64(`${folder}${id}`), range_end: toBase64(`${folder}${id}0`) },
+      }));
+      const { reply } = await ask('reading leases', '/v3/kv/txn', { success: ranges });
+      const responses = (reply.responses ?? []) as { response_range?: { kvs?: KeyValue[] } }[];
+      return recordsIn(
+        folder,
+        responses.flatMap(({ response_range }) => response_range?.kvs ?? []),
       );
-      const values = new Map(pairs);
-      const ids = [...values.keys()].filter((name) => !name.endsWith('/label'));
-      return ids.map((id) => decode(values.get(id)!, values.get(`${id}/label`) ?? ''));
     },
 
     async swapLease(namespace, expected, next) {
@@ -47,6 +57,20 @@ export function etcdLeases(
       return reply.succeeded === true;
     },
   };
+}
+
+interface KeyValue {
+  readonly key: string;
+  readonly value?: string;
+}
+
+/** The records of the keys in a folder. */
+function recordsIn(folder: string, found: readonly KeyValue[]): LeaseRecord[] {
+  const values = new Map(
+    found.map(({ key, value = '' }) => [fromBase64(key).slice(folder.length), fromBase64(value)]),
+  );
+  const ids = [...values.keys()].filter((name) => !name.endsWith('/label'));
+  return ids.map((id) => decode(values.get(id)!, values.get(`${id}/label`) ?? ''));
 }
 
 /** The text that a swap compares, always the same for the same values. */

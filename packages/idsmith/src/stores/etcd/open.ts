@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../../errors.js';
 import { requireChoice } from '../../options.js';
-import type { Store } from '../store.js';
+import type { DisposableStore } from '../store.js';
 import { requireSettings } from '../url.js';
 import { etcdStore } from './store.js';
 
@@ -9,7 +9,7 @@ import { etcdStore } from './store.js';
  *
  * @throws InvalidOptionError when the URL is not of that form
  */
-export async function openEtcd(url: string): Promise<Store> {
+export async function openEtcd(url: string): Promise<DisposableStore> {
   const [, hosts, query] = /^etcd:\/\/([^/?#@]+)\/?(?:\?([^#]*))?$/i.exec(url) ?? [];
   if (hosts === undefined)
     throw new InvalidOptionError(

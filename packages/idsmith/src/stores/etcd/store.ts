@@ -1,6 +1,7 @@
 import { refuse, requireKnown } from '../../options.js';
 import { sequenceStore } from '../../sequence/rows.js';
-import type { Store } from '../store.js';
+import { makeStore } from '../make-store.js';
+import type { DisposableStore } from '../store.js';
 import { asker, type EtcdStoreOptions } from './connection.js';
 import { etcdLeases } from './leases.js';
 import { etcdRows } from './sequences.js';
@@ -14,15 +15,14 @@ import { etcdRows } from './sequences.js';
  * @example
  * const store = etcdStore({ endpoints: ['http://10.0.0.1:2379', 'http://10.0.0.2:2379'] });
  */
-export function etcdStore(options: EtcdStoreOptions): Store {
+export function etcdStore(options: EtcdStoreOptions): DisposableStore {
   const known = ['endpoints', 'prefix', 'timeout', 'headers', 'fetch'];
   const { prefix = 'idsmith/' } = requireKnown('options', options, known);
   if (typeof prefix !== 'string') refuse('prefix', 'text', prefix);
   const ask = asker(options);
-  return {
+  return makeStore('etcd', {
     ...etcdLeases(ask, `${prefix}lease/`),
     ...sequenceStore(etcdRows(ask, `${prefix}sequence/`)),
     durable: true,
-    async close() {},
-  };
+  });
 }

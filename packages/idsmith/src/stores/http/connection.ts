@@ -1,9 +1,11 @@
 import { errorTable, IdError, StoreError } from '../../errors.js';
 import { backoff } from '../../support/backoff.js';
 import { freshName } from '../../support/fresh-name.js';
+import { reasonOf } from '../../support/store-error.js';
 import { pause, systemTimer } from '../../support/timer.js';
 import { fetchCause, wasNeverSent } from '../fetch-failure.js';
 import type { HttpRequest } from './request.js';
+import { type HttpReply, requestedWait } from './retry-after.js';
 import { ServerReply } from './server-reply.js';
 
 /** Asks the server and reads the reply with `read`, which throws when the reply is not as expected. */
@@ -14,32 +16,46 @@ export interface HttpTransport {
   /** The server's URL, without a slash at its end. */
   readonly base: string;
   readonly token: string | undefined;
-  /** The time limit of each try, ms. */
+  /** The time limit of each try, and of all waits for another try, ms. */
   readonly timeout: number;
   readonly fetch: typeof fetch;
 }
 
-/** The most times that a request is sent. */
-const MAX_TRIES = 3;
-const BACKOFF = { unit: 100 };
+/** The most times that a request is sent without a reply. */
+const MAX_LOST = 3;
+const BACKOFF = { unit: 100, longest: 1000 };
 
-/** Asks a server, and asks again where a repetition is harmless. */
+/**
+ * Asks a server, and asks again where a repetition is harmless. A server that refuses for a while (429, 503) or accepts no
+ * connection while it restarts is asked again until `timeout` has passed. A server that has never answered is given up sooner.
+ */
 export function serverAsker(transport: HttpTransport): AskServer {
+  let hasAnswered = false;
   return async (request, read) => {
     const what = `http store: ${request.what} at ${transport.base}`;
     const key = request.method === 'GET' ? undefined : freshName();
+    const deadline = performance.now() + transport.timeout;
+    let lost = 0;
     for (let tries = 1; ; tries++) {
+      let wait = backoff(tries, BACKOFF);
       try {
-        const { status, text } = await send(transport, request, key, tries);
-        return interpret(what, status, text, read);
+        const reply = await send(transport, request, key, lost + 1);
+        hasAnswered = true;
+        const asked = requestedWait(reply, request);
+        // Clients that were refused together come back one after the other.
+        wait += asked ?? 0;
+        if (asked === undefined || performance.now() + wait > deadline)
+          return interpret(what, reply.status, reply.text, read);
       } catch (error) {
         if (error instanceof IdError) throw error;
         const cause = fetchCause(error);
-        const again = request.isRepeatable || wasNeverSent(cause);
-        if (tries === MAX_TRIES || !again)
-          throw new StoreError(`${what} failed: ${reasonOf(cause)}`, { cause });
-        await pause(systemTimer, backoff(tries, BACKOFF), false);
+        const isAway = wasNeverSent(cause) && hasAnswered;
+        const again = isAway
+          ? performance.now() + wait <= deadline
+          : ++lost < MAX_LOST && (request.isRepeatable || wasNeverSent(cause));
+        if (!again) throw new StoreError(`${what} failed: ${failureOf(cause)}`, { cause });
       }
+      await pause(systemTimer, wait, false);
     }
   };
 }
@@ -49,7 +65,7 @@ async function send(
   { method, path, body }: HttpRequest,
   key: string | undefined,
   tries: number,
-): Promise<{ status: number; text: string }> {
+): Promise<HttpReply> {
   const response = await ask(base + path, {
     method,
     ...(body !== undefined && { body: JSON.stringify(body, exact) }),
@@ -62,7 +78,8 @@ async function send(
     redirect: 'error',
     signal: AbortSignal.timeout(timeout),
   });
-  return { status: response.status, text: await response.text() };
+  const { status, headers } = response;
+  return { status, retryAfter: headers.get('retry-after'), text: await response.text() };
 }
 
 /**
@@ -87,8 +104,6 @@ function interpret<T>(what: string, status: number, text: string, read: (reply: 
 
 const exact = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
 
-function reasonOf(cause: unknown): string {
-  const { name, message, code } = (cause ?? {}) as { name?: unknown; message?: unknown; code?: unknown };
-  if (name === 'TimeoutError') return 'no answer in time';
-  return String(message || code || cause);
+function failureOf(cause: unknown): string {
+  return (cause as Error | undefined)?.name === 'TimeoutError' ? 'no answer in time' : reasonOf(cause);
 }

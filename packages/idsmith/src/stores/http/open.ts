@@ -1,4 +1,4 @@
-import type { Store } from '../store.js';
+import type { DisposableStore } from '../store.js';
 import { splitToken } from './server-url.js';
 import { httpStore } from './store.js';
 
@@ -8,7 +8,7 @@ import { httpStore } from './store.js';
  * @throws InvalidOptionError when the URL is not of that form; the message does not show the token
  * @throws StoreError when the server does not answer
  */
-export async function openHttp(url: string): Promise<Store> {
+export async function openHttp(url: string): Promise<DisposableStore> {
   const { url: server, token } = splitToken(url);
   const store = httpStore(server, token === undefined ? {} : { token });
   await store.now?.();

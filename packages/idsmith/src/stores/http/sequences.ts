@@ -1,13 +1,25 @@
+import { InvalidOptionError } from '../../errors.js';
 import { refuse, requireInteger, requireKnown, show } from '../../options.js';
 import { isBlock } from '../../sequence/block.js';
 import { ALTERABLE, defineRow, MAX_BLOCKS } from '../../sequence/blocks.js';
-import type { SequenceStore } from '../../sequence/port.js';
+import type { SequenceInfo, SequenceStore } from '../../sequence/port.js';
 import type { AskServer } from './connection.js';
 import { get, type HttpRequest, post, sequencePath } from './request.js';
-import { blockIn, sequenceIn } from './server-reply.js';
+import { blockIn, type ServerReply, sequenceIn } from './server-reply.js';
 
 /** The most blocks that a server gives at once. */
 const MAX_BLOCKS_PER_REQUEST = 10_000;
+
+const LIST = '/v1/sequences';
+
+/** The sequences of one page of a list. A server gives 1,000 at most. */
+const PAGE = 1000;
+
+/** A page of sequences, and the cursor of the next one. */
+const pageIn = (reply: ServerReply) => ({
+  sequences: reply.list('sequences').map(sequenceIn),
+  cursor: reply.has('cursor') ? reply.text('cursor') : undefined,
+});
 
 /** Sequences behind a server. */
 export function httpSequences(askServer: AskServer): SequenceStore {
@@ -15,7 +27,7 @@ export function httpSequences(askServer: AskServer): SequenceStore {
     async defineSequence(definition) {
       const { name, start, blockSize, step, min, max, cycle } = defineRow(definition, 1);
       const body = { name, start, blockSize, step, min, max, cycle };
-      await askServer(post(`defining sequence ${show(name)}`, '/v1/sequences', body), () => {});
+      await askServer(post(`defining sequence ${show(name)}`, LIST, body), () => {});
     },
 
     async alterSequence(name, changes) {
@@ -32,9 +44,17 @@ export function httpSequences(askServer: AskServer): SequenceStore {
     },
 
     async listSequences() {
-      return askServer(get('listing sequences', '/v1/sequences'), (reply) =>
-        reply.list('sequences').map(sequenceIn),
-      );
+      const found: SequenceInfo[] = [];
+      for (let path = `${LIST}?limit=${PAGE}`; ; ) {
+        const page = await askServer(get('listing sequences', path), pageIn).catch((error: unknown) => {
+          // A server of an earlier version knows no pages, and lists all sequences at once.
+          if (found.length > 0 || !(error instanceof InvalidOptionError)) throw error;
+          return askServer(get('listing sequences', LIST), pageIn);
+        });
+        found.push(...page.sequences);
+        if (page.cursor === undefined || page.sequences.length === 0) return found;
+        path = `${LIST}?limit=${PAGE}&cursor=${encodeURIComponent(page.cursor)}`;
+      }
     },
 
     async removeSequence(name) {

@@ -1,7 +1,8 @@
 import { InvalidOptionError } from '../../errors.js';
 import { requireKnown } from '../../options.js';
 import { requireTimeout } from '../../support/timeout.js';
-import type { Store } from '../store.js';
+import { makeStore } from '../make-store.js';
+import type { DisposableStore } from '../store.js';
 import { serverAsker } from './connection.js';
 import { httpLeases } from './leases.js';
 import { httpSequences } from './sequences.js';
@@ -12,7 +13,10 @@ import { requireServerUrl } from './server-url.js';
 export interface HttpStoreOptions {
   /** A token with the scope `lease`. To define, alter and remove sequences it needs the scope `admin`, too. */
   readonly token?: string;
-  /** The longest time for a reply, ms. Default 5,000. */
+  /**
+   * The longest time for a reply, ms. Default 5,000. A server that restarts, or refuses for a while, is asked again within this
+   * time.
+   */
   readonly timeout?: number;
   /** A replacement for the runtime's `fetch`, e.g. one with client certificates. */
   readonly fetch?: typeof fetch;
@@ -38,7 +42,7 @@ const USUAL_MAX_TTL = 60_000;
  * @example
  * const store = httpStore('https://ids.example.com', { token: process.env.IDSMITH_TOKEN });
  */
-export function httpStore(url: string, options: HttpStoreOptions = {}): Store {
+export function httpStore(url: string, options: HttpStoreOptions = {}): DisposableStore {
   const { token, timeout: limit, fetch: ask = fetch } = requireKnown('options', options, KNOWN);
   if (token !== undefined && (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)))
     throw new InvalidOptionError('token must be the text that idsmith token create has shown');
@@ -53,7 +57,7 @@ export function httpStore(url: string, options: HttpStoreOptions = {}): Store {
     maxTtl = durable ? USUAL_MAX_TTL : reply.integer('maxTtl');
   }
 
-  return {
+  return makeStore('http', {
     ...httpLeases(askServer, learn),
     ...httpSequences(askServer),
     guarded: true,
@@ -63,6 +67,5 @@ export function httpStore(url: string, options: HttpStoreOptions = {}): Store {
     get maxTtl() {
       return maxTtl;
     },
-    async close() {},
-  };
+  });
 }

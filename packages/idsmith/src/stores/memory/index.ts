@@ -1,2 +1,2 @@
-export type { Store } from '../store.js';
+export type { DisposableStore, Store } from '../store.js';
 export { memoryStore } from './store.js';

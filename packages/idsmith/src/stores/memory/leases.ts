@@ -1,4 +1,4 @@
-import { type LeaseRecord, type LeaseStore, sameRecord } from '../../lease/port.js';
+import { type LeaseRecord, type LeaseStore, OWN_IDS, sameRecord } from '../../lease/port.js';
 
 /** Leases in the memory of this process. */
 export function memoryLeases(): LeaseStore {
@@ -11,6 +11,12 @@ export function memoryLeases(): LeaseStore {
   return {
     async listLeases(namespace) {
       return [...recordsOf(namespace).values()].map((record) => ({ ...record }));
+    },
+
+    async readLeases(namespace, first, count) {
+      const ids = [...OWN_IDS, ...Array.from({ length: count }, (_, i) => first + i)];
+      const found = ids.map((id) => recordsOf(namespace).get(id));
+      return found.filter((record) => record !== undefined).map((record) => ({ ...record }));
     },
 
     async swapLease(namespace, expected, next) {

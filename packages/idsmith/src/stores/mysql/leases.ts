@@ -28,6 +28,9 @@ const LIST = `SELECT CAST(id AS CHAR) AS id, owner, CAST(epoch AS CHAR) AS epoch
     CAST(expires_at AS CHAR) AS expires_at, CAST(label AS BINARY) AS label
   FROM idsmith_leases WHERE namespace = ?`;
 
+// Two ranges of the primary key. With OR, the whole namespace would be read.
+const READ = `${LIST} AND id < 0 UNION ALL ${LIST} AND id >= ? AND id < ?`;
+
 const INSERT = `INSERT INTO idsmith_leases (owner, epoch, fence, expires_at, label, namespace, id)
   SELECT ?, ?, ?, ?, ?, ?, ? FROM DUAL WHERE ${OUTSIDE_TRANSACTION}`;
 
@@ -43,7 +46,7 @@ const ER_NO_SUCH_TABLE = 1146;
 export function mysqlLeases(
   run: SqlRun,
   query: Query,
-): Required<Pick<LeaseStore, 'now' | 'listLeases' | 'swapLease'>> {
+): Required<Pick<LeaseStore, 'now' | 'listLeases' | 'readLeases' | 'swapLease'>> {
   const rowsOf = async (sql: string, values?: unknown[]) => (await query(sql, values)) as unknown[];
   return {
     now: () => run('now', async () => onlyInteger(await rowsOf(NOW))),
@@ -51,6 +54,12 @@ export function mysqlLeases(
     async listLeases(namespace) {
       const name = bytes(requireNamespace(namespace));
       return run('listLeases', async () => (await rowsOf(LIST, [name])).map(leaseRecord));
+    },
+
+    async readLeases(namespace, first, count) {
+      const name = bytes(requireNamespace(namespace));
+      const values = [name, name, first, first + count];
+      return run('readLeases', async () => (await rowsOf(READ, values)).map(leaseRecord));
     },
 
     async swapLease(namespace, expected, { id, owner, epoch, fence, expiresAt, label }) {

@@ -1,6 +1,6 @@
 import type { BlockSource } from '../../sequence/port.js';
 import { type NativeSequenceOptions, nativeSource, sequenceNameOf } from '../sql/native-source.js';
-import type { MysqlClient } from './client.js';
+import { type MysqlClient, queryWithTimeout } from './client.js';
 
 const ER_NO_SUCH_TABLE = 1146;
 const ER_NOT_SEQUENCE = 4089;
@@ -24,8 +24,11 @@ export function mariadbSequence(
 ): BlockSource {
   const sequence = quoted(sequenceNameOf(name, options));
   const sql = options.sql ?? nextOf(sequence);
-  const select = async () => (await client.query(sql, []))[0] as unknown[];
-  return nativeSource(name, options, select, faultOf);
+  const selectWithin = (timeout: number) => {
+    const query = queryWithTimeout(client, timeout);
+    return async () => (await query(sql)) as unknown[];
+  };
+  return nativeSource(name, options, selectWithin, faultOf);
 }
 
 // An ALTER SEQUENCE waits until the statement has ended, so value and increment belong together.

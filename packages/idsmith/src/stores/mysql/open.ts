@@ -1,8 +1,7 @@
-import { loadPackage } from '../../support/load-package.js';
-import { ownedStore } from '../owned-store.js';
-import type { Store } from '../store.js';
-import { refuseMisspeltSettings, requireServerUrl } from '../url.js';
-import { mysqlStore } from './store.js';
+import { packageError } from '../../support/load-package.js';
+import type { DisposableStore } from '../store.js';
+import { addressOf, refuseMisspeltSettings, requireServerUrl } from '../url.js';
+import { storeOn } from './store.js';
 
 /** Settings after the `?` of a URL: those of `mysql2` that text can express. */
 const SETTINGS = [
@@ -19,10 +18,18 @@ const SETTINGS = [
  * @throws InvalidOptionError when the URL cannot be parsed, or a setting is misspelt
  * @throws StoreError when `mysql2` is not installed
  */
-export async function openMysql(url: string): Promise<Store> {
+export async function openMysql(url: string): Promise<DisposableStore> {
   const uri = requireServerUrl(url);
   refuseMisspeltSettings(url, SETTINGS);
-  const { default: mysql } = await loadPackage('mysql2', () => import('mysql2/promise'));
+  const { default: mysql } = await loadMysql2();
   const pool = mysql.createPool({ uri, supportBigNumbers: true, bigNumberStrings: true });
-  return ownedStore(mysqlStore(pool), () => pool.end());
+  return storeOn(pool, {}, { at: addressOf(url, 3306), end: () => pool.end() });
+}
+
+async function loadMysql2() {
+  try {
+    return await import('mysql2/promise');
+  } catch (error) {
+    throw packageError('mysql2', error);
+  }
 }

@@ -25,6 +25,7 @@ const ER_TABLE_EXISTS = 1050;
 const ER_DUP_FIELDNAME = 1060;
 const ER_DUP_ENTRY = 1062;
 const ER_NO_SUCH_TABLE = 1146;
+const ER_LOCK_WAIT_TIMEOUT = 1205;
 /** ER_DBACCESS_DENIED, ER_TABLEACCESS_DENIED, ER_SPECIFIC_ACCESS_DENIED */
 const FORBIDDEN: readonly unknown[] = [1044, 1142, 1227];
 
@@ -57,7 +58,11 @@ export async function setUpSequenceTable(query: Query, known: Columns): Promise<
     return errno === ER_TABLE_EXISTS || errno === ER_DUP_FIELDNAME;
   };
   const isForbidden = (error: unknown) => FORBIDDEN.includes((error as DriverError).errno);
-  known.learn(await setUpTable({ columns, execute: query, isDone, isForbidden }, STYLE));
+  const isBusy = (error: unknown) => (error as DriverError).errno === ER_LOCK_WAIT_TIMEOUT;
+  // A change that waits for its lock would make everybody wait behind it. MySQL skips the comment.
+  const execute = (sql: string) =>
+    query(sql.replace(/^ALTER TABLE id_sequences /, 'ALTER TABLE id_sequences /*M!100300 NOWAIT */ '));
+  known.learn(await setUpTable({ columns, execute, isBusy, isDone, isForbidden }, STYLE));
   const engine = await engineOf(query);
   if (engine !== undefined && FORGETFUL.includes(engine.name.toUpperCase()))
     throw new StoreError(

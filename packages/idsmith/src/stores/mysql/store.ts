@@ -1,7 +1,8 @@
 import { sequenceStore } from '../../sequence/rows.js';
+import { makeStore, type OwnClient } from '../make-store.js';
 import { type SqlStoreOptions, sqlTimeout } from '../sql/options.js';
 import { sqlRunner } from '../sql/runner.js';
-import type { Store } from '../store.js';
+import type { DisposableStore } from '../store.js';
 import { type MysqlClient, queryWithTimeout } from './client.js';
 import { createLeaseTable, mysqlLeases } from './leases.js';
 import { mysqlColumns, mysqlRows, setUpSequenceTable } from './sequences.js';
@@ -23,11 +24,17 @@ const ROLLED_BACK: readonly unknown[] = [1020, 1213];
  *
  * @throws InvalidOptionError if `timeout` is not a number of ms
  */
-export function mysqlStore(client: MysqlClient, options: MysqlStoreOptions = {}): Store {
+export function mysqlStore(client: MysqlClient, options: MysqlStoreOptions = {}): DisposableStore {
+  return storeOn(client, options);
+}
+
+/** A store on a client, for `mysqlStore` and `openMysql`. */
+export function storeOn(client: MysqlClient, options: MysqlStoreOptions, own?: OwnClient): DisposableStore {
   const query = queryWithTimeout(client, sqlTimeout(options));
   const runner = (createTable: () => Promise<void>) =>
     sqlRunner({
       name: 'mysql',
+      at: own?.at,
       setUp: async () => {
         await requireAutocommit(query);
         await createTable();
@@ -37,10 +44,10 @@ export function mysqlStore(client: MysqlClient, options: MysqlStoreOptions = {})
   const columns = mysqlColumns();
   const runLeases = runner(() => createLeaseTable(query));
   const runSequences = runner(() => setUpSequenceTable(query, columns));
-  return {
+  const methods = {
     ...mysqlLeases(runLeases, query),
     ...sequenceStore(mysqlRows(runSequences, { query, columns })),
     durable: true,
-    async close() {},
   };
+  return makeStore('mysql', methods, own);
 }

@@ -2,6 +2,7 @@ import { StoreError } from '../../errors.js';
 import { refuse, show } from '../../options.js';
 import type { BlockSource } from '../../sequence/port.js';
 import { type NativeSequenceOptions, nativeSource, sequenceNameOf } from '../sql/native-source.js';
+import { type Borrowed, onPooledConnection } from '../sql/pooled.js';
 import { findOracleSequence, type OracleQuery, type OracleSequence, parseOracleName } from './names.js';
 
 /** The used part of a `Connection` of the package `oracledb`. */
@@ -11,7 +12,7 @@ export interface OracleConnection {
 
 /** The used part of a `Pool` of the package `oracledb`. */
 export interface OraclePool {
-  getConnection(): Promise<OracleConnection & { close(): Promise<void> }>;
+  getConnection(): Promise<OracleConnection & { close(options?: { drop: boolean }): Promise<void> }>;
 }
 
 /**
@@ -31,8 +32,9 @@ export function oracleSequence(
   options: NativeSequenceOptions = {},
 ): BlockSource {
   const sequenceName = sequenceNameOf(name, options);
-  const query = queryOf(client);
-  return nativeSource(name, options, selectOf(query, name, sequenceName, options), faultOf);
+  const borrow = borrowFrom(client);
+  const selectWithin = (timeout: number) => selectOf(queryOf(borrow, timeout), name, sequenceName, options);
+  return nativeSource(name, options, selectWithin, faultOf);
 }
 
 /** The function that draws a value, by the options. */
@@ -98,28 +100,30 @@ function smaller(name: string, before: string, after: string): string {
   return was * was < is * is ? before : after;
 }
 
-function queryOf(client: OraclePool | OracleConnection): OracleQuery {
-  const run = runner(client);
+type Borrow = () => Promise<Borrowed<OracleConnection>>;
+
+function queryOf(borrow: Borrow, timeout: number): OracleQuery {
   return async (sql, binds) => {
-    const { rows } = await run(sql, binds);
+    const { rows } = await onPooledConnection(timeout, {
+      borrow,
+      run: (connection) => connection.execute(sql, binds),
+      isUseless: () => false,
+    });
     // Rows are arrays or objects, depending on the settings of the driver.
     return (rows ?? []).map((row) => Object.values(row as object));
   };
 }
 
-function runner(client: OraclePool | OracleConnection): OracleConnection['execute'] {
+function borrowFrom(client: OraclePool | OracleConnection): Borrow {
   if (typeof (client as OracleConnection)?.execute === 'function')
-    return (sql, binds) => (client as OracleConnection).execute(sql, binds);
+    return async () => ({ connection: client as OracleConnection, release() {}, destroy() {} });
   if (typeof (client as OraclePool)?.getConnection !== 'function')
     refuse('client', 'a Pool or Connection of the package oracledb', client);
-  return async (sql, binds) => {
+  return async () => {
     const connection = await (client as OraclePool).getConnection();
-    try {
-      return await connection.execute(sql, binds);
-    } finally {
-      // The value counts, even if the connection cannot be given back.
-      await connection.close().catch(() => {});
-    }
+    // The value counts, even if the connection cannot be given back.
+    const close = (options?: { drop: boolean }) => void connection.close(options).catch(() => {});
+    return { connection, release: () => close(), destroy: () => close({ drop: true }) };
   };
 }
 

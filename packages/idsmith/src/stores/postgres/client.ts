@@ -1,4 +1,5 @@
-import { withTimeout } from '../../support/timeout.js';
+import type { DriverError } from '../../support/store-error.js';
+import { type Borrowed, noConnection, oneAtATime, onPooledConnection } from '../sql/pooled.js';
 
 /** The part of a client that the store uses. A `Pool` or `Client` of `pg` has it. */
 export interface PostgresClient {
@@ -8,18 +9,71 @@ export interface PostgresClient {
 }
 
 interface PgPool {
-  query(query: { text: string; values: unknown[]; query_timeout: number }): Promise<{ rows: unknown[] }>;
+  connect(): Promise<PgConnection>;
 }
 
-/** Sends a statement and gives its rows. */
-export type RowsOf = (text: string, values?: unknown[]) => Promise<unknown[]>;
+interface PgConnection extends PostgresClient {
+  release(destroy?: boolean): void;
+  on(event: 'error', listener: () => void): unknown;
+  off(event: 'error', listener: () => void): unknown;
+}
 
-/** Sends statements with a time limit, ms. */
+const ignore = () => {};
+
+/**
+ * Sends a statement and gives its rows.
+ *
+ * @param before gives statements to send in front, in the same message, by the time until the caller gives up, ms
+ */
+export type RowsOf = (
+  text: string,
+  values?: unknown[],
+  before?: (left: number) => string,
+) => Promise<unknown[]>;
+
+/** Sends statements with a time limit, ms, which includes the wait for a connection. */
 export function queryWithTimeout(client: PostgresClient, timeout: number): RowsOf {
-  // A pool that knows the limit closes a connection that exceeds it, and opens another when one is needed.
-  const query = (text: string, values: unknown[]) =>
-    client.totalCount === undefined
-      ? client.query(text, values)
-      : (client as unknown as PgPool).query({ text, values, query_timeout: timeout });
-  return async (text, values = []) => (await withTimeout(query(text, values), timeout)).rows;
+  const borrow = borrowFrom(client, timeout);
+  return (text, values = [], before = undefined) =>
+    onPooledConnection(timeout, {
+      borrow,
+      run: async (connection, left) => {
+        const answer = await connection.query(`${before?.(left) ?? ''}${text}`, values);
+        // Several statements have several answers.
+        return (Array.isArray(answer) ? (answer.at(-1) as typeof answer) : answer).rows;
+      },
+      isUseless: (error) => !isAnswer(error),
+    });
+}
+
+function borrowFrom(client: PostgresClient, timeout: number): () => Promise<Borrowed<PostgresClient>> {
+  const canConnect = typeof (client as Partial<PgPool>)?.connect === 'function';
+  if (canConnect && client.totalCount !== undefined)
+    return () => fromPool(client as unknown as PgPool, timeout);
+  if (canConnect) return oneAtATime(client);
+  return async () => ({ connection: client, release() {}, destroy() {} });
+}
+
+async function fromPool(pool: PgPool, timeout: number): Promise<Borrowed<PostgresClient>> {
+  try {
+    const connection = await pool.connect();
+    // A pool listens only to connections that nobody has. The statement on the connection gets the error, too.
+    connection.on('error', ignore);
+    const release = () => {
+      connection.off('error', ignore);
+      connection.release();
+    };
+    return { connection, release, destroy: () => connection.release(true) };
+  } catch (error) {
+    // The pool has a time limit of its own, `connectionTimeoutMillis`.
+    if (/^timeout exceeded/.test((error as Error)?.message)) throw noConnection(timeout, error);
+    throw error;
+  }
+}
+
+/** Tells whether an error is the answer of the server to the statement. The connection is well then. */
+function isAnswer(error: unknown): boolean {
+  const { code } = (error ?? {}) as DriverError;
+  // 57P01 and its neighbours: the server ends the connection.
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('57P');
 }

@@ -23,6 +23,9 @@ const NOW = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint:
 const LIST = `SELECT id::text, owner, epoch::text AS epoch, fence::text AS fence, expires_at::text AS expires_at, label
   FROM idsmith_leases WHERE namespace = $1`;
 
+// Two ranges of the primary key. With OR, the whole namespace might be read.
+const READ = `${LIST} AND id < 0 UNION ALL ${LIST} AND id >= $2 AND id < $3`;
+
 const INSERT = `INSERT INTO idsmith_leases (namespace, id, owner, epoch, fence, expires_at, label)
   SELECT $1, $2, $3, $4, $5, $6, $7 WHERE ${OUTSIDE_TRANSACTION} ON CONFLICT DO NOTHING RETURNING id`;
 
@@ -41,13 +44,18 @@ export function postgresLeases(
   run: SqlRun,
   rowsOf: RowsOf,
   change: TransactionGuard['change'],
-): Required<Pick<LeaseStore, 'now' | 'listLeases' | 'swapLease'>> {
+): Required<Pick<LeaseStore, 'now' | 'listLeases' | 'readLeases' | 'swapLease'>> {
   return {
     now: () => run('now', async () => onlyInteger(await rowsOf(NOW))),
 
     async listLeases(namespace) {
       requireNamespace(namespace);
       return run('listLeases', async () => (await rowsOf(LIST, [namespace])).map(leaseRecord));
+    },
+
+    async readLeases(namespace, first, count) {
+      const values = [requireNamespace(namespace), first, first + count];
+      return run('readLeases', async () => (await rowsOf(READ, values)).map(leaseRecord));
     },
 
     async swapLease(namespace, expected, { id, owner, epoch, fence, expiresAt, label }) {

@@ -1,6 +1,6 @@
 import type { BlockSource } from '../../sequence/port.js';
 import { type NativeSequenceOptions, nativeSource, sequenceNameOf } from '../sql/native-source.js';
-import type { PostgresClient } from './client.js';
+import { type PostgresClient, queryWithTimeout } from './client.js';
 
 // The statement reads the increment after nextval. An ALTER SEQUENCE may run between the beginning of the statement and
 // nextval, and a block of the old size would run into the next block. The CASE keeps the planner from reading the increment
@@ -28,8 +28,11 @@ export function postgresSequence(
 ): BlockSource {
   const sequenceName = sequenceNameOf(name, options);
   const values = options.sql === undefined ? [sequenceName] : [];
-  const select = async () => (await client.query(options.sql ?? NEXT, values)).rows;
-  return nativeSource(name, options, select, faultOf);
+  const selectWithin = (timeout: number) => {
+    const rowsOf = queryWithTimeout(client, timeout);
+    return () => rowsOf(options.sql ?? NEXT, values);
+  };
+  return nativeSource(name, options, selectWithin, faultOf);
 }
 
 function faultOf(error: unknown): 'exhausted' | 'missing' | undefined {

@@ -1,8 +1,7 @@
-import { loadPackage } from '../../support/load-package.js';
-import { ownedStore } from '../owned-store.js';
-import type { Store } from '../store.js';
-import { refuseMisspeltSettings, requireServerUrl } from '../url.js';
-import { postgresStore } from './store.js';
+import { packageError } from '../../support/load-package.js';
+import type { DisposableStore } from '../store.js';
+import { addressOf, refuseMisspeltSettings, requireServerUrl } from '../url.js';
+import { storeOn } from './store.js';
 
 /** The wait of openStore's own pool for a connection or an answer, ms, unless the URL sets another. */
 const DEFAULT_TIMEOUT = 10_000;
@@ -26,10 +25,10 @@ const SETTINGS = [
  * @throws InvalidOptionError when the URL cannot be parsed, or a setting is misspelt
  * @throws StoreError when `pg` is not installed
  */
-export async function openPostgres(url: string): Promise<Store> {
+export async function openPostgres(url: string): Promise<DisposableStore> {
   const connectionString = requireServerUrl(url);
   refuseMisspeltSettings(url, SETTINGS);
-  const { default: pg } = await loadPackage('pg', () => import('pg'));
+  const { default: pg } = await loadPg();
   const pool = new pg.Pool({
     connectionTimeoutMillis: DEFAULT_TIMEOUT,
     query_timeout: DEFAULT_TIMEOUT,
@@ -38,5 +37,13 @@ export async function openPostgres(url: string): Promise<Store> {
   // The next call replaces an idle connection that breaks, and fails if the server is still away.
   pool.on('error', () => {});
   const timeout = Number(new URL(url).searchParams.get('query_timeout')) || DEFAULT_TIMEOUT;
-  return ownedStore(postgresStore(pool, { timeout }), () => pool.end());
+  return storeOn(pool, { timeout }, { at: addressOf(url, 5432), end: () => pool.end() });
+}
+
+async function loadPg() {
+  try {
+    return await import('pg');
+  } catch (error) {
+    throw packageError('pg', error);
+  }
 }

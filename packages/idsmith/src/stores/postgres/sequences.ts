@@ -15,6 +15,14 @@ const COLUMNS = `SELECT attname, format_type(atttypid, atttypmod) FROM pg_attrib
 /** unique_violation, duplicate_table, duplicate_object, duplicate_column: another process was quicker. */
 const DONE_BY_ANOTHER: readonly unknown[] = ['23505', '42P07', '42710', '42701'];
 const INSUFFICIENT_PRIVILEGE = '42501';
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
+ * A change of the table that fails at once if somebody uses the table. A change that waits for its lock would make everybody wait
+ * behind it.
+ */
+const atOnce = (sql: string) =>
+  `DO $$ BEGIN LOCK TABLE id_sequences IN ACCESS EXCLUSIVE MODE NOWAIT; ${sql}; END $$`;
 
 /** The ranges of the columns of `id_sequences`, which {@link setUpSequenceTable} fills in. */
 export const postgresColumns = () =>
@@ -27,7 +35,8 @@ export const postgresColumns = () =>
 export async function setUpSequenceTable(rowsOf: RowsOf, columns: Columns): Promise<void> {
   const server = {
     columns: () => rowsOf(COLUMNS),
-    execute: (sql: string) => rowsOf(sql),
+    execute: (sql: string) => rowsOf(sql.startsWith('ALTER') ? atOnce(sql) : sql),
+    isBusy: (error: unknown) => (error as DriverError).code === LOCK_NOT_AVAILABLE,
     isDone: (error: unknown) => DONE_BY_ANOTHER.includes((error as DriverError).code),
     isForbidden: (error: unknown) => (error as DriverError).code === INSUFFICIENT_PRIVILEGE,
   };

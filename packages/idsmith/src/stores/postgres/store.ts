@@ -1,7 +1,8 @@
 import { sequenceStore } from '../../sequence/rows.js';
+import { makeStore, type OwnClient } from '../make-store.js';
 import { type SqlStoreOptions, sqlTimeout } from '../sql/options.js';
 import { sqlRunner } from '../sql/runner.js';
-import type { Store } from '../store.js';
+import type { DisposableStore } from '../store.js';
 import { type PostgresClient, queryWithTimeout } from './client.js';
 import { createLeaseTable, postgresLeases } from './leases.js';
 import { postgresColumns, postgresRows, setUpSequenceTable } from './sequences.js';
@@ -23,12 +24,22 @@ const ROLLED_BACK: readonly unknown[] = ['40001', '40P01'];
  *
  * @throws InvalidOptionError if `timeout` is not a number of ms
  */
-export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): Store {
+export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): DisposableStore {
+  return storeOn(client, options);
+}
+
+/** A store on a client, for `postgresStore` and `openPostgres`. */
+export function storeOn(
+  client: PostgresClient,
+  options: PostgresStoreOptions,
+  own?: OwnClient,
+): DisposableStore {
   const rowsOf = queryWithTimeout(client, sqlTimeout(options));
-  const { prepare, change } = transactionGuard(rowsOf);
+  const { prepare, read, change } = transactionGuard(rowsOf);
   const runner = (createTable: () => Promise<void>) =>
     sqlRunner({
       name: 'postgres',
+      at: own?.at,
       setUp: async () => {
         await prepare();
         await createTable();
@@ -38,10 +49,10 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   const columns = postgresColumns();
   const runLeases = runner(() => createLeaseTable(rowsOf));
   const runSequences = runner(() => setUpSequenceTable(rowsOf, columns));
-  return {
+  const methods = {
     ...postgresLeases(runLeases, rowsOf, change),
-    ...sequenceStore(postgresRows(runSequences, { rowsOf, change, columns })),
+    ...sequenceStore(postgresRows(runSequences, { rowsOf: read, change, columns })),
     durable: true,
-    async close() {},
   };
+  return makeStore('postgres', methods, own);
 }

@@ -3,14 +3,14 @@ import type { LeaseRecord, LeaseStore } from '../../lease/port.js';
 import { NAMESPACE_ID } from '../../lease/protocol.js';
 import { DURABLE, FORGETFUL } from '../../redis/script-constants.js';
 import type { ScriptRunner } from '../../redis/script-runner.js';
-import { LIST_LEASES, READ_TIME, SWAP_LEASE } from '../../redis/scripts.js';
+import { LIST_LEASES, READ_LEASES, READ_TIME, SWAP_LEASE } from '../../redis/scripts.js';
 
 /** Leases in Redis: one hash for each namespace. */
 export function redisLeases(
   runner: ScriptRunner,
   durable: boolean,
   maxTtl: number | undefined,
-): Pick<LeaseStore, 'now' | 'listLeases' | 'swapLease'> {
+): Pick<LeaseStore, 'now' | 'listLeases' | 'readLeases' | 'swapLease'> {
   const trust = durable ? DURABLE : FORGETFUL;
   return {
     async now() {
@@ -22,10 +22,12 @@ export function redisLeases(
 
     async listLeases(namespace) {
       const reply = await runner.run('listing leases', LIST_LEASES, [keyOf(namespace)], [trust]);
-      return (reply as unknown[])
-        .map(String)
-        .filter((value) => value.startsWith('['))
-        .map(decode);
+      return recordsIn(reply);
+    },
+
+    async readLeases(namespace, first, count) {
+      const args = [trust, first, first + count - 1];
+      return recordsIn(await runner.run('reading leases', READ_LEASES, [keyOf(namespace)], args));
     },
 
     async swapLease(namespace, expected, next) {
@@ -46,6 +48,14 @@ const keyOf = (namespace: string) => `idsmith:lease:{${encodeURIComponent(requir
 /** The part of a record that a swap compares: one line, always the same text for the same values. The label follows. */
 const comparedText = ({ id, owner, epoch, fence, expiresAt }: LeaseRecord) =>
   `${JSON.stringify([id, owner, epoch, fence, expiresAt])}\n`;
+
+/** The records among the values of a hash. */
+function recordsIn(reply: unknown): LeaseRecord[] {
+  return (reply as unknown[])
+    .map(String)
+    .filter((value) => value.startsWith('['))
+    .map(decode);
+}
 
 function decode(value: string): LeaseRecord {
   const end = value.indexOf('\n');

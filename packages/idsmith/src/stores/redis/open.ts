@@ -1,45 +1,86 @@
 import { InvalidOptionError } from '../../errors.js';
-import { requireChoice } from '../../options.js';
-import { loadPackage } from '../../support/load-package.js';
-import { ownedStore } from '../owned-store.js';
-import type { Store } from '../store.js';
-import { requireSettings } from '../url.js';
-import { type RedisStoreOptions, redisStore } from './store.js';
+import { requireChoice, show } from '../../options.js';
+import { loadRedisDriver, type RedisDriver } from '../../redis/load-driver.js';
+import type { DisposableStore } from '../store.js';
+import { addressOf, requireSettings } from '../url.js';
+import { beginConnection, type RedisTarget } from './drivers.js';
+import { OwnRedisClient } from './own-client.js';
+import { type RedisStoreOptions, storeOn } from './store.js';
+
+/** The wait for an answer, ms. */
+const TIMEOUT = 5000;
 
 /**
- * The store of a URL like `rediss://user:password@host:6379/0?durable=true&maxTtl=30000`. The store has an `ioredis` client
- * of its own, which connects on first use. `close()` ends the client.
+ * The store of a URL like `rediss://user:password@host:6379/0?durable=true&maxTtl=30000`. The store has a client of its own, of
+ * the package `redis` or else of `ioredis`, which connects on first use. `close()` ends the client.
  *
  * @throws InvalidOptionError when the URL has another form
- * @throws StoreError when `ioredis` is not installed
+ * @throws StoreError when neither package is installed
  */
-export async function openRedis(url: string): Promise<Store> {
-  const { target, options } = parseUrl(url);
-  const { Redis } = await loadPackage('ioredis', () => import('ioredis'));
-  const client = new Redis(target, {
-    lazyConnect: true,
-    connectTimeout: 5000,
-    maxRetriesPerRequest: 1,
-    // Redis may have run a swap whose connection was cut. If the client sent the swap again, Redis would refuse it.
-    autoResendUnfulfilledCommands: false,
-  });
-  // Errors surface from the failing call. Without a listener, ioredis would print them as well.
-  client.on('error', () => {});
-  return ownedStore(redisStore(client, options), () => client.disconnect());
+export async function openRedis(url: string): Promise<DisposableStore> {
+  const parsed = parseUrl(url);
+  return openParsed(await loadRedisDriver(), parsed, TIMEOUT);
 }
 
-function parseUrl(url: string): { target: string; options: RedisStoreOptions } {
+/** The store of a URL with a given driver. */
+export function openRedisWith(driver: RedisDriver, url: string, timeout = TIMEOUT): DisposableStore {
+  return openParsed(driver, parseUrl(url), timeout);
+}
+
+function openParsed(driver: RedisDriver, parsed: ParsedUrl, timeout: number): DisposableStore {
+  const { target, options, password } = parsed;
+  const client = new OwnRedisClient(() => beginConnection(driver, target), timeout);
+  return storeOn(
+    client,
+    { ...options, timeout: TIMEOUT + 50 },
+    {
+      at: addressOf(target.url, 6379),
+      password,
+      end: () => client.end(),
+    },
+  );
+}
+
+interface ParsedUrl {
+  readonly target: RedisTarget;
+  readonly options: RedisStoreOptions;
+  readonly password: string;
+}
+
+function parseUrl(url: string): ParsedUrl {
   // The URL and the error of the parser hold the password, so neither is shown.
   const form = 'redis://user:password@host:6379/0?durable=false&maxTtl=60000';
-  if (!URL.canParse(url) || !/^rediss?:\/\/[^/?#]/i.test(url))
-    throw new InvalidOptionError(`a Redis URL must look like ${form}`);
-  const parsed = new URL(url);
+  const parsed = /^rediss?:\/\/[^/?#]/i.test(url) ? parse(url) : undefined;
+  if (parsed === undefined) throw new InvalidOptionError(`a Redis URL must look like ${form}`);
   requireSettings('a Redis URL', parsed.searchParams, ['durable', 'maxTtl']);
+  const database = databaseOf(parsed.pathname);
   const durable = requireChoice('durable', parsed.searchParams.get('durable') ?? 'false', ['false', 'true']);
   const maxTtl = parsed.searchParams.get('maxTtl');
-  parsed.search = '';
+  parsed.search = parsed.hash = parsed.pathname = '';
   return {
-    target: parsed.href,
+    target: { url: parsed.href, database },
+    password: decodeURIComponent(parsed.password),
     options: { durable: durable === 'true', ...(maxTtl !== null && { maxTtl: Number(maxTtl) }) },
   };
+}
+
+/** The URL; `undefined` if it cannot be parsed or decoded. */
+function parse(url: string): URL | undefined {
+  try {
+    const parsed = new URL(url);
+    for (const part of [parsed.username, parsed.password]) decodeURIComponent(part);
+    return parsed;
+  } catch {
+    return undefined;
+  }
+}
+
+function databaseOf(path: string): number {
+  const name = path.slice(1);
+  if (/^\d{0,9}$/.test(name)) return Number(name);
+  // A path with these signs may be a password that was not percent-encoded.
+  const shown = /[@:%]/.test(name) ? '' : `, not ${show(name)}`;
+  throw new InvalidOptionError(
+    `the database of a Redis URL must be a number, as in redis://host:6379/0${shown}`,
+  );
 }

@@ -1,11 +1,17 @@
 import { requireChoice, requireInteger, requireKnown } from '../../options.js';
-import { type IoredisClient, type NodeRedisClient, textClient } from '../../redis/client.js';
+import {
+  type IoredisClient,
+  type NodeRedisClient,
+  type ScriptClient,
+  textClient,
+} from '../../redis/client.js';
 import { redisError } from '../../redis/error.js';
 import { ScriptRunner } from '../../redis/script-runner.js';
 import { sequenceStore } from '../../sequence/rows.js';
 import { requireTimeout } from '../../support/timeout.js';
 import { MAX_DELAY } from '../../support/timer.js';
-import type { Store } from '../store.js';
+import { makeStore, type OwnClient } from '../make-store.js';
+import type { DisposableStore } from '../store.js';
 import { redisLeases } from './leases.js';
 import { redisRows } from './sequences.js';
 
@@ -36,19 +42,33 @@ export interface RedisStoreOptions {
  * @example
  * const store = redisStore(new Redis({ maxRetriesPerRequest: 1, autoResendUnfulfilledCommands: false }));
  */
-export function redisStore(client: IoredisClient | NodeRedisClient, options: RedisStoreOptions = {}): Store {
+export function redisStore(
+  client: IoredisClient | NodeRedisClient,
+  options: RedisStoreOptions = {},
+): DisposableStore {
+  return storeOn(textClient(client), options);
+}
+
+/** A store on a client that runs scripts, for `redisStore` and `openRedis`. */
+export function storeOn(
+  client: ScriptClient,
+  options: RedisStoreOptions,
+  own?: OwnClient & { readonly password?: string | undefined },
+): DisposableStore {
   requireKnown('options', options, ['durable', 'maxTtl', 'timeout']);
   const timeout = requireTimeout(options.timeout, 5000);
-  const errorOf = (operation: string, error: unknown) => redisError('redis store', operation, error);
-  const runner = new ScriptRunner(textClient(client), { timeout, errorOf });
+  const place = own?.at === undefined ? '' : ` at ${own.at}`;
+  const errorOf = (operation: string, error: unknown) =>
+    redisError('redis store', operation + place, error, own?.password);
+  const runner = new ScriptRunner(client, { timeout, errorOf });
   const durable = requireChoice('durable', options.durable, [false, true]);
   const maxTtl = options.maxTtl ?? (durable ? undefined : 60_000);
   if (maxTtl !== undefined) requireInteger('maxTtl', maxTtl, 1, MAX_DELAY);
-  return {
+  const methods = {
     ...sequenceStore(redisRows(runner, durable)),
     ...redisLeases(runner, durable, maxTtl),
     durable,
     ...(maxTtl !== undefined && { maxTtl }),
-    async close() {},
   };
+  return makeStore('redis', methods, own);
 }

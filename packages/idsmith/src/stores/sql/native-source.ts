@@ -1,7 +1,7 @@
 import { IdError, NoSuchSequenceError, SequenceExhaustedError, StoreError } from '../../errors.js';
 import { refuse, refuseName, requireKnown, show } from '../../options.js';
 import type { Block, BlockSource } from '../../sequence/port.js';
-import { requireTimeout, withTimeout } from '../../support/timeout.js';
+import { requireTimeout } from '../../support/timeout.js';
 import { BlockReader, type Optimizer, type Reading } from './native-optimizer.js';
 
 /** Options of a native sequence: a sequence of the database itself. */
@@ -54,21 +54,22 @@ export type NativeFault = 'exhausted' | 'missing' | undefined;
 /**
  * A source of the blocks that a statement gives.
  *
+ * @param selectWithin makes the function that runs the statement within a time, ms, and leaves no connection of a pool behind
  * @throws InvalidOptionError naming the option that is wrong
  */
 export function nativeSource(
   name: string,
   { timeout, optimizer = 'pooled-lo', initialValue }: NativeSequenceOptions,
-  select: () => Promise<readonly unknown[]>,
+  selectWithin: (timeout: number) => () => Promise<readonly unknown[]>,
   faultOf: (error: unknown) => NativeFault,
 ): BlockSource {
-  const limit = requireTimeout(timeout, 10_000);
+  const select = selectWithin(requireTimeout(timeout, 10_000));
   if (!OPTIMIZERS.includes(optimizer)) refuseName('optimizer', optimizer, OPTIMIZERS);
   const start = startOf(initialValue, optimizer);
   const reader = new BlockReader(name, optimizer);
 
   const draw = async (): Promise<Block | undefined> => {
-    const [row] = await withTimeout(select(), limit);
+    const [row] = await select();
     if (row === undefined) throw missing(name);
     const reading = readingOf(name, row as object, optimizer);
     return reader.read({ ...reading, start: start ?? reading.start });

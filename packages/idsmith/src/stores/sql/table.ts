@@ -1,5 +1,7 @@
 import { StoreError } from '../../errors.js';
 import { MAX_ID, MIN_ID } from '../../sequence/blocks.js';
+import { backoff } from '../../support/backoff.js';
+import { pause, systemTimer } from '../../support/timer.js';
 import { plainText } from './values.js';
 
 // The table `id_sequences`. Other programs may have created it and may go on to use it. They know four of its columns.
@@ -62,7 +64,10 @@ export function columnDefinition(column: string, { name, own = '' }: TableStyle)
 interface TableServer {
   /** A row for each column, which begins with its name and its type. No rows if there is no such table. */
   columns(): Promise<unknown[]>;
+  /** Changes the table. A change of an existing table fails at once if it would have to wait for others. */
   execute(sql: string): Promise<unknown>;
+  /** Tells whether a change failed because others use the table. */
+  isBusy(error: unknown): boolean;
   /** Tells whether a statement failed because another process has already done its work. */
   isDone(error: unknown): boolean;
   /** Tells whether a statement failed because the user lacks the right. */
@@ -72,12 +77,16 @@ interface TableServer {
 /** The most times that the table is read again because others have changed it. */
 const MAX_LOOKS = 5;
 
+/** The pauses while others use the table, ms: about five seconds in all. */
+const MAX_TRIES = 25;
+const BACKOFF = { unit: 5, longest: 250 };
+
 /**
  * Creates the table, or adds the missing columns to an existing one. Reads the table again after each step, because other processes
  * may create it at the same time, and not all of them know the added columns.
  *
  * @returns the columns of the finished table
- * @throws StoreError with the necessary statement if the user lacks the right to run it
+ * @throws StoreError with the necessary statement if the user lacks the right to run it, or if others use the table all the time
  */
 export async function setUpTable(server: TableServer, style: TableStyle): Promise<unknown[]> {
   for (let looks = 0; ; looks++) {
@@ -86,7 +95,7 @@ export async function setUpTable(server: TableServer, style: TableStyle): Promis
     if (missing.length === 0 || looks === MAX_LOOKS) return present;
     const sql = present.length === 0 ? createTable(style) : `ALTER TABLE id_sequences ${missing.join(', ')}`;
     try {
-      await server.execute(sql);
+      await whenFree(server, sql);
     } catch (error) {
       if (server.isForbidden(error))
         throw new StoreError(
@@ -96,6 +105,24 @@ export async function setUpTable(server: TableServer, style: TableStyle): Promis
           },
         );
       if (!server.isDone(error)) throw error;
+    }
+  }
+}
+
+/** Changes the table as soon as nobody uses it. Nobody has to wait for the change meanwhile. */
+async function whenFree(server: TableServer, sql: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await server.execute(sql);
+      return;
+    } catch (error) {
+      if (!server.isBusy(error)) throw error;
+      if (tries === MAX_TRIES)
+        throw new StoreError(
+          `sequences need a change of the table, and transactions use the table all the time. End them, or run: ${sql}`,
+          { cause: error },
+        );
+      await pause(systemTimer, backoff(tries, BACKOFF), false);
     }
   }
 }

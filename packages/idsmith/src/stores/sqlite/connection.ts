@@ -6,8 +6,20 @@ import { FileWatch } from './file-watch.js';
 /** A value that every SQLite driver binds. */
 export type SqliteValue = string | number | null;
 
-/** The part of a connection that the store uses. `DatabaseSync` of `node:sqlite` and `Database` of `libsql` have it. */
+/**
+ * The part of a connection that the store uses. `DatabaseSync` of `node:sqlite` and `Database` of `libsql` and `better-sqlite3`
+ * have it. Drivers type the values that they bind in ways that exclude each other, so this type does not tell which they take.
+ */
 export interface SqliteDatabase {
+  exec(sql: string): unknown;
+  prepare(sql: string): {
+    all(...values: never[]): unknown[];
+    run(...values: never[]): { changes: number | bigint };
+  };
+}
+
+/** A {@link SqliteDatabase} with the values that every driver binds. */
+export interface SqliteConnection {
   exec(sql: string): unknown;
   prepare(sql: string): {
     all(...values: SqliteValue[]): unknown[];
@@ -16,10 +28,18 @@ export interface SqliteDatabase {
 }
 
 /** SQLite's own wait for a lock, ms. This wait blocks the thread. The longer wait of the runner does not. */
-const BUSY_TIMEOUT = 100;
+const BUSY_TIMEOUT = 10;
 
-/** Makes a runner of statements. `tables` gives the statements that create missing tables; called with the file locked. */
-export type SqliteRunner = (tables: () => readonly string[]) => SqlRun;
+/** The pauses between two looks at a locked file, ms. SQLite keeps no line of those who wait, so whoever looks often gets in. */
+const PAUSES = { unit: 1, longest: 50 };
+
+/**
+ * Makes a runner of statements.
+ *
+ * @param tables gives the statements that create missing tables; called inside a transaction
+ * @param patience the longest wait for a locked file, ms
+ */
+export type SqliteRunner = (tables: () => readonly string[], patience?: number) => SqlRun;
 
 /**
  * Runs statements on a file that is in its place before and after: a file that was removed or replaced does not count.
@@ -27,26 +47,43 @@ export type SqliteRunner = (tables: () => readonly string[]) => SqlRun;
  * @param configure sets the connection up, before the first statement
  * @param path the path that was opened, if it is known
  */
-export function sqliteRunner(db: SqliteDatabase, configure: () => void, path?: string): SqliteRunner {
+export function sqliteRunner(db: SqliteConnection, configure: () => void, path?: string): SqliteRunner {
   const file = new FileWatch(db, path);
+  const briefly = withShortWaits(db);
   const watched = <T>(work: () => T): T => {
     file.check();
-    const result = work();
+    const result = briefly(work);
     file.check();
     return result;
   };
-  return (tables) => {
+  return (tables, patience) => {
     const setUp = () => watched(() => prepareFile(db, configure, tables));
-    const run = sqlRunner({ name: 'sqlite', setUp, isTransient: isBusy });
+    const run = sqlRunner({ name: 'sqlite', at: path, setUp, isTransient: isBusy, patience, pauses: PAUSES });
     return (operation, statement) => run(operation, () => watched(statement));
   };
 }
 
-function prepareFile(db: SqliteDatabase, configure: () => void, tables: () => readonly string[]): void {
-  const wait = onlyInteger(db.prepare('PRAGMA busy_timeout').all());
-  if (wait === 0) db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
+/** Runs work with a short wait for locks. A longer wait of the connection would block the thread, and is set back afterwards. */
+function withShortWaits(db: SqliteConnection): <T>(work: () => T) => T {
+  let waitOf: { all(): unknown[] } | undefined;
+  return (work) => {
+    waitOf ??= db.prepare('SELECT timeout FROM pragma_busy_timeout');
+    const wait = onlyInteger(waitOf.all());
+    if (wait > 0 && wait <= BUSY_TIMEOUT) return work();
+    db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
+    try {
+      return work();
+    } finally {
+      db.exec(`PRAGMA busy_timeout = ${wait}`);
+    }
+  };
+}
+
+function prepareFile(db: SqliteConnection, configure: () => void, tables: () => readonly string[]): void {
   configure();
   db.exec('PRAGMA synchronous = EXTRA');
+  // Most processes find the tables, and need not wait for those who write.
+  if (readOnly(db, tables).length === 0) return;
   transact(db, () => {
     for (const statement of tables()) db.exec(statement);
   });
@@ -57,8 +94,20 @@ function prepareFile(db: SqliteDatabase, configure: () => void, tables: () => re
  * statement is not enough: libsql leaves a statement that met a lock half open. Until that statement is collected, SQLite
  * commits nothing that the connection writes, but reports success.
  */
-export function transact<T>(db: SqliteDatabase, work: () => T): T {
-  db.exec('BEGIN IMMEDIATE');
+export function transact<T>(db: SqliteConnection, work: () => T): T {
+  return within(db, 'BEGIN IMMEDIATE', work);
+}
+
+/** Runs `work`, which only reads. Others may read and write meanwhile. The first statement takes the lock that reading needs. */
+export function readOnly<T>(db: SqliteConnection, work: () => T): T {
+  return within(db, 'BEGIN', () => {
+    db.exec('SELECT 1 FROM sqlite_master LIMIT 1');
+    return work();
+  });
+}
+
+function within<T>(db: SqliteConnection, begin: string, work: () => T): T {
+  db.exec(begin);
   try {
     const result = work();
     db.exec('COMMIT');

@@ -1,12 +1,12 @@
+import { StoreError } from '../../errors.js';
 import { refuse } from '../../options.js';
-import { loadPackage } from '../../support/load-package.js';
+import { packageError } from '../../support/load-package.js';
 import { type DriverError, storeError } from '../../support/store-error.js';
-import { ownedStore } from '../owned-store.js';
-import type { Store } from '../store.js';
-import { isBusy, type SqliteDatabase } from './connection.js';
+import type { DisposableStore } from '../store.js';
+import { isBusy, type SqliteConnection } from './connection.js';
 import { storeOn } from './store.js';
 
-type OpenDatabase = SqliteDatabase & { close(): unknown };
+type OpenDatabase = SqliteConnection & { close(): unknown };
 type Constructor = new (path: string) => OpenDatabase;
 
 /**
@@ -15,18 +15,39 @@ type Constructor = new (path: string) => OpenDatabase;
  * @throws InvalidOptionError when the URL has no path, or has settings
  * @throws StoreError when the file cannot be opened, or `libsql` is needed and not installed
  */
-export async function openSqlite(url: string): Promise<Store> {
+export async function openSqlite(url: string): Promise<DisposableStore> {
   const path = url.replace(/^sqlite:(\/\/)?/, '');
   if (path === '' || path.includes('?'))
     refuse('url', 'sqlite: and the path of a file, without settings, or sqlite::memory:', url);
   const Database = await sqliteDriver();
   try {
     const db = new Database(path);
-    // In WAL mode, readers and the writer do not wait for each other. The file remembers the mode.
-    const store = storeOn(db, () => db.exec('PRAGMA journal_mode = WAL'), absolute(path));
-    return ownedStore(store, () => closeWithCheckpoint(db));
+    return storeOn(db, {
+      path: absolute(path),
+      // In WAL mode, readers and the writer do not wait for each other. The file remembers the mode.
+      configure: () => db.exec('PRAGMA journal_mode = WAL'),
+      end: () => closeWithCheckpoint(db),
+    });
   } catch (error) {
-    throw storeError('sqlite store: opening the file', error);
+    const problem = problemOf(path);
+    const place = absolute(path);
+    if (problem === undefined) throw storeError(`sqlite store: opening the file ${place}`, error);
+    throw new StoreError(`sqlite store: opening the file ${place} failed: ${problem}`, { cause: error });
+  }
+}
+
+/** The reason why there can be no file at the path, if there is one. SQLite says only that it is unable to open the file. */
+function problemOf(path: string): string | undefined {
+  const fs = process.getBuiltinModule?.('node:fs');
+  const paths = process.getBuiltinModule?.('node:path');
+  if (fs === undefined || paths === undefined) return undefined;
+  const folder = paths.dirname(absolute(path));
+  if (!fs.existsSync(folder)) return `the folder ${folder} does not exist`;
+  try {
+    return fs.statSync(path).isDirectory() ? 'the path is that of a folder' : undefined;
+  } catch {
+    // The driver's own error tells more than that the path cannot be looked at.
+    return undefined;
   }
 }
 
@@ -54,5 +75,13 @@ async function sqliteDriver(): Promise<Constructor> {
   // Not an import: Node 20 and Bun do not have this module. This call tells so without an error.
   const builtIn = process.getBuiltinModule?.('node:sqlite') as { DatabaseSync: Constructor } | undefined;
   if (builtIn) return builtIn.DatabaseSync;
-  return (await loadPackage('libsql', () => import('libsql'))).default;
+  return (await loadLibsql()).default;
+}
+
+async function loadLibsql() {
+  try {
+    return await import('libsql');
+  } catch (error) {
+    throw packageError('libsql', error);
+  }
 }

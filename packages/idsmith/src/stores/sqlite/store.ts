@@ -1,9 +1,19 @@
 import { requireKnown } from '../../options.js';
 import { sequenceStore } from '../../sequence/rows.js';
-import type { Store } from '../store.js';
-import { type SqliteDatabase, sqliteRunner, transact } from './connection.js';
+import { makeStore, type OwnClient } from '../make-store.js';
+import type { DisposableStore } from '../store.js';
+import {
+  readOnly,
+  type SqliteConnection,
+  type SqliteDatabase,
+  sqliteRunner,
+  transact,
+} from './connection.js';
 import { sqliteLeases } from './leases.js';
 import { sqliteRows, sqliteTable } from './sequences.js';
+
+/** The longest wait of a sequence for a locked file, ms. Hundreds of processes that share a file take turns within this time. */
+const PATIENCE = 20_000;
 
 /**
  * A store in a SQLite file, for the processes of one machine, or in memory. The first use of leases creates the table
@@ -18,32 +28,38 @@ import { sqliteRows, sqliteTable } from './sequences.js';
  * @param options has no members yet
  * @throws InvalidOptionError if `options` has a member
  */
-export function sqliteStore(db: SqliteDatabase, options: Readonly<Record<never, never>> = {}): Store {
+export function sqliteStore(
+  db: SqliteDatabase,
+  options: Readonly<Record<never, never>> = {},
+): DisposableStore {
   requireKnown('options', options, []);
-  return storeOn(db, () => {});
+  return storeOn(db as SqliteConnection);
+}
+
+/** A file that was opened for a store. */
+interface OwnFile extends OwnClient {
+  /** The path that was opened. */
+  readonly path: string;
+  /** Sets the connection up, before the first statement. */
+  configure(): void;
 }
 
 /**
  * A store on a connection, for `sqliteStore` and `openSqlite`.
  *
- * @param configure sets the connection up, before the first statement
- * @param path the path that was opened, if it is known
+ * @param own the file that `openSqlite` has opened
  */
-export function storeOn(db: SqliteDatabase, configure: () => void, path?: string): Store {
-  const runner = sqliteRunner(db, configure, path);
+export function storeOn(db: SqliteConnection, own?: OwnFile): DisposableStore {
+  const runner = sqliteRunner(db, () => own?.configure(), own?.path);
   const rowsOf = (sql: string, values: string[] = []) => db.prepare(sql).all(...values);
-  const run = runner(() => sqliteTable(rowsOf));
+  const run = runner(() => sqliteTable(rowsOf), PATIENCE);
   const rows = sqliteRows((what, build, make) =>
     run(what, () => {
       const { sql, values } = build();
-      return make(transact(db, () => rowsOf(sql, values as string[])));
+      const within = sql.startsWith('SELECT') ? readOnly : transact;
+      return make(within(db, () => rowsOf(sql, values as string[])));
     }),
   );
-  return {
-    ...sqliteLeases(db, runner),
-    ...sequenceStore(rows),
-    durable: true,
-    hostClock: true,
-    async close() {},
-  };
+  const methods = { ...sqliteLeases(db, runner), ...sequenceStore(rows), durable: true, hostClock: true };
+  return makeStore('sqlite', methods, own);
 }

@@ -8,7 +8,7 @@ import type { Acquiring, Process, Put, SwapTask, Task, World } from './state.ts'
 /** The records were listed, and then the time was read: gives the namespace its record, claims a node id, or waits. */
 export function choose(
   process: Process,
-  { owner, records = [] }: Acquiring,
+  { owner, records = [], now: before }: Acquiring,
   now: number,
   world: World,
   rules: Rules,
@@ -28,7 +28,10 @@ export function choose(
   // Windows that others would not wait for are not taken.
   if (birth && rules.keepsLimits && process.ttl > birth.epoch) return;
   const ready = rules.candidates(records, world.nodes, now).filter((each) => rules.isReady(each, now));
-  if (ready.length > 0) claim(process, ready, 0, { owner, now, birth }, world, rules, put);
+  // Whoever has lost a race takes any.
+  const picks = before === undefined ? [0] : ready.keys();
+  if (ready.length > 0)
+    for (const pick of picks) claim(process, ready, pick, { owner, now, birth }, world, rules, put);
   else put('finds none that is ready', acquireAgain(process, owner));
 }
 
@@ -57,8 +60,11 @@ export function claimAnswered(process: Process, task: SwapTask, world: World, ru
     const again: Task = { kind: 'verify', acquiring: { owner, birth, from }, claim: next };
     put('hears yes', { ...process, task: again });
   } else if (answer) put('hears yes', holding(process, next, from, rules));
-  else if (left.length === 0) put('hears no', acquireAgain(process, owner));
-  else for (const pick of left.keys()) claim(process, left, pick, acquiring, world, rules, put);
+  else {
+    // Rivals are there: on with the same listing, or with a new one and the time at hand.
+    put('hears no', acquireAgain(process, owner, acquiring.now));
+    for (const pick of left.keys()) claim(process, left, pick, acquiring, world, rules, put);
+  }
 }
 
 /** A claim on a forgetful store counts if the namespace is still the one that was listed. */
@@ -88,6 +94,13 @@ export function nameOf(count: number): string {
   return `o${count}`;
 }
 
-export function acquireAgain(process: Process, owner: string): Process {
-  return { ...process, task: { kind: 'acquire', acquiring: { owner } } };
+/** @param now the time that whoever has lost a race uses again */
+export function acquireAgain(process: Process, owner: string, now?: number): Process {
+  return { ...process, task: { kind: 'acquire', acquiring: { owner, ...(now !== undefined && { now }) } } };
+}
+
+/** Whether a time from before the listing may be used: not to date a namespace. */
+export function mayUseOldTime({ records = [] }: Acquiring, { durable }: World): boolean {
+  const birth = records.find(({ id }) => id === NAMESPACE_ID);
+  return durable || (birth !== undefined && !isUndated(birth));
 }

@@ -78,7 +78,7 @@ function writeTask(task: Task): void {
   if (task.acquiring) writeAcquiring(task.acquiring);
 }
 
-function writeAcquiring({ owner, records, now = 0, birth, left, from = 0 }: Acquiring): void {
+function writeAcquiring({ owner, records, now = NONE, birth, left, from = 0 }: Acquiring): void {
   writeOwner(owner);
   write(now);
   write(from);

@@ -4,7 +4,7 @@
 // Reading the time and sending a swap is one; its execution and its answer are others, and belong to the network.
 
 import type { LeaseRecord } from '../../../src/lease/port.ts';
-import { acquireAgain, choose, claimAnswered, nameOf, verify } from './claim.ts';
+import { acquireAgain, choose, claimAnswered, mayUseOldTime, nameOf, verify } from './claim.ts';
 import type { Rules } from './rules.ts';
 import {
   type Held,
@@ -24,11 +24,13 @@ export function goOn(process: Process, state: State, world: World, rules: Rules,
   if (task?.kind === 'look') look(process, task.why, records, state, rules, put);
   else if (task?.kind === 'verify') verify(process, task, records, rules, put);
   else if (task?.kind === 'acquire' && task.acquiring.records) {
-    for (const now of readings(state.time, world))
-      choose(process, task.acquiring, now, world, rules, put, state.names);
+    const { acquiring } = task;
+    const times = new Set(readings(state.time, world));
+    if (acquiring.now !== undefined && mayUseOldTime(acquiring, world)) times.add(acquiring.now);
+    for (const now of times) choose(process, acquiring, now, world, rules, put, state.names);
   } else if (task?.kind === 'acquire' || (!held && !task)) {
     const owner = task ? task.acquiring.owner : nameOf(state.names);
-    const next: Task = { kind: 'acquire', acquiring: { owner, records } };
+    const next: Task = { kind: 'acquire', acquiring: { ...task?.acquiring, owner, records } };
     const seen = rules.keepsLimits ? (state.records[0]?.epoch ?? 0) : 0;
     const limit = Math.max(process.limit, seen);
     put('lists the records', { ...process, limit, task: next }, { names: state.names + 1 });

@@ -21,7 +21,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     const { random, plan } = simulation;
     worker.machine.die();
     simulation.workers = simulation.workers.filter((other) => other !== worker);
-    simulation.later(random.between(1, plan.ttl), () => simulation.startWorker());
+    simulation.later(random.between(1, plan.ttl), () => simulation.startWorker(worker.isLowered));
     return true;
   },
 

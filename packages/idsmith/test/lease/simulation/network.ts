@@ -1,4 +1,5 @@
-import type { LeaseStore } from 'idsmith';
+import type { LeaseRecord, LeaseStore } from 'idsmith';
+import { NAMESPACE_ID } from '../../../src/lease/protocol.ts';
 import type { Machine } from './machine.ts';
 import type { SeededRandom } from './random.ts';
 import type { SimulatedStore } from './store.ts';
@@ -37,15 +38,31 @@ export class Network {
     this.#count = count;
   }
 
-  /** The store as a machine sees it. */
-  client(machine: Machine): LeaseStore {
+  /**
+   * The store as a machine sees it.
+   *
+   * @param maxTtl the client's own limit
+   * @param isCareful whether a client with a lower limit than others is let in only when it has seen their namespace
+   */
+  client(machine: Machine, maxTtl: number, isCareful: boolean): LeaseStore {
     const store = this.#store;
-    const { durable, hasClock, maxTtl } = store.traits;
+    const { durable, hasClock, pageSize } = store.traits;
+    let isLetIn = maxTtl >= store.traits.maxTtl || !isCareful;
+    const filtered = async (ask: () => LeaseRecord[]) => {
+      const records = await this.#ask(machine, ask);
+      isLetIn ||= records.some(({ id, epoch }) => id === NAMESPACE_ID && epoch >= store.traits.maxTtl);
+      if (!isLetIn) throw new Error('not let in yet');
+      return records;
+    };
+    const list = () => filtered(() => store.list());
+    const page = (_: string, first: number, count: number) =>
+      filtered(() => store.list().filter(({ id }) => id < 0 || (id >= first && id < first + count)));
     return {
       durable,
       maxTtl,
       ...(hasClock ? { now: () => this.#ask(machine, () => store.now()) } : {}),
-      listLeases: () => this.#ask(machine, () => store.list()),
+      listLeases: list,
+      ...(pageSize > 0 && { pageSize, readLeases: page }),
       swapLease: (_, expected, next) => this.#ask(machine, () => store.swap(expected, next)),
     };
   }

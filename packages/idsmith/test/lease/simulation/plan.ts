@@ -13,7 +13,9 @@ export interface Plan {
   readonly processes: number;
   readonly store: StoreTraits;
   readonly weather: Weather;
-  readonly worker: Omit<WorkerPlan, 'tamper'>;
+  readonly worker: Omit<WorkerPlan, 'tamper' | 'isLowered'>;
+  /** Whether some clients of a store that can forget have a lower limit than the others, who have long leases. */
+  readonly isLowered: boolean;
   readonly ttl: number;
   readonly maxSkew: number;
   /** How long faults happen, and how long afterwards service may take to resume, ms. */
@@ -26,12 +28,19 @@ export function makePlan(random: SeededRandom): Plan {
   const maxSkew = random.between(0, Math.floor(ttl / 4));
   const durable = random.chance(0.6);
   // Only a store with a clock can forget and still be safe.
-  const store = { durable, hasClock: !durable || random.chance(0.6), maxTtl: ttl + random.between(0, ttl) };
-  const nodes = random.between(2, 4);
+  const isPaged = random.chance(0.3);
+  const store = {
+    ...{ durable, hasClock: !durable || random.chance(0.6), maxTtl: ttl + random.between(0, ttl) },
+    pageSize: isPaged ? 1 : 0,
+  };
+  const isLowered = !durable && random.chance(0.4);
+  const longest = isLowered ? store.maxTtl : ttl;
+  // More than sixteen pages make a namespace large.
+  const nodes = isPaged && random.chance(0.5) ? random.between(17, 20) : random.between(2, 4);
   return {
-    ...{ store, ttl, maxSkew, processes: random.between(3, 6), weather: makeWeather(random, ttl) },
+    ...{ store, isLowered, ttl, maxSkew, processes: random.between(3, 6), weather: makeWeather(random, ttl) },
     worker: {
-      lease: { namespace: 'simulated', size: nodes, ttl, maxSkew, reacquire: random.chance(0.7) },
+      lease: { namespace: 'simulated', size: nodes, ttl: longest, maxSkew, reacquire: random.chance(0.7) },
       flake: {
         layout: makeLayout(random),
         onFull: random.chance(0.75) ? 'borrow' : 'wait',
@@ -48,14 +57,14 @@ export function makePlan(random: SeededRandom): Plan {
     },
     duration: random.between(5, 12) * ttl,
     // Clocks may have been up to four ttls ahead, and fences with them; then some tries, each of which may take a ttl.
-    recovery: 12 * ttl + 2 * store.maxTtl + 4 * maxSkew + 20_000,
+    recovery: 12 * longest + 2 * store.maxTtl + 4 * maxSkew + 20_000,
   };
 }
 
 /** Few ids in a tick, so that ticks fill. */
 function makeLayout(random: SeededRandom): Layout {
   return defineLayout({
-    ...{ epoch: EPOCH, timeBits: 41, nodeBits: 2, sequenceBits: random.between(0, 4) },
+    ...{ epoch: EPOCH, timeBits: 41, nodeBits: 5, sequenceBits: random.between(0, 4) },
     tick: random.pick([1, 1, 1, 10]),
     order: random.pick([
       ['time', 'node', 'sequence'],

@@ -74,6 +74,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
     },
   }),
   'a locality generator stays where it was when its window is replaced': staysWhereItWas,
+  'a client with a lower limit founds a namespace that it never saw': { isCareless: true },
   'a generator is not closed on release': between({ close: (_, lastUsed) => lastUsed }),
   'a release tells less than was used': between({ close: (user) => Math.min(user.close(), -1) }),
   'a store swaps whatever is there': store(

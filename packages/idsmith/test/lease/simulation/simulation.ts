@@ -12,6 +12,8 @@ import { Worker, type WorkerPlan } from './worker.ts';
 export interface Sabotage {
   readonly Store?: typeof SimulatedStore;
   readonly tamper?: WorkerPlan['tamper'];
+  /** Lets clients with a lower limit found a namespace that they never saw. */
+  readonly isCareless?: boolean;
   /** Breaks something for the time of a run; returns what mends it. */
   readonly breaks?: () => () => void;
 }
@@ -39,6 +41,7 @@ export class Simulation {
   readonly #seed: number;
   readonly #tamper: WorkerPlan['tamper'];
   readonly #breaks: () => () => void;
+  readonly #isCareful: boolean;
   readonly #tell: (line: string) => void;
   #started = 0;
 
@@ -46,6 +49,7 @@ export class Simulation {
     this.#seed = seed;
     this.#tamper = sabotage.tamper ?? ((lease) => lease);
     this.#breaks = sabotage.breaks ?? (() => () => {});
+    this.#isCareful = !sabotage.isCareless;
     this.#tell = tell;
     this.random = new SeededRandom(seed);
     this.plan = makePlan(this.random);
@@ -59,7 +63,7 @@ export class Simulation {
   async run(): Promise<Outcome> {
     const mend = this.#breaks();
     try {
-      for (let i = 0; i < this.plan.processes; i++) this.startWorker();
+      for (let i = 0; i < this.plan.processes; i++) this.startWorker(this.plan.isLowered && i % 2 === 1);
       this.#faultLater();
       await this.timeline.run(START + this.plan.duration, () => this.#isOver);
       await this.#recover();
@@ -76,12 +80,17 @@ export class Simulation {
     return this.ledger.violation !== undefined;
   }
 
-  startWorker(): void {
+  /** @param isLowered whether its limit is as low as it can be */
+  startWorker(isLowered: boolean): void {
     const { random, network, ledger, timeline } = this;
     const machine = new Machine(`process ${++this.#started}`, timeline);
     machine.offset = random.between(-this.plan.maxSkew, this.plan.maxSkew);
-    const plan = { ...this.plan.worker, tamper: this.#tamper };
-    const connect = (machine: Machine) => network.client(machine);
+    const { worker: common, ttl, store } = this.plan;
+    const lease = isLowered ? { ...common.lease, ttl } : common.lease;
+    const plan = { ...common, lease, isLowered, tamper: this.#tamper };
+    // A copy of a process knows the limits that its original has seen.
+    const connect = (machine: Machine, isCopy: boolean) =>
+      network.client(machine, isLowered && !isCopy ? ttl : store.maxTtl, this.#isCareful);
     const worker = new Worker(machine, plan, connect, random, ledger);
     this.workers.push(worker);
     this.#mintLater(worker);
@@ -132,6 +141,9 @@ export class Simulation {
       machine.offset = 0;
       machine.continue(() => {});
     }
+    // One that any namespace lets in comes first.
+    if (workers.every(({ isLowered }) => isLowered)) this.startWorker(false);
+    workers.sort((a, b) => Number(a.isLowered) - Number(b.isLowered));
     for (const { machine } of workers.splice(plan.worker.lease.size)) machine.die();
     this.note('all faults end');
     const start = timeline.now;

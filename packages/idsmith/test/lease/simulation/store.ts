@@ -6,6 +6,8 @@ export interface StoreTraits {
   readonly durable: boolean;
   readonly hasClock: boolean;
   readonly maxTtl: number;
+  /** How many node ids it reads at once; 0 if it can only list all of them. */
+  readonly pageSize: number;
 }
 
 /** The one store that all processes share. What it does wrong in sabotaged runs is done in a subclass. */

@@ -1,6 +1,7 @@
 import {
   acquireLease,
   ClockError,
+  ClosedError,
   FlakeGenerator,
   type FlakeOptions,
   type Layout,
@@ -26,6 +27,8 @@ export interface WorkerPlan {
   readonly locality: Omit<LocalityOptions, 'node' | 'clock'>;
   /** How often a worker mints locality UUIDs instead of flakes. */
   readonly localityShare: number;
+  /** Whether its limit is lower than that of others. */
+  readonly isLowered: boolean;
   /** Comes between a lease and its generator. */
   readonly tamper: (lease: Lease, lastUsed: () => number) => Lease;
 }
@@ -36,7 +39,7 @@ export class Worker {
   /** When it last minted. */
   mintedAt = Number.NEGATIVE_INFINITY;
   readonly #plan: WorkerPlan;
-  readonly #connect: (machine: Machine) => LeaseStore;
+  readonly #connect: (machine: Machine, isCopy: boolean) => LeaseStore;
   readonly #store: LeaseStore;
   readonly #random: SeededRandom;
   readonly #ledger: Ledger;
@@ -52,7 +55,7 @@ export class Worker {
   constructor(
     machine: Machine,
     plan: WorkerPlan,
-    connect: (machine: Machine) => LeaseStore,
+    connect: (machine: Machine, isCopy: boolean) => LeaseStore,
     random: SeededRandom,
     ledger: Ledger,
     original?: Worker,
@@ -60,10 +63,14 @@ export class Worker {
     this.machine = machine;
     this.#plan = plan;
     this.#connect = connect;
-    this.#store = this.#watched(connect(machine));
+    this.#store = this.#watched(connect(machine, original !== undefined));
     this.#random = random;
     this.#ledger = ledger;
     if (!original) this.#start();
+  }
+
+  get isLowered(): boolean {
+    return this.#plan.isLowered;
   }
 
   /** The store, with an eye on the records that it says are ours. */
@@ -143,6 +150,7 @@ export class Worker {
       else for (let i = 0; i < count; i++) this.#enter([generator.next()], lease, now);
       this.#fencedSince = undefined;
     } catch (error) {
+      if (error instanceof ClosedError && lease.state === 'released') return;
       if (!(error instanceof LeaseFencedError || error instanceof ClockError)) throw error;
       this.#fencedSince ??= now;
       const patience = 2 * (this.#plan.lease.ttl ?? 0);

@@ -4,6 +4,8 @@ import { type Block, type BlockSource, memoryStore, type SequenceOptions, Sequen
 export class TestSource implements BlockSource {
   readonly asked: number[] = [];
   readonly returned: Block[] = [];
+  /** The number of ids that were allocated. */
+  given = 0;
   failure: Error | undefined;
   gate: Promise<void> = Promise.resolve();
   #next: bigint;
@@ -23,6 +25,7 @@ export class TestSource implements BlockSource {
     const count = blocks * this.blockSize;
     const block = { first: this.#next, step: this.step, count };
     this.#next += BigInt(count) * BigInt(this.step);
+    this.given += count;
     return block;
   }
 

@@ -8,6 +8,7 @@ import { handOver } from '../../../src/shard/mint/handover.ts';
 import { mintBoundsOf, mintingProofOf } from '../../../src/shard/mint/mint-bounds.ts';
 import type { NodeSequence } from '../../../src/shard/mint/node-sequence.ts';
 import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
+import { openSequences } from '../../../src/shard/mint/open-sequences.ts';
 import { FRESH_VARIANTS, UNSURE_VARIANTS } from '../../../src/shard/mint/variants.ts';
 import { repeated } from '../../support/unique.ts';
 import { entriesOf, positionOf, type Shards, startShards } from '../start-shards.ts';
@@ -268,6 +269,29 @@ await describeWith(['redis'], 'An outdated config', () => {
       expect(repeated(keys.map(positionOf))).toEqual([]);
       if (keys.length === 0) expect(await mint([b, a])).toHaveLength(9000);
     }
+  });
+
+  it('that loses a race on one node leaves nothing on another node, where it was alone', async () => {
+    const [slow, fast] = [start([a, b]).sequences, start([a]).sequences];
+    let isThere = () => {};
+    const other = new Promise<void>((resolve) => {
+      isThere = resolve;
+    });
+    // The slow one has seen empty nodes. Before it writes anything, the fast one has written.
+    const late = slow.map((sequence) =>
+      Object.create(sequence, {
+        readStatus: { value: () => sequence.readStatus() },
+        prepare: { value: (generation: number) => other.then(() => sequence.prepare(generation)) },
+        withdraw: { value: () => sequence.withdraw() },
+        open: { value: (base: number) => sequence.open(base) },
+      }),
+    );
+    const losing = openSequences(late);
+    await openSequences(fast);
+    isThere();
+    await expect(losing).rejects.toThrow(NodeSetConflictError);
+    expect(await mint([a])).toHaveLength(9000);
+    expect(await mint([b])).toHaveLength(9000);
   });
 
   it('is let in when the hand-over is interrupted and its node forgets, and the new one is not', async () => {

@@ -51,7 +51,7 @@ export class TwoNodeReshard {
   }
 
   mover(afterStep?: AfterStep): KeyMover {
-    return new KeyMover(this.context.reshardId, afterStep);
+    return new KeyMover(this.context.reshardId, { afterStep });
   }
 
   move(afterStep?: AfterStep, key = KEY): Promise<MoveResult> {

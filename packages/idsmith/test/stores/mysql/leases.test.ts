@@ -136,7 +136,7 @@ await describeWith(['mariadb'], 'the mysql store', () => {
     const errnos = [1213, 1020, 1205];
     const store = mysqlStore({
       query: async (sql, values) => {
-        const errno = sql.startsWith('UPDATE') ? errnos.shift() : undefined;
+        const errno = sql.includes('UPDATE ') ? errnos.shift() : undefined;
         if (errno) throw Object.assign(new Error(`errno ${errno}`), { errno });
         return pool.query(sql, values);
       },

@@ -174,11 +174,10 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
         await holder.query('BEGIN');
         await holder.query(`SELECT * FROM id_sequences WHERE name = 'held' FOR UPDATE`);
         for (const name of ['free', 'other']) expect((await store.allocate(name, 1)).first).toBe(1n);
-        await expect(store.allocate('held', 1)).rejects.toThrow('no answer within 500 ms');
+        await expect(store.allocate('held', 1)).rejects.toThrow(/max_statement_time|Lock wait timeout/);
         await holder.query('COMMIT');
         holder.release();
-        // What was given up may still have been done.
-        expect([1n, 11n]).toContain((await store.allocate('held', 1)).first);
+        expect((await store.allocate('held', 1)).first).toBe(1n);
       });
     }
   });
@@ -188,7 +187,7 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
       const errnos = [1213, 1020, 1205];
       const store = mysqlStore({
         query: async (sql, values) => {
-          const errno = sql.startsWith('UPDATE') ? errnos.shift() : undefined;
+          const errno = sql.includes('UPDATE ') ? errnos.shift() : undefined;
           if (errno) throw Object.assign(new Error(`errno ${errno}`), { errno });
           return pool.query(sql, values);
         },

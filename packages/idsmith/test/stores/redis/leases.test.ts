@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
+import { ClosedError, InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '#services';
@@ -153,7 +153,7 @@ await describeWith(['redis'], 'The data of the Redis store', () => {
     expect(store).toMatchObject({ durable: false, maxTtl: 20_000 });
     expect(await store.swapLease(namespace, undefined, HELD)).toBe(true);
     await store.close();
-    await expect(store.listLeases(namespace)).rejects.toBeInstanceOf(StoreError);
+    await expect(store.listLeases(namespace)).rejects.toBeInstanceOf(ClosedError);
     const durable = await openRedis(`${server.url}/1?durable=true`);
     expect(durable).toMatchObject({ durable: true });
     expect(durable).not.toHaveProperty('maxTtl');

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Block } from 'idsmith';
 import Libsql from 'libsql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SqliteDatabase } from '../../../src/stores/sqlite/connection.ts';
+import type { SqliteConnection } from '../../../src/stores/sqlite/connection.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/store.ts';
 import { tableCases } from '../sql/table-cases.ts';
 import { loadCases } from '../support/load-cases.ts';
@@ -19,7 +19,7 @@ import {
   upstreamTable,
 } from '../support/shared-database.ts';
 
-type Connect = new (path: string) => SqliteDatabase & { close(): unknown };
+type Connect = new (path: string) => SqliteConnection & { close(): unknown };
 
 const builtIn = process.getBuiltinModule('node:sqlite') as { DatabaseSync: Connect } | undefined;
 const drivers: [name: string, Database: Connect][] = [['libsql', Libsql]];
@@ -47,7 +47,7 @@ function labOn(Database: Connect, file = join(folder, `${files++}.db`)): SharedD
     store() {
       const db = connect();
       all.push(db);
-      const counted: SqliteDatabase = {
+      const counted: SqliteConnection = {
         exec: (sql) => db.exec(sql),
         prepare: (sql) => {
           statements++;
@@ -88,7 +88,7 @@ function labOn(Database: Connect, file = join(folder, `${files++}.db`)): SharedD
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
 /** In two steps with a pause between them, in which others may run. */
-async function takeWithPlainSql(db: SqliteDatabase, name: string, way: PlainSqlWay): Promise<Block> {
+async function takeWithPlainSql(db: SqliteConnection, name: string, way: PlainSqlWay): Promise<Block> {
   const read = () => {
     const sql = `SELECT CAST(next_block_start AS TEXT) AS next, CAST(block_size AS TEXT) AS size
       FROM id_sequences WHERE name = '${name}'`;

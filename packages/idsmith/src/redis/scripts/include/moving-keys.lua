@@ -15,14 +15,30 @@
 -- The reply has one text with one letter for each key, because hundreds of separate replies would cost more than the rest of
 -- the work.
 --
+-- A resharding that was given up takes the same five steps backwards: N is then the node that gives keys away, and O the one
+-- that takes them. In the words of these scripts, the source gives and the target takes, in either direction.
+--
+-- Each node counts its PUTs and DROPs, and the other node of a move notes the latest number. A node that comes back from a
+-- crash with lower numbers than the others know has lost some of these steps.
+--
 -- KEYS[1]  the hash of the state of the node
 -- KEYS[2]  the hash of the list of the node
 -- KEYS     the keys, from KEYS[3] on
 -- ARGV[1]  the id of the resharding
+-- ARGV[2]  `out` for moves to new owners, `back` for moves to old owners
 
-local state, list = KEYS[1], KEYS[2]
-local storedId, phase = unpack(redis.call('HMGET', state, 'move', 'phase'))
-local isOurs = storedId == ARGV[1]
+--- @include "reshard-state"
+--- @const STALE
+
+local list, isBack = KEYS[2], ARGV[2] == 'back'
+
+-- Notes the number of a step on another node, unless a higher one is known.
+local function note(field, number)
+  if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
+end
+
+-- The reply of a script that must not move keys in this phase: STALE, the phase, the description, 1 if checked, the round.
+local function staleReply() return { STALE, unpack(answer()) } end
 
 -- The number of keys in one call of Redis. A call for many keys costs little more than a call for one key.
 local CHUNK = 1000

@@ -1,7 +1,8 @@
--- Begins a script on the old owner, which gives keys away once the resharding has begun there. Ends the script with the reply
--- STALE otherwise.
+-- Begins a script on the node that gives keys away. Ends the script with the reply STALE if the node must not do that now.
 
 --- @include "moving-keys"
---- @const STALE
+--- @include "even-when-full"
 
-if not isOurs or (phase ~= 'moving' and phase ~= 'done') then return { STALE } end
+local isGiving = phase == 'moving' or phase == 'done'
+if isBack then isGiving = phase == 'returning' end
+if not isGiving or not isChecked then return staleReply() end

@@ -1,10 +1,11 @@
--- Begins a script on the new owner, which takes keys even before the resharding has begun there. Ends the script with the
--- reply STALE if another resharding is under way.
+-- Begins a script on the node that takes keys. A new owner takes keys even before the resharding has begun there. An old owner
+-- takes keys back after it has stopped giving them away. Ends the script with the reply STALE if the node must not do that now.
 
 --- @include "moving-keys"
---- @const STALE
 
-if not isOurs and (phase == 'preparing' or phase == 'moving') then return { STALE } end
+local isTaking = phase ~= 'other' and phase ~= 'stopping' and phase ~= 'returning' and phase ~= 'aborted'
+if isBack then isTaking = phase == 'stopping' or phase == 'returning' end
+if not isTaking or not isChecked then return staleReply() end
 
 -- Tells whether the node has none of the keys, as is usual for a new owner.
 local function hasNoKey()

@@ -1,16 +1,21 @@
--- CLAIM: lists keys on their new owner with a new claim number.
+-- CLAIM: lists keys on the target with a new claim number.
 --
--- ARGV[2]  the name of the mover
--- Returns  the claim number; for each key f(ree), c(opy of a mover), or t(aken: the new owner has a value of its own)
+-- ARGV[3]  the name of the mover
+-- ARGV[4]  the hash of the other list of this node. A key on that list has left this node, or was about to, before the
+--          resharding was given up. Its value here, or its absence, is the right one
+-- Returns  the claim number; for each key f(ree), c(opy of a mover), or t(aken: the target has a value of its own)
 
 --- @include "on-target"
 
-local number = ARGV[2] .. '.' .. redis.call('HINCRBY', state, 'claims', 1)
+local number = ARGV[3] .. '.' .. redis.call('HINCRBY', state, 'claims', 1)
 local isEmpty = hasNoKey()
 local entries = isEmpty and {} or readList()
 for i = 3, #KEYS do
   local key = KEYS[i]
-  if isEmpty or redis.call('EXISTS', key) == 0 then
+  if isBack and redis.call('HEXISTS', ARGV[4], key) == 1 then
+    removeEntry(key)
+    addLetter('t')
+  elseif isEmpty or redis.call('EXISTS', key) == 0 then
     addEntry(key, number .. ' ')
     addLetter('f')
   else

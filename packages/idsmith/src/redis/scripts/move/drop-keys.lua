@@ -1,17 +1,19 @@
--- DROP: deletes keys on their old owner, if they are as they were taken.
+-- DROP: deletes keys on the source, if they are as they were taken.
 --
--- ARGV[2]  the take number
--- ARGV[3]  for each key a line `digest expiry`
--- Returns  for each key d(ropped), c(hanged), o(rphan: absent), or l(ost: another mover has taken the key)
+-- ARGV[3]  the take number
+-- ARGV[4]  for each key a line `digest expiry`
+-- ARGV[5]  the name of the target
+-- ARGV[6]  the number of the PUT there; 0 for none
+-- Returns  for each key d(ropped), c(hanged), o(rphan: absent), or l(ost: another mover has taken the key); the number of
+--          this DROP
 
 --- @include "on-source"
---- @include "clock"
 
 -- The difference up to which two expiries are the same, ms.
 local EXPIRY_TOLERANCE = 100
 
-local number, entries = ARGV[2], readList()
-local nextRow = string.gmatch(ARGV[3], '(%S+) (%S+)')
+local number, entries = ARGV[3], readList()
+local nextRow = string.gmatch(ARGV[4], '(%S+) (%S+)')
 for i = 3, #KEYS do
   local key, digest, takenExpiry = KEYS[i], nextRow()
   local value = entries[i] == number and redis.call('DUMP', key)
@@ -34,4 +36,5 @@ for i = 3, #KEYS do
   end
 end
 writeList()
-return { allLetters() }
+note('put:' .. ARGV[5], ARGV[6])
+return { allLetters(), redis.call('HINCRBY', state, 'drops', 1) }

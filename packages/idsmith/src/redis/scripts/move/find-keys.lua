@@ -1,6 +1,6 @@
--- Finds keys on their old owner.
+-- Finds keys on the source.
 --
--- Returns  for each key h(ere) if the old owner has the key, or a mover has taken it and not finished; otherwise a(bsent)
+-- Returns  for each key h(ere) if the source has the key, or a mover has taken it and not finished; otherwise a(bsent)
 
 --- @include "on-source"
 

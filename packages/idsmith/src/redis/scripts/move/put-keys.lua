@@ -1,16 +1,16 @@
--- PUT: writes copies on the new owner.
+-- PUT: writes copies on the target.
 --
--- ARGV[2]  the claim number
--- ARGV[3]  for each key a line `size ttl`; ttl 0 for none
--- ARGV[4]  all values joined
--- Returns  for each key c(opied), t(aken: the new owner has a value of its own), l(ost: another mover has claimed the key), or
---          e(rror); the last error, empty if there was none
+-- ARGV[3]  the claim number
+-- ARGV[4]  for each key a line `size ttl`; ttl 0 for none
+-- ARGV[5]  all values joined
+-- Returns  for each key c(opied), t(aken: the target has a value of its own), l(ost: another mover has claimed the key), or
+--          e(rror); the last error, empty if there was none; the number of this PUT
 
 --- @include "on-target"
 
-local number, values, position, lastError = ARGV[2], ARGV[4], 1, ''
+local number, values, position, lastError = ARGV[3], ARGV[5], 1, ''
 local isEmpty, entries = hasNoKey(), readList()
-local nextRow = string.gmatch(ARGV[3], '(%d+) (%d+)')
+local nextRow = string.gmatch(ARGV[4], '(%d+) (%d+)')
 for i = 3, #KEYS do
   local key, size, ttl = KEYS[i], nextRow()
   local value = string.sub(values, position, position + size - 1)
@@ -35,4 +35,4 @@ for i = 3, #KEYS do
   end
 end
 writeList()
-return { allLetters(), lastError }
+return { allLetters(), lastError, redis.call('HINCRBY', state, 'puts', 1) }

@@ -1,15 +1,14 @@
--- TAKE: reads keys on their old owner, and lists them with a new take number.
+-- TAKE: reads keys on the source, and lists them with a new take number.
 --
--- ARGV[2]  the name of the mover
--- ARGV[3]  the number of bytes that are enough for one reply
+-- ARGV[3]  the name of the mover
+-- ARGV[4]  the number of bytes that are enough for one reply
 -- Returns  the take number; for each key t(aken), a(bsent), o(rphan: absent although a mover has taken it), or l(ater: the
 --          reply has enough bytes already); for each taken key a line `size ttl digest expiry`; all values joined
 
 --- @include "on-source"
---- @include "clock"
 
-local number = ARGV[2] .. '.' .. redis.call('HINCRBY', state, 'takings', 1)
-local left = tonumber(ARGV[3])
+local number = ARGV[3] .. '.' .. redis.call('HINCRBY', state, 'takings', 1)
+local left = tonumber(ARGV[4])
 local rows, values = {}, {}
 for i = 3, #KEYS do
   local key = KEYS[i]

@@ -1,8 +1,11 @@
--- Records that all keys have been moved.
+-- Records that all keys have been moved, or that all keys are back at their old owners.
 --
--- Returns  the phase before, and the description
+-- ARGV[2]  `done` after `moving`, or `aborted` after `returning`
+-- Returns  the phase before, the description, 1 if checked, the round
 
 --- @include "reshard-state"
+--- @include "even-when-full"
 
-if phase == 'moving' then redis.call('HSET', state, 'phase', 'done') end
+local last = ARGV[2] == 'done' and 'moving' or 'returning'
+if phase == last then redis.call('HSET', state, 'phase', ARGV[2]) end
 return answer()

@@ -5,5 +5,7 @@
 -- ARGV[2]  the name of the node
 -- Returns  the name in the field
 
+--- @include "even-when-full"
+
 redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
 return { redis.call('HGET', KEYS[1], ARGV[1]) }

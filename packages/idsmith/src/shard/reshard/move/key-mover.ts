@@ -14,6 +14,7 @@ import type { OwnerChange } from '../context.js';
 import type { NodeConnection } from '../node-connection.js';
 import type { RedisKey } from '../redis-key.js';
 import { INCOMING_KEY, OUTGOING_KEY, STATE_KEY } from '../reserved-keys.js';
+import { StalePhaseError } from './stale-phase-error.js';
 
 /** The approximate number of bytes of values in one round trip. */
 const MAX_BYTES = 512 * 1024;
@@ -24,7 +25,7 @@ export interface MoveResult {
   keys: number;
   /** The size of their values, as sent. */
   bytes: number;
-  /** The number of keys that were deleted on the old owner because the new owner has a value of its own. */
+  /** The number of keys that were deleted on the source because the target has a value of its own. */
   superseded: number;
   /** Keys to try again at once: an application wrote them during the move, or they did not fit into the round trip. */
   again: RedisKey[];
@@ -52,6 +53,9 @@ interface MoveBatch extends OwnerChange {
   take: string;
   /** The time of the TAKE, ms. */
   takenAt: number;
+  /** The number of the PUT on the target and of the DROP on the source; 0 for none. */
+  putNumber: number;
+  dropNumber: number;
   readonly values: Map<RedisKey, TakenValue>;
   /** Keys for which the new owner has a value of its own. */
   readonly occupied: Set<RedisKey>;
@@ -62,15 +66,31 @@ interface MoveBatch extends OwnerChange {
   readonly result: MoveResult;
 }
 
-/** Moves keys from old owners to new ones. Any number of movers may move the same keys at the same time. */
+/** The direction of a move: `out` to new owners, or `back` to old owners after the resharding was given up. */
+export type Direction = 'out' | 'back';
+
+/** The settings of a mover that have defaults. */
+export interface KeyMoverOptions {
+  /** A hook for tests that runs after each step. */
+  readonly afterStep?: AfterStep | undefined;
+  /** Waits until the copies on a target would survive a crash. By default nobody waits. */
+  readonly makeDurable?: (target: NodeConnection) => Promise<void>;
+  readonly direction?: Direction;
+}
+
+/** Moves keys from one owner to the other. Any number of movers may move the same keys at the same time. */
 export class KeyMover {
   readonly #reshardId: string;
   readonly #name = crypto.randomUUID().slice(0, 8);
   readonly #afterStep: AfterStep;
+  readonly #makeDurable: ((target: NodeConnection) => Promise<void>) | undefined;
+  readonly #direction: Direction;
 
-  constructor(reshardId: string, afterStep: AfterStep = () => {}) {
+  constructor(reshardId: string, { afterStep, makeDurable, direction = 'out' }: KeyMoverOptions = {}) {
     this.#reshardId = reshardId;
-    this.#afterStep = afterStep;
+    this.#afterStep = afterStep ?? (() => {});
+    this.#makeDurable = makeDurable;
+    this.#direction = direction;
   }
 
   /**
@@ -81,7 +101,7 @@ export class KeyMover {
   async move(change: OwnerChange, keys: readonly RedisKey[]): Promise<MoveResult> {
     const batch: MoveBatch = {
       ...change,
-      ...{ keys, claim: '', take: '', takenAt: 0 },
+      ...{ keys, claim: '', take: '', takenAt: 0, putNumber: 0, dropNumber: 0 },
       ...{ values: new Map(), occupied: new Set(), orphans: [], done: [] },
       result: { keys: 0, bytes: 0, superseded: 0, again: [], lost: [] },
     };
@@ -91,6 +111,7 @@ export class KeyMover {
     await this.#afterStep('taken');
     await this.#put(batch);
     await this.#afterStep('put');
+    if (batch.putNumber > 0) await this.#makeDurable?.(batch.target);
     await this.#drop(batch);
     await this.#afterStep('dropped');
     await this.#settle(batch);
@@ -99,25 +120,20 @@ export class KeyMover {
   }
 
   /**
-   * Finds the keys that their old owner has, or that another mover has taken and not finished.
+   * Finds the keys that the source has, or that another mover has taken and not finished.
    *
-   * @returns `undefined` if this resharding is not under way on the node
+   * @throws StalePhaseError if this resharding is not under way on the node
    */
-  async findAtSource(source: NodeConnection, keys: readonly RedisKey[]): Promise<RedisKey[] | undefined> {
-    const reply = await source.run(
-      'looking for keys',
-      FIND_KEYS,
-      [STATE_KEY, OUTGOING_KEY, ...keys],
-      [this.#reshardId],
-    );
-    const letters = text(reply[0]);
-    return letters === STALE ? undefined : keys.filter((_, i) => letters[i] === 'h');
+  async findAtSource(source: NodeConnection, keys: readonly RedisKey[]): Promise<RedisKey[]> {
+    const [letters] = await this.#run(source, 'looking for keys', FIND_KEYS, OUTGOING_KEY, keys, []);
+    return keys.filter((_, i) => text(letters)[i] === 'h');
   }
 
   async #claim(batch: MoveBatch): Promise<void> {
     const { target, keys, occupied } = batch;
     const [number, letters] = await this.#run(target, 'claiming keys', CLAIM_KEYS, INCOMING_KEY, keys, [
       this.#name,
+      OUTGOING_KEY,
     ]);
     batch.claim = text(number);
     eachLetter(keys, letters, (key, letter) => {
@@ -156,19 +172,21 @@ export class KeyMover {
     });
   }
 
-  async #put({ target, claim, takenAt, values, occupied, result }: MoveBatch): Promise<void> {
+  async #put(batch: MoveBatch): Promise<void> {
+    const { target, claim, takenAt, values, occupied, result } = batch;
     const keys = [...values.keys()].filter((key) => !occupied.has(key));
     const rows = keys.map((key) => values.get(key) as TakenValue);
     const since = performance.now() - takenAt;
     const sizes = rows.map((row) => `${row.value.length} ${ttlAfter(row, since)}`).join('\n');
     const all = Buffer.concat(rows.map(({ value }) => value));
-    const [letters, error] = await this.#run(target, 'writing keys', PUT_KEYS, INCOMING_KEY, keys, [
+    const [letters, error, number] = await this.#run(target, 'writing keys', PUT_KEYS, INCOMING_KEY, keys, [
       claim,
       sizes,
       all,
     ]);
     if (String(error ?? '') !== '')
       throw new StoreError(`node ${target.name}: writing keys failed: ${text(error)}`);
+    batch.putNumber = Number(number ?? 0);
     eachLetter(keys, letters, (key, letter) => {
       if (letter === 't') occupied.add(key);
       if (letter === 'l') {
@@ -178,10 +196,13 @@ export class KeyMover {
     });
   }
 
-  async #drop({ source, take, values, occupied, orphans, done, result }: MoveBatch): Promise<void> {
+  async #drop(batch: MoveBatch): Promise<void> {
+    const { source, target, take, values, occupied, orphans, done, result } = batch;
     const keys = [...values.keys()];
     const rows = [...values.values()].map(({ digest, expiry }) => `${digest} ${expiry}`).join('\n');
-    const [letters] = await this.#run(source, 'deleting keys', DROP_KEYS, OUTGOING_KEY, keys, [take, rows]);
+    const args = [take, rows, target.name, batch.putNumber];
+    const [letters, number] = await this.#run(source, 'deleting keys', DROP_KEYS, OUTGOING_KEY, keys, args);
+    batch.dropNumber = Number(number ?? 0);
     eachLetter(keys, letters, (key, letter) => {
       if (letter === 'c') result.again.push(key);
       else if (letter === 'l') result.lost.push(key);
@@ -197,7 +218,8 @@ export class KeyMover {
     });
   }
 
-  async #settle({ source, target, claim, take, occupied, orphans, done }: MoveBatch): Promise<void> {
+  async #settle(batch: MoveBatch): Promise<void> {
+    const { source, target, claim, take, occupied, orphans, done } = batch;
     const isListed = (key: RedisKey) => !occupied.has(key);
     const [copied, rest] = [orphans.filter(isListed), done.filter(isListed)];
     const fates = 'd'.repeat(copied.length) + 'k'.repeat(rest.length);
@@ -205,6 +227,8 @@ export class KeyMover {
     const [letters] = await this.#run(target, 'settling keys', SETTLE_KEYS, INCOMING_KEY, keys, [
       claim,
       fates,
+      source.name,
+      batch.dropNumber,
     ]);
     // If another mover has claimed the copy of an orphan, that mover frees the orphan.
     const isSettled = (_: RedisKey, i: number) => text(letters)[i] === 's';
@@ -221,9 +245,9 @@ export class KeyMover {
     args: readonly CommandPart[],
   ): Promise<unknown[]> {
     if (keys.length === 0) return [];
-    const reply = await node.run(operation, script, [STATE_KEY, list, ...keys], [this.#reshardId, ...args]);
-    if (reply.length === 1 && text(reply[0]) === STALE)
-      throw new StoreError(`node ${node.name}: ${operation} failed: another resharding has begun there`);
+    const head = [this.#reshardId, this.#direction];
+    const reply = await node.run(operation, script, [STATE_KEY, list, ...keys], [...head, ...args]);
+    if (text(reply[0]) === STALE) throw new StalePhaseError(node, operation, reply);
     return reply;
   }
 }

@@ -8,9 +8,6 @@ import type { KeyMover } from './key-mover.js';
 import type { ProgressTracker } from './progress.js';
 import type { RateLimit } from './rate-limit.js';
 
-/** The number of batches of one old node that are moved at the same time. */
-const CONCURRENT_BATCHES = 4;
-
 /** The number of attempts to move keys that applications write all the time. Then the next pass tries them again. */
 const MAX_TRIES = 20;
 
@@ -21,6 +18,8 @@ interface PassSettings {
   readonly progress: ProgressTracker;
   readonly rateLimit: RateLimit;
   readonly batch: number;
+  /** The number of batches of one old node that are moved at the same time. */
+  readonly concurrency: number;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -43,7 +42,7 @@ export class NodePasses {
   async run(isFirst: boolean): Promise<number> {
     const failed = new AbortController();
     const found = await Promise.allSettled(
-      [...this.#context.sources.values()].map((source) =>
+      this.#context.givingNodes.map((source) =>
         this.#clearNode(source, isFirst, failed.signal).catch((error) => {
           failed.abort();
           throw error;
@@ -57,15 +56,16 @@ export class NodePasses {
 
   /** @param failed aborted when another node has failed */
   async #clearNode(source: NodeConnection, isFirst: boolean, failed: AbortSignal): Promise<number> {
-    const { placement, progress, batch, signal } = this.#settings;
+    const { placement, progress, batch, concurrency, signal } = this.#settings;
     if (isFirst) progress.expect(Number(await source.command('counting', 'DBSIZE')));
     const gathered = new Map<string, RedisKey[]>();
-    const tasks = new ConcurrentTasks(CONCURRENT_BATCHES);
+    const tasks = new ConcurrentTasks(concurrency);
     let found = 0;
     try {
       for await (const keys of scanKeys(source)) {
-        const { leaving, leavingCount, staying, skipped } = placement.sort(keys, source.name);
-        if (isFirst) progress.scanned(staying, skipped, leavingCount);
+        const sorted = placement.sort(keys, source.name);
+        const { leaving, leavingCount } = sorted;
+        if (isFirst) progress.scanned(sorted);
         found += leavingCount;
         for (const [target, more] of leaving) {
           const waiting = [...(gathered.get(target) ?? []), ...more];

@@ -1,5 +1,7 @@
 import type { ReshardContext } from '../context.js';
+import type { SortedKeys } from '../plan/key-placement.js';
 import type { ReshardPair } from '../plan/plan-reshard.js';
+import { SkippedKeyCounter } from '../plan/skipped-keys.js';
 
 /** The progress of a resharding. */
 export interface ReshardProgress {
@@ -33,7 +35,7 @@ export class ProgressTracker {
   #moved = 0;
   #bytes = 0;
   #stayed = 0;
-  #skipped = 0;
+  readonly #skipped = new SkippedKeyCounter();
   #superseded = 0;
 
   constructor(context: ReshardContext, report: ((progress: ReshardProgress) => void) | undefined) {
@@ -46,10 +48,10 @@ export class ProgressTracker {
     this.#total += keys;
   }
 
-  scanned(stayed: number, skipped: number, leaving: number): void {
-    this.#scanned += stayed + skipped + leaving;
-    this.#stayed += stayed;
-    this.#skipped += skipped;
+  scanned({ staying, skipped, leavingCount }: SortedKeys): void {
+    this.#scanned += staying + skipped.length + leavingCount;
+    this.#stayed += staying;
+    this.#skipped.add(skipped);
   }
 
   moved(from: string, to: string, { keys, bytes, superseded }: MoveCounts): void {
@@ -71,7 +73,7 @@ export class ProgressTracker {
       moved: this.#moved,
       bytes: this.#bytes,
       stayed: this.#stayed,
-      skipped: this.#skipped,
+      ...this.#skipped.totals(),
       superseded: this.#superseded,
       seconds: this.#seconds(),
     };

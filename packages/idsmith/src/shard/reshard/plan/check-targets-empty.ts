@@ -8,14 +8,13 @@ import type { KeyPlacement } from './key-placement.js';
 import { scanKeys } from './scan-keys.js';
 
 /**
- * Checks that the nodes that join hold no values of keys that will move to them. Such values may be left over from an earlier
- * time in the map, and would be taken for newer ones.
+ * Checks that the new owners hold no values of keys that will move to them. Such values may be left over from an earlier time
+ * in the map, and would be taken for newer ones. So a value that old and new owner have later on is the work of the move.
  *
  * @throws StoreError naming the node and one of the keys
  */
 export async function requireTargetsEmpty(context: ReshardContext, placement: KeyPlacement): Promise<void> {
-  const joining = [...context.targets.values()].filter(({ name }) => !context.sources.has(name));
-  await Promise.all(joining.map((node) => checkNode(node, context, placement)));
+  await Promise.all([...context.targets.values()].map((node) => checkNode(node, context, placement)));
 }
 
 async function checkNode(
@@ -34,8 +33,9 @@ async function checkNode(
       for (const key of present)
         if ((await exists(source, key)) && !(await isIncoming(node, key)))
           throw new StoreError(
-            `node ${node.name} already holds the key ${show(redisKeyText(key))}, which node ${source.name} holds, too: ` +
-              'a node that joins must be empty. Delete its old keys, and try again',
+            `node ${node.name} already holds the key ${show(redisKeyText(key))}, which node ${source.name} holds, too. ` +
+              'Nothing was changed. Find out which of the two values is the right one, give the other one another name (RENAME), ' +
+              'and try again',
           );
   }
 }

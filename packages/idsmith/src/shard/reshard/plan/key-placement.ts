@@ -2,6 +2,7 @@ import { stemOf } from '../../keys/codec.js';
 import type { ReshardContext } from '../context.js';
 import { type RedisKey, redisKeyText } from '../redis-key.js';
 import { isReservedKey } from '../reserved-keys.js';
+import type { KeyRule, NotOurs } from './key-rule.js';
 
 /** The decision about a key on an old node: move it to a node, leave it because it stays, or skip it. */
 export type Placement = { readonly to: string } | 'stays' | 'skipped';
@@ -12,18 +13,25 @@ export interface SortedKeys {
   readonly leaving: ReadonlyMap<string, RedisKey[]>;
   readonly leavingCount: number;
   readonly staying: number;
-  readonly skipped: number;
+  /** The keys that are left alone. */
+  readonly skipped: readonly SkippedKey[];
+}
+
+/** A key that is left alone. */
+export interface SkippedKey {
+  readonly key: RedisKey;
+  /** The type of a key that looks like a key of the map but for its type. */
+  readonly unknownType?: number;
 }
 
 /** Decides which keys move, and to which node. */
 export class KeyPlacement {
   readonly #context: ReshardContext;
-  readonly #allKeys: boolean;
+  readonly #rule: KeyRule;
 
-  /** @param allKeys true to move keys, too, that do not have the form of a map's keys */
-  constructor(context: ReshardContext, allKeys: boolean) {
+  constructor(context: ReshardContext, rule: KeyRule) {
     this.#context = context;
-    this.#allKeys = allKeys;
+    this.#rule = rule;
   }
 
   /** The placement of a key that was found on the old node `node`. */
@@ -39,11 +47,12 @@ export class KeyPlacement {
 
   /** The text that decides the owner of a key; `undefined` if the key is not moved. */
   stemOf(key: RedisKey): string | undefined {
-    if (this.isReserved(key)) return undefined;
     const stem = stemOf(redisKeyText(key));
-    if (isMapKey(stem)) return stem;
-    // The ring takes text only. A key that is not text has no owner.
-    return this.#allKeys && typeof key === 'string' ? stem : undefined;
+    return this.isReserved(key) || this.#refusal(key, stem) !== undefined ? undefined : stem;
+  }
+
+  #refusal(key: RedisKey, stem: string): NotOurs | undefined {
+    return this.#rule.refusal(redisKeyText(key), stem, typeof key === 'string');
   }
 
   /** Tells whether a key is the sequence of the node, or a key of the resharding itself. */
@@ -54,12 +63,14 @@ export class KeyPlacement {
   /** Sorts the keys that were found on the old node `node`. */
   sort(keys: readonly RedisKey[], node: string): SortedKeys {
     const leaving = new Map<string, RedisKey[]>();
-    let [leavingCount, staying, skipped] = [0, 0, 0];
+    const skipped: SkippedKey[] = [];
+    let [leavingCount, staying] = [0, 0];
     for (const key of keys) {
       const placement = this.of(key, node);
       if (placement === 'stays') staying++;
-      else if (placement === 'skipped') skipped += this.isReserved(key) ? 0 : 1;
-      else {
+      else if (placement === 'skipped') {
+        if (!this.isReserved(key)) skipped.push(this.#skippedKey(key));
+      } else {
         const list = leaving.get(placement.to) ?? [];
         if (list.length === 0) leaving.set(placement.to, list);
         list.push(key);
@@ -68,9 +79,9 @@ export class KeyPlacement {
     }
     return { leaving, leavingCount, staying, skipped };
   }
-}
 
-/** Tells whether a stem has the form of a map's keys. */
-function isMapKey(stem: string): boolean {
-  return /^[0-9A-Za-z]{5,}$/.test(stem);
+  #skippedKey(key: RedisKey): SkippedKey {
+    const refusal = this.#refusal(key, stemOf(redisKeyText(key)));
+    return typeof refusal === 'object' ? { key, ...refusal } : { key };
+  }
 }

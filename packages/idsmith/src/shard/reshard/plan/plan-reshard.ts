@@ -3,9 +3,18 @@ import { MEASURE_KEYS } from '../../../redis/scripts.js';
 import type { ShardMap } from '../../shard-map.js';
 import { ReshardContext } from '../context.js';
 import type { NodeConnection } from '../node-connection.js';
-import { KeyPlacement } from './key-placement.js';
-import { PLAN_OPTION_NAMES, type PlanOptions, readAllKeys, readSignal } from './plan-options.js';
+import type { KeyPlacement } from './key-placement.js';
+import { readKeySettings } from './key-settings.js';
+import {
+  giveUpNodes,
+  PLAN_OPTION_NAMES,
+  type PlanOptions,
+  readNodeNames,
+  readSignal,
+} from './plan-options.js';
+import { prepareReshard } from './prepare-reshard.js';
 import { scanKeys } from './scan-keys.js';
+import { SkippedKeyCounter, type SkippedKeys } from './skipped-keys.js';
 
 /** The keys that go from one node to another. */
 export interface ReshardPair {
@@ -18,7 +27,7 @@ export interface ReshardPair {
 }
 
 /** The keys that a resharding would move, counted. */
-export interface ReshardPlan {
+export interface ReshardPlan extends SkippedKeys {
   /** The pairs of nodes with keys to move, in the order of the nodes. */
   readonly pairs: readonly ReshardPair[];
   /** The number of keys that would move. */
@@ -27,13 +36,11 @@ export interface ReshardPlan {
   readonly bytes: number;
   /** The number of keys that stay on their node. */
   readonly stay: number;
-  /** The number of keys that are left alone: not keys of the map, or on a node that owns them in neither map. */
-  readonly skipped: number;
 }
 
 /**
- * Counts the keys that `reshard` would move. Nothing is moved or written. The counts are approximate while applications
- * write keys.
+ * Counts the keys that `reshard` would move. Nothing is moved. Whatever `reshard` would refuse is refused here, too. The counts
+ * are approximate while applications write keys.
  *
  * @throws InvalidOptionError when keys cannot be moved from one map to the other
  * @throws StoreError naming a node that does not answer
@@ -48,18 +55,20 @@ export async function planReshard(
 ): Promise<ReshardPlan> {
   requireKnown('options', options, PLAN_OPTION_NAMES);
   const context = new ReshardContext(from, to);
-  const placement = new KeyPlacement(context, readAllKeys(options.allKeys));
   const signal = readSignal(options.signal);
+  readKeySettings(context, options);
+  giveUpNodes(context, options.gone);
+  const acceptOlder = readNodeNames('acceptOlder', options.acceptOlder, context);
   signal?.throwIfAborted();
-  // A node that cannot take keys makes the plan worthless, so all new nodes have to answer.
-  await Promise.all([...context.targets.values()].map((node) => node.command('asking', 'PING')));
+  const { placement } = await prepareReshard(context, options, acceptOlder);
+  const skipped = new SkippedKeyCounter();
   const counts = await Promise.all(
-    [...context.sources.values()].map((node) => countKeys(node, placement, signal)),
+    context.givingNodes.map((node) => countKeys(node, placement, skipped, signal)),
   );
   const pairs = counts.flatMap(({ to }, i) =>
     context.to.nodes.flatMap(({ name, address }): ReshardPair[] => {
       const pair = to.get(address);
-      return pair === undefined ? [] : [{ from: context.from.nodes[i]!.name, to: name, ...pair }];
+      return pair === undefined ? [] : [{ from: context.givingNodes[i]!.node.name, to: name, ...pair }];
     }),
   );
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
@@ -68,18 +77,23 @@ export async function planReshard(
     keys: sum(pairs.map(({ keys }) => keys)),
     bytes: sum(pairs.map(({ bytes }) => bytes)),
     stay: sum(counts.map(({ stay }) => stay)),
-    skipped: sum(counts.map(({ skipped }) => skipped)),
+    ...skipped.totals(),
   };
 }
 
-async function countKeys(node: NodeConnection, placement: KeyPlacement, signal: AbortSignal | undefined) {
+async function countKeys(
+  node: NodeConnection,
+  placement: KeyPlacement,
+  skipped: SkippedKeyCounter,
+  signal: AbortSignal | undefined,
+) {
   const to = new Map<string, { keys: number; bytes: number }>();
-  let [stay, skipped] = [0, 0];
+  let stay = 0;
   for await (const keys of scanKeys(node)) {
     signal?.throwIfAborted();
     const sorted = placement.sort(keys, node.name);
     stay += sorted.staying;
-    skipped += sorted.skipped;
+    skipped.add(sorted.skipped);
     for (const [target, leaving] of sorted.leaving) {
       const sizes = await node.run('measuring keys', MEASURE_KEYS, leaving);
       const pair = to.get(target) ?? { keys: 0, bytes: 0 };
@@ -88,5 +102,5 @@ async function countKeys(node: NodeConnection, placement: KeyPlacement, signal: 
       to.set(target, pair);
     }
   }
-  return { to, stay, skipped };
+  return { to, stay };
 }

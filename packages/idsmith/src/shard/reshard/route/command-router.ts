@@ -1,11 +1,16 @@
 import { pause, systemTimer } from '../../../support/timer.js';
 import { stemOf } from '../../keys/codec.js';
 import type { OwnerChange, ReshardContext } from '../context.js';
-import { KeyMover } from '../move/key-mover.js';
+import { misfitError } from '../move/compare-states.js';
+import { type Direction, KeyMover } from '../move/key-mover.js';
+import { stopOn } from '../move/phase.js';
+import { StalePhaseError } from '../move/stale-phase-error.js';
+import type { NodeConnection } from '../node-connection.js';
 import type { RedisKey } from '../redis-key.js';
-import { type Destination, OldNodeSession } from './old-node-session.js';
+import { NodeChecks } from './node-checks.js';
+import { NodeSession, type NodeUse } from './node-session.js';
 
-/** The number of keys that a process remembers as moved. */
+/** The number of keys that a process remembers as settled. */
 const REMEMBERED_KEYS = 50_000;
 
 /** The longest pause before the next look at a key that another mover is moving, ms. */
@@ -13,26 +18,34 @@ const MAX_PAUSE = 20;
 
 /**
  * Sends commands to the right node while keys are moved: to the old owner before the resharding begins, then to the new
- * owner. Moves the keys of a command first, unless they have been moved. Commands on keys of one stem keep their order.
+ * owner. Moves the keys of a command first, unless they have been moved. After the resharding was given up, everything goes
+ * the other way. Commands on keys of one stem keep their order.
  */
 export class CommandRouter {
   readonly #context: ReshardContext;
-  readonly #mover: KeyMover;
-  /** The sessions by the name of the old node. */
-  readonly #sessions: ReadonlyMap<string, OldNodeSession>;
-  /** Keys that are known to be at their new owner. */
-  readonly #moved = new Set<string>();
+  readonly #movers: Readonly<Record<Direction, KeyMover>>;
+  readonly #checks: NodeChecks;
+  readonly #processId = crypto.randomUUID();
+  /** The sessions by use and name of the node. */
+  readonly #sessions = new Map<string, NodeSession>();
+  /** Keys that are known to be at their new owner, and after the resharding was given up those at their old owner. */
+  readonly #settled: Readonly<Record<Direction, Set<string>>> = { out: new Set(), back: new Set() };
+  /** The round of the resharding in which these keys were settled. */
+  #round = 0;
   /** For each stem: a promise that is fulfilled when the last queued command has been sent. */
   readonly #queues = new Map<string, Promise<unknown>>();
+  /** All keys have been moved. */
+  #isDone = false;
+  #asked: Promise<void> | undefined;
 
   constructor(context: ReshardContext) {
-    const { reshardId, sources } = context;
     this.#context = context;
-    this.#mover = new KeyMover(reshardId);
-    const processId = crypto.randomUUID();
-    this.#sessions = new Map(
-      [...sources].map(([name, node]) => [name, new OldNodeSession(node, reshardId, processId)]),
-    );
+    this.#checks = new NodeChecks(context);
+    const { reshardId } = context;
+    this.#movers = {
+      out: new KeyMover(reshardId),
+      back: new KeyMover(reshardId, { direction: 'back' }),
+    };
   }
 
   /** The old and the new owner of a key; `undefined` if they are the same node. */
@@ -42,7 +55,9 @@ export class CommandRouter {
 
   /** Tells whether commands go to the new owner now, as far as is known without asking a node. */
   isAtNewOwner(change: OwnerChange): boolean {
-    return this.#sessionOf(change).destination === 'new owner';
+    if (this.#isDone || this.#isGone(change.source)) return true;
+    const [old, next] = this.#sessionsOf(change);
+    return old.standing === 'left' && next.standing !== 'left';
   }
 
   /**
@@ -57,18 +72,14 @@ export class CommandRouter {
   ): T | Promise<Awaited<T>> {
     const stem = stemOf(keys[0] as string);
     const queue = this.#queues.get(stem);
-    const session = this.#sessionOf(change);
     if (queue === undefined) {
-      const { destination } = session;
-      const isReady =
-        destination === 'old owner' ||
-        (destination === 'new owner' && keys.every((key) => this.#moved.has(key)));
-      if (isReady) return this.#sendTo(destination, change, send);
+      const owner = this.#readyOwner(change, keys);
+      if (owner !== undefined) return this.#sendTo(owner, change, send);
     }
     // The answer is wrapped in an object, so that the next command waits until this one is sent, not until it is answered.
     const sent = (queue ?? Promise.resolve())
       .then(() => this.#prepare(change, keys))
-      .then((destination) => ({ answer: this.#sendTo(destination, change, send) }));
+      .then((owner) => ({ answer: this.#sendTo(owner, change, send) }));
     const turn = sent
       .catch(() => {})
       .then(() => {
@@ -78,7 +89,7 @@ export class CommandRouter {
     return sent.then(({ answer }) => answer) as Promise<Awaited<T>>;
   }
 
-  /** Moves keys to their new owner, if the resharding has begun. */
+  /** Moves keys to their owner in the present phase. */
   async settle(change: OwnerChange, keys: readonly string[]): Promise<void> {
     await this.#prepare(change, keys);
   }
@@ -87,37 +98,129 @@ export class CommandRouter {
     await Promise.all([...this.#sessions.values()].map((session) => session.close()));
   }
 
-  #sessionOf({ source }: OwnerChange): OldNodeSession {
-    return this.#sessions.get(source.name) as OldNodeSession;
+  #session(use: NodeUse, node: NodeConnection): NodeSession {
+    const name = `${use} ${node.name}`;
+    const session =
+      this.#sessions.get(name) ?? new NodeSession(use, node, this.#context, this.#checks, this.#processId);
+    this.#sessions.set(name, session);
+    return session;
   }
 
-  #sendTo<T>(destination: Destination, change: OwnerChange, send: (client: unknown) => T): T {
+  #sendTo<T>(owner: NodeUse, change: OwnerChange, send: (client: unknown) => T): T {
     const { from, to } = this.#context;
-    if (destination === 'new owner') return send(to.clientOf(change.target.node));
-    return this.#sessionOf(change).track(send(from.clientOf(change.source.node)));
+    const [map, node] = owner === 'old owner' ? [from, change.source] : [to, change.target];
+    return this.#session(owner, node).track(send(map.clientOf(node.node)));
   }
 
-  async #prepare(change: OwnerChange, keys: readonly string[]): Promise<Destination> {
-    const destination = await this.#sessionOf(change).open();
-    if (destination === 'new owner')
-      await this.#moveKeys(
-        change,
-        keys.filter((key) => !this.#moved.has(key)),
+  /** The owner to send a command to, if it is known without asking any node. */
+  #readyOwner(change: OwnerChange, keys: readonly string[]): NodeUse | undefined {
+    if (this.#isDone) return 'new owner';
+    const [old, next] = this.#sessionsOf(change);
+    const isSettled = (direction: Direction) =>
+      old.round === this.#round && keys.every((key) => this.#settled[direction].has(key));
+    if (old.standing === 'open')
+      return old.phase !== 'returning' || isSettled('back') ? 'old owner' : undefined;
+    const isLeft = old.standing === 'left' || this.#isGone(change.source);
+    const isCurrent = next.standing === 'open' && next.round <= old.round;
+    return isLeft && isCurrent && isSettled('out') ? 'new owner' : undefined;
+  }
+
+  #sessionsOf({ source, target }: OwnerChange): readonly [old: NodeSession, next: NodeSession] {
+    return [this.#session('old owner', source), this.#session('new owner', target)];
+  }
+
+  #isGone(node: NodeConnection): boolean {
+    return this.#context.gone.has(node.name);
+  }
+
+  /** Waits until commands on these keys may be sent to the owner that is returned. */
+  async #prepare(change: OwnerChange, keys: readonly string[]): Promise<NodeUse> {
+    this.#asked ??= this.#askPhase().catch((error) => {
+      this.#asked = undefined;
+      throw error;
+    });
+    await this.#asked;
+    for (;;) {
+      const owner = await this.#prepareOnce(change, keys).catch((error) => this.#recover(change, error));
+      if (owner !== undefined) return owner;
+      await pause(systemTimer, MAX_PAUSE, false);
+    }
+  }
+
+  async #askPhase(): Promise<void> {
+    if ((await this.#checks.commonPhase()) === 'done') this.#end();
+  }
+
+  /** All keys have been moved: nobody has to be asked any more. */
+  #end(): void {
+    this.#isDone = true;
+    void this.close();
+  }
+
+  /** @returns `undefined` if the phase has changed meanwhile */
+  async #prepareOnce(change: OwnerChange, keys: readonly string[]): Promise<NodeUse | undefined> {
+    if (this.#isDone) return 'new owner';
+    const { source, target } = change;
+    const [old, next] = this.#sessionsOf(change);
+    if (!this.#isGone(source) && (await old.open()) === 'open') {
+      if (old.phase === 'returning' && !this.#isGone(target)) await this.#moveKeys('back', change, keys);
+      return old.standing === 'open' ? 'old owner' : undefined;
+    }
+    if ((await next.open()) === 'open') {
+      // The resharding was given up and has begun again since the old owner was asked.
+      if (next.round > old.round && !this.#isGone(source) && next.phase === 'moving') {
+        old.reopen();
+        return undefined;
+      }
+      if (old.phase === 'done' || next.phase === 'done') this.#end();
+      else if (!this.#isGone(source)) await this.#moveKeys('out', change, keys);
+      return this.#isDone || next.standing === 'open' ? 'new owner' : undefined;
+    }
+    // The new owner gives its keys back, and the old one may not know yet.
+    if (next.phase === 'returning') await stopOn(this.#context, source, next.round);
+    for (const session of [old, next]) session.reopen();
+    return undefined;
+  }
+
+  /** Finds out why a step failed. Throws the error, unless another attempt may succeed. */
+  async #recover({ source, target }: OwnerChange, error: unknown): Promise<undefined> {
+    if (!(error instanceof StalePhaseError)) {
+      // The resharding may be over, and an old node switched off. Or the node may be gone.
+      const gone = this.#context.gone.size;
+      if ((await this.#checks.commonPhase().catch(() => undefined)) === 'done') this.#end();
+      else if (this.#context.gone.size === gone) throw error;
+      return;
+    }
+    const { node, phase, about, isChecked } = error;
+    if (!isChecked) await this.#checks.check(node);
+    else if (phase === 'other' || phase === 'misfit')
+      throw misfitError(this.#context, node.name, phase, about);
+    else {
+      // One of the two has learned that the resharding was given up.
+      const stopped = [error, ...this.#sessionsOf({ source, target })].filter(
+        (one) => one.phase === 'stopping' || one.phase === 'returning',
       );
-    return destination;
+      const round = Math.max(0, ...stopped.map((one) => one.round));
+      if (round > 0) for (const one of [source, target]) await stopOn(this.#context, one, round);
+      for (const session of this.#sessionsOf({ source, target })) session.reopen();
+    }
   }
 
-  async #moveKeys(change: OwnerChange, keys: readonly string[]): Promise<void> {
-    let waiting: RedisKey[] | undefined = [...new Set(keys)];
+  async #moveKeys(direction: Direction, change: OwnerChange, wanted: readonly string[]): Promise<void> {
+    const { round: present } = this.#session('old owner', change.source);
+    if (present !== this.#round) for (const set of Object.values(this.#settled)) set.clear();
+    this.#round = present;
+    const [settled, mover] = [this.#settled[direction], this.#movers[direction]];
+    const way = direction === 'out' ? change : { source: change.target, target: change.source };
+    const keys = wanted.filter((key) => !settled.has(key));
+    let waiting: RedisKey[] = [...new Set(keys)];
     for (let round = 0; waiting.length > 0; round++) {
       if (round > 1) await pause(systemTimer, Math.random() * Math.min(MAX_PAUSE, round), false);
-      waiting = await this.#mover.findAtSource(change.source, waiting);
-      if (waiting === undefined) throw change.source.errorOf('looking for keys', OTHER_RESHARD);
-      if (waiting.length > 0) await this.#mover.move(change, waiting);
+      waiting = await mover.findAtSource(way.source, waiting);
+      if (waiting.length > 0) await mover.move(way, waiting);
     }
-    if (this.#moved.size + keys.length > REMEMBERED_KEYS) this.#moved.clear();
-    for (const key of keys) this.#moved.add(key);
+    this.#settled[direction === 'out' ? 'back' : 'out'].clear();
+    if (settled.size + keys.length > REMEMBERED_KEYS) settled.clear();
+    for (const key of keys) settled.add(key);
   }
 }
-
-const OTHER_RESHARD = new Error('another resharding has begun there: use a TransitionMap with its configs');

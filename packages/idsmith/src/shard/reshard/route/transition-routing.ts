@@ -55,17 +55,17 @@ export class TransitionRouting implements KeyRouting {
     }
   }
 
+  /** After the resharding was given up, minting is handed back. So both maps are tried, the one that minted last first. */
   async #mintNow(type: number, count: number, signal: AbortSignal | undefined): Promise<string[]> {
     const { from, to } = this.#context;
-    if (!this.#isHandedOver) {
-      try {
-        return await from.mint(type, count, signal);
-      } catch (error) {
-        if (!(error instanceof NodeSetConflictError)) throw error;
-      }
+    const [first, second] = this.#isHandedOver ? [to, from] : [from, to];
+    try {
+      return await first.mint(type, count, signal);
+    } catch (error) {
+      if (!(error instanceof NodeSetConflictError)) throw error;
     }
-    const keys = await to.mint(type, count, signal);
-    this.#isHandedOver = true;
+    const keys = await second.mint(type, count, signal);
+    this.#isHandedOver = second === to;
     return keys;
   }
 
@@ -84,7 +84,7 @@ export class TransitionRouting implements KeyRouting {
 }
 
 /** The outcome of a resharding, which decides how its two maps work afterwards. */
-export type ReshardOutcome = 'not begun' | 'not finished' | 'finished';
+export type ReshardOutcome = 'not begun' | 'not finished' | 'finished' | 'aborted';
 
 /**
  * Makes the two maps of a resharding behave as maps in transition, in the process that runs it.
@@ -100,11 +100,13 @@ export function startTransition(context: ReshardContext): (outcome: ReshardOutco
     // Some keys are at old owners and some at new ones, so both maps stay in transition.
     if (outcome === 'not finished') return;
     await routing.close();
-    [from.routing, to.routing] = outcome === 'finished' ? [new ForwardingRouting(to), undefined] : before;
+    if (outcome === 'not begun') [from.routing, to.routing] = before;
+    else if (outcome === 'finished') [from.routing, to.routing] = [new ForwardingRouting(to), undefined];
+    else [from.routing, to.routing] = [undefined, new ForwardingRouting(from)];
   };
 }
 
-/** Forwards users of the old map to the new map after the resharding. */
+/** Forwards users of one map to the other one after the resharding: to the new map, or to the old one if it was given up. */
 class ForwardingRouting implements KeyRouting {
   readonly #to: ShardMap<unknown>;
 

@@ -100,7 +100,9 @@ await describeWith(['redis'], 'A map in transition', () => {
       return error as StoreError;
     });
     expect(error.message).toBe(
-      `node 127.0.0.1:${nodes.servers[0].port}: another resharding is not finished (four → five): run that one again first`,
+      `node 127.0.0.1:${nodes.servers[0].port}: another resharding is not finished (four → five), and this one is ` +
+        `127.0.0.1:${nodes.servers[0].port} → 127.0.0.1:${nodes.servers[1].port}: use its configs, and run that one to its end ` +
+        'or abort it first',
     );
   });
 

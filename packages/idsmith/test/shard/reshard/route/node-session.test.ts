@@ -3,7 +3,8 @@ import { TransitionMap } from 'idsmith/shard';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { describeWith } from '#services';
 import { beginReshard } from '../../../../src/shard/reshard/move/phase.ts';
-import { OldNodeSession } from '../../../../src/shard/reshard/route/old-node-session.ts';
+import { NodeChecks } from '../../../../src/shard/reshard/route/node-checks.ts';
+import { NodeSession } from '../../../../src/shard/reshard/route/node-session.ts';
 import { KEY, TwoNodeReshard } from '../two-node-reshard.ts';
 
 await describeWith(['redis'], 'A process that uses an old node', () => {
@@ -32,8 +33,10 @@ await describeWith(['redis'], 'A process that uses an old node', () => {
       .length;
 
   it('lets the resharding begin only after its earlier commands have been answered', async () => {
-    const session = new OldNodeSession(nodes.change.source, nodes.context.reshardId, 'me');
-    expect(await session.open()).toBe('old owner');
+    const { context } = nodes;
+    const checks = new NodeChecks(context);
+    const session = new NodeSession('old owner', nodes.change.source, context, checks, 'me');
+    expect(await session.open()).toBe('open');
     const events: string[] = [];
     let answer = () => {};
     session.track(
@@ -46,15 +49,15 @@ await describeWith(['redis'], 'A process that uses an old node', () => {
     );
     const beginning = beginReshard(nodes.context, undefined).then(() => events.push('begun'));
     // The session learns of the announcement, sends nothing new, and stays signed on.
-    await vi.waitFor(() => expect(session.destination).toBeUndefined());
-    const later = session.open().then((destination) => events.push(destination));
+    await vi.waitFor(() => expect(session.standing).toBeUndefined());
+    const later = session.open().then((standing) => events.push(standing));
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(await members()).toBe(1);
     expect(events).toEqual([]);
     answer();
     await Promise.all([beginning, later]);
     expect(events[0]).toBe('answered');
-    expect(events.slice(1).sort()).toEqual(['begun', 'new owner']);
+    expect(events.slice(1).sort()).toEqual(['begun', 'left']);
     await session.close();
   });
 

@@ -1,0 +1,90 @@
+import { constants, createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { InvalidOptionError } from '../../errors.js';
+import { LONGEST_LINE, lineBatches } from '../input.js';
+
+/** A line with an id, or with text in the place of an id. */
+export interface IdLine {
+  /** From 1. */
+  readonly number: number;
+  readonly text: string;
+}
+
+/** A file of ids, one a line, that can be read again and again. */
+export class IdFile {
+  readonly #path: string;
+  readonly #signal: AbortSignal;
+  readonly #folder: string | undefined;
+
+  private constructor(path: string, signal: AbortSignal, folder?: string) {
+    this.#path = path;
+    this.#signal = signal;
+    this.#folder = folder;
+  }
+
+  /**
+   * Opens a file. `-` is standard input. What comes through a pipe is kept in a temporary file until {@link close}.
+   *
+   * @throws InvalidOptionError naming the file if it cannot be read
+   */
+  static async open(path: string, signal: AbortSignal): Promise<IdFile> {
+    if (path === '-') return await IdFile.#keep(process.stdin, signal);
+    const kind = await kindOf(path);
+    if (kind === 'pipe') return await IdFile.#keep(createReadStream(path), signal);
+    return new IdFile(path, signal);
+  }
+
+  static async #keep(stream: Readable, signal: AbortSignal): Promise<IdFile> {
+    const folder = mkdtempSync(join(tmpdir(), 'idsmith-check-'));
+    const file = new IdFile(join(folder, 'ids'), signal, folder);
+    try {
+      await pipeline(stream, createWriteStream(file.#path, { mode: 0o600 }), { signal });
+      return file;
+    } catch (error) {
+      file.close();
+      signal.throwIfAborted();
+      throw error;
+    }
+  }
+
+  /** All lines that are not empty, many at a time. */
+  async *read(): AsyncIterable<IdLine[]> {
+    let before = 0;
+    for await (const lines of lineBatches(createReadStream(this.#path), this.#signal)) {
+      const found: IdLine[] = [];
+      for (let i = 0; i < lines.length; i++) {
+        const text = lines[i] as string;
+        if (text !== '') found.push({ number: before + i + 1, text });
+      }
+      before += lines.length;
+      yield found;
+    }
+  }
+
+  /** Removes the temporary file, if there is one. */
+  close(): void {
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** True if the line was too long to be kept, so that it cannot be compared. */
+export const isCut = ({ text }: IdLine) => text.length >= LONGEST_LINE;
+
+/** @throws InvalidOptionError naming the path if nothing can be read there */
+async function kindOf(path: string): Promise<'file' | 'pipe'> {
+  try {
+    await access(path, constants.R_OK);
+    const found = await stat(path);
+    if (found.isFile()) return 'file';
+    if (found.isFIFO()) return 'pipe';
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new InvalidOptionError(`--ids ${path} cannot be read: ${code}`, { cause });
+  }
+  throw new InvalidOptionError(`--ids ${path} is neither a file nor a pipe`);
+}

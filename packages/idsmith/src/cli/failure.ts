@@ -1,0 +1,40 @@
+import { IdError } from '../errors.js';
+import { Interrupted, NegativeVerdict, UsageError } from './command.js';
+import { visible } from './visible.js';
+
+/** How a command has failed: for standard error, for `--json` and for the shell. */
+export interface Failure {
+  /** One sentence; empty if there is nothing to say. */
+  readonly message: string;
+  readonly json: { readonly code: string; readonly message: string };
+  readonly exitCode: number;
+}
+
+/** An error in the middle of JSON that is being written: the `cause`. */
+export class UnfinishedJson extends Error {
+  /** The line that completes the JSON. It tells the error. */
+  readonly end: string;
+
+  constructor(cause: unknown, end: string) {
+    super('the JSON is not finished', { cause });
+    this.end = end;
+  }
+}
+
+/** The codes of errors about what the user has typed. */
+const TYPED = ['INVALID_OPTION', 'INVALID_ID'];
+
+/** The failure of an error. The exit code is 2 for wrong arguments, 128 and the signal's number for a signal, 1 otherwise. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof UsageError) return failure('USAGE', error.message, 2);
+  if (error instanceof Interrupted) return failure('INTERRUPTED', error.message, error.exitCode);
+  if (error instanceof NegativeVerdict) return failure('NEGATIVE', error.message, error.exitCode);
+  if (error instanceof IdError) return failure(error.code, error.message, TYPED.includes(error.code) ? 2 : 1);
+  return failure('UNEXPECTED', String(error), 1);
+}
+
+function failure(code: string, text: string, exitCode: number): Failure {
+  // A driver's message may have several lines.
+  const message = visible(text.replace(/\s*[\r\n]\s*/g, ' '));
+  return { message, json: { code, message: text }, exitCode };
+}

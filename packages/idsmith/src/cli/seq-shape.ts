@@ -1,0 +1,58 @@
+import { refuse } from '../options.js';
+import type { SequenceChanges, SequenceOptions } from '../sequence/port.js';
+import { readInteger } from './arguments.js';
+import { type Flags, type Given, UsageError } from './command.js';
+
+/** The flags of a definition that can also be altered. */
+const SHAPE_FLAGS: Flags = {
+  'block-size': { type: 'string', value: 'N', help: 'ids taken at a time, default 20' },
+  step: { type: 'string', value: 'N', help: 'the step between ids, default 1; negative descends' },
+  min: { type: 'string', value: 'ID', help: 'the lowest id' },
+  max: { type: 'string', value: 'ID', help: 'the highest id' },
+  cycle: { type: 'boolean', help: 'start again when the ids have run out' },
+};
+
+/** The flags of `seq define`. */
+export const DEFINE_FLAGS: Flags = {
+  start: { type: 'string', value: 'ID', help: 'the first id, default 1' },
+  ...SHAPE_FLAGS,
+  'if-missing': { type: 'boolean', help: 'accept a sequence that has the same definition' },
+};
+
+/** The flags of `seq alter`. */
+export const ALTER_FLAGS: Flags = {
+  next: { type: 'string', value: 'ID', help: 'the next id, never a step back' },
+  ...SHAPE_FLAGS,
+  'no-cycle': { type: 'boolean', help: 'stop when the ids have run out' },
+};
+
+/** The options of a sequence from the flags, to define or alter it. */
+export function readShape(given: Given): SequenceOptions & SequenceChanges {
+  if (given.on('cycle') && given.on('no-cycle'))
+    throw new UsageError('seq alter takes --cycle or --no-cycle, not both');
+  const shape = {
+    start: readId(given, 'start'),
+    next: readId(given, 'next'),
+    blockSize: readInteger(given, 'block-size', 1, 2 ** 31 - 1),
+    step: readStep(given),
+    min: readId(given, 'min'),
+    max: readId(given, 'max'),
+    cycle: given.on('cycle') ? true : given.on('no-cycle') ? false : undefined,
+  };
+  return Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined));
+}
+
+/** The step as a number, which must be exact. */
+function readStep(given: Given): number | undefined {
+  const step = readId(given, 'step');
+  if (step === undefined || Number.isSafeInteger(Number(step)))
+    return step === undefined ? step : Number(step);
+  refuse('--step', 'a whole number within ±(2^53 − 1), not 0', given.text('step'));
+}
+
+function readId(given: Given, flag: string): bigint | undefined {
+  const text = given.text(flag);
+  if (text === undefined) return undefined;
+  if (/^-?\d{1,19}$/.test(text)) return BigInt(text);
+  refuse(`--${flag}`, 'a whole number', text);
+}

@@ -1,0 +1,8 @@
+export type { StandardSchema } from '../support/standard-schema.js';
+export {
+  type PublicContent,
+  type PublicId,
+  type PublicIdOptions,
+  type PublicIds,
+  publicIds,
+} from './public-ids.js';

@@ -1,0 +1,2 @@
+export type { StandardSchema } from '../support/standard-schema.js';
+export { flakeSchema, keySchema, localitySchema, sequenceSchema, uuid7Schema } from './schemas.js';

@@ -1,0 +1,87 @@
+import { InvalidOptionError } from '../../errors.js';
+import { requireKnown } from '../../options.js';
+import { askNodes, requireAnswers } from '../mint/ask-nodes.js';
+import { handOver } from '../mint/handover.js';
+import type { ShardMap } from '../shard-map.js';
+import { ReshardContext } from './context.js';
+import { commonPhaseOf } from './move/compare-states.js';
+import { moveAllKeys } from './move/move-all-keys.js';
+import { MOVE_OPTION_NAMES, type MoveOptions, readMoveOptions } from './move/move-options.js';
+import { finishReshard, readCheckedStates, stopReshard } from './move/phase.js';
+import { ProgressTracker } from './move/progress.js';
+import { requireDistinctServers } from './plan/check-distinct-servers.js';
+import { requirePermissions } from './plan/check-permissions.js';
+import { requireTargetsDurable } from './plan/check-targets-durable.js';
+import { KeyPlacement } from './plan/key-placement.js';
+import { KeyRule } from './plan/key-rule.js';
+import { readKeySettings } from './plan/key-settings.js';
+import { goneTargetError } from './plan/plan-options.js';
+import type { ReshardReport } from './reshard.js';
+import { type ReshardOutcome, startTransition } from './route/transition-routing.js';
+
+/**
+ * Gives a resharding up, in any phase but the last: returns every key, with its TTL, to the node that owns it in `from`, and hands
+ * minting back. Applications may read and write the keys meanwhile through maps in transition. An abort that was stopped or
+ * killed continues when it is run again. It cannot be taken back: the resharding may begin again after its end.
+ *
+ * @param from the old map of the resharding
+ * @param to the new map of the resharding
+ * @throws InvalidOptionError when the resharding is finished
+ * @throws StoreError naming a node that failed. Run `abortReshard` again.
+ *
+ * @example
+ * await abortReshard(new ShardMap(four), new ShardMap(six));
+ */
+export async function abortReshard(
+  from: ShardMap<unknown>,
+  to: ShardMap<unknown>,
+  options: MoveOptions = {},
+): Promise<ReshardReport> {
+  requireKnown('options', options, MOVE_OPTION_NAMES);
+  const context = new ReshardContext(from, to);
+  const reversed = context.reversed();
+  const settings = readMoveOptions(reversed, options);
+  const { signal, acceptOlder, onProgress } = settings;
+  signal?.throwIfAborted();
+
+  const progress = new ProgressTracker(reversed, onProgress);
+  const endTransition = startTransition(context);
+  let outcome: ReshardOutcome = 'not begun';
+  try {
+    await requirePermissions(context);
+    const states = await readCheckedStates(context, acceptOlder);
+    const phase = commonPhaseOf(states);
+    if (phase === 'done')
+      throw new InvalidOptionError(
+        `the resharding ${context.description} is finished: to go back, reshard in the other direction`,
+      );
+    for (const name of context.gone) if (reversed.targets.has(name)) throw goneTargetError(name);
+    await requireDistinctServers(context);
+    const stored = states.find((state) => state.settings !== '')?.settings;
+    const rule = await KeyRule.make(context, readKeySettings(context, {}, stored));
+    const placement = new KeyPlacement(reversed, rule);
+    const persistence = await requireTargetsDurable(reversed, true);
+    if (await isHandedOver(context)) await handOver(to.sequences, from.sequences, [...context.gone]);
+    let lapsed = 0;
+    if (phase !== 'before' && phase !== 'aborted') {
+      outcome = 'not finished';
+      lapsed = await stopReshard(context, signal, acceptOlder);
+      const parts = { context: reversed, direction: 'back', placement, persistence, progress } as const;
+      await moveAllKeys(parts, settings);
+      await finishReshard(context, 'aborted');
+    }
+    outcome = 'aborted';
+    return { ...progress.totals(), lapsed };
+  } finally {
+    await endTransition(outcome);
+  }
+}
+
+/** Tells whether minting was handed over to the new nodes, or is about to be. */
+async function isHandedOver({ from, to, gone }: ReshardContext): Promise<boolean> {
+  const next = to.sequences[0]?.nodeSet.fingerprint;
+  if (from.sequences[0]?.nodeSet.fingerprint === next) return false;
+  const sequences = from.sequences.filter(({ node }) => !gone.has(node.address));
+  const answers = requireAnswers(await askNodes(sequences, (sequence) => sequence.readStatus()));
+  return answers.some(([, status]) => status.fingerprint === next || status.next === next);
+}

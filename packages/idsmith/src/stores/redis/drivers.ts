@@ -1,0 +1,112 @@
+import { InvalidOptionError } from '../../errors.js';
+import { type IoredisClient, type NodeRedisClient, textClient } from '../../redis/client.js';
+import type { RedisDriver } from '../../redis/load-driver.js';
+import type { Connection } from './own-client.js';
+
+/** Where a Redis is. */
+export interface RedisTarget {
+  /** The URL without a database. */
+  readonly url: string;
+  /** The number of the database. */
+  readonly database: number;
+}
+
+/** The driver's own wait for a connection, ms. */
+const CONNECT_TIMEOUT = 4000;
+
+/** Starts one connection. A driver must not connect again by itself. */
+export function beginConnection(
+  driver: RedisDriver,
+  { url, database }: RedisTarget,
+): { ready: Promise<unknown>; connection: Connection } {
+  const { client, connect, isUp, end } =
+    driver.name === 'redis' ? nodeRedis(driver, url) : ioredis(driver, url);
+  const ready = async () => {
+    await connect();
+    if (database !== 0) await select(client, database);
+  };
+  const { evaluate } = textClient(client);
+  let isEnded = false;
+  return {
+    ready: ready(),
+    connection: {
+      evaluate,
+      get isUp() {
+        return !isEnded && isUp();
+      },
+      end() {
+        isEnded = true;
+        end();
+      },
+    },
+  };
+}
+
+/** The differences between the drivers. */
+interface Driven {
+  readonly client: (NodeRedisClient | IoredisClient) & { select(database: number): Promise<unknown> };
+  connect(): Promise<unknown>;
+  isUp(): boolean;
+  end(): void;
+}
+
+function nodeRedis({ redis }: RedisDriver & { name: 'redis' }, url: string): Driven {
+  const client = redis.createClient({
+    url,
+    // Redis 5 knows no other protocol.
+    RESP: 2,
+    socket: { connectTimeout: CONNECT_TIMEOUT, reconnectStrategy: false },
+  });
+  // Errors surface from the failing call. Without a listener they would end the process.
+  client.on('error', () => {});
+  return {
+    client: client as unknown as Driven['client'],
+    connect: () => client.connect(),
+    isUp: () => client.isReady,
+    end: () => {
+      if (client.isOpen) client.destroy();
+    },
+  };
+}
+
+function ioredis({ ioredis: { Redis } }: RedisDriver & { name: 'ioredis' }, url: string): Driven {
+  const client = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: CONNECT_TIMEOUT,
+    retryStrategy: () => null,
+    autoResendUnfulfilledCommands: false,
+  });
+  // The rejection of connect() says only that the connection is closed. The event says why.
+  let reason: unknown;
+  client.on('error', (error) => {
+    reason = error;
+  });
+  return {
+    client,
+    async connect() {
+      try {
+        await client.connect();
+        // ioredis 5 is ready before it knows that the password is wrong.
+        await client.ping();
+      } catch (error) {
+        throw reason ?? error;
+      }
+      if (reason !== undefined) throw reason;
+    },
+    isUp: () => client.status === 'ready',
+    end: () => client.disconnect(),
+  };
+}
+
+/** @throws InvalidOptionError when the server has no database of this number */
+async function select(client: Driven['client'], database: number): Promise<void> {
+  try {
+    await client.select(database);
+  } catch (error) {
+    const { message = '' } = (error ?? {}) as { message?: string };
+    if (!message.startsWith('ERR')) throw error;
+    throw new InvalidOptionError(
+      `the database of a Redis URL must be one that the server has: it refuses ${database} (${message})`,
+    );
+  }
+}

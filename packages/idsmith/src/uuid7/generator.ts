@@ -1,0 +1,263 @@
+import { processId } from '#runtime';
+import { type Clock, systemClock, wholeMs } from '../clock.js';
+import { InvalidOptionError } from '../errors.js';
+import type { Lease } from '../lease/lease.js';
+import { bindLease, generatorClosed, type LeaseWindow } from '../lease/window.js';
+import { isA, refuse, requireInteger, requireMethod } from '../options.js';
+import { systemRandom } from '../random.js';
+import { writeIds } from './bytes.js';
+import { checkTime, LEASED_NODES, MAX_RUN } from './layout.js';
+import {
+  requireAttachOptions,
+  requireHandle,
+  requireOptions,
+  type SharedUuid7,
+  type Uuid7Options,
+} from './options.js';
+import { OwnPosition } from './position.js';
+import { RandomWords } from './random-words.js';
+import { SharedPosition } from './shared-position.js';
+import { ID_LENGTH, Sheet } from './text.js';
+
+/** Ids on a sheet of text. An id that the caller keeps holds its sheet in memory: 64 ids are 2.3 kB. */
+const SHEET = 64;
+/** The largest batch. More ids in one array would take over a gigabyte. */
+const MAX_BATCH = 2 ** 24;
+
+/**
+ * Makes UUIDs of version 7 (RFC 9562), each larger than all before: as text, as bytes and by time.
+ *
+ * @example
+ * const ids = new Uuid7Generator();
+ * ids.next(); // '019a8b1e-5c20-7d3f-9a41-6b0c2f7e8d15'
+ */
+export class Uuid7Generator {
+  readonly #clock: Clock;
+  readonly #random: RandomWords;
+  /** The lease that drives the generator, if there is one. */
+  readonly lease: Lease | undefined;
+  #ownsLease = false;
+  #isClosed = false;
+  readonly #sheet = new Sheet(SHEET);
+  #position: OwnPosition | SharedPosition;
+  #handle: SharedUuid7 | undefined;
+  #processId = processId();
+
+  // Text of ids printed ahead for the clock reading `#reading`. The characters from `#at` to `#end` are unused. NaN stands
+  // for no reading: it equals nothing, not even a clock's own NaN.
+  #reading = Number.NaN;
+  #text = '';
+  #at = 0;
+  #end = 0;
+  #ahead = 1;
+
+  /** @throws InvalidOptionError naming the first option that is wrong */
+  constructor(options?: Uuid7Options);
+  /** @internal */
+  constructor(options: Uuid7Options, handle: SharedUuid7);
+  constructor(options: Uuid7Options = {}, handle?: SharedUuid7) {
+    if (!handle) requireOptions(options);
+    this.#clock = requireMethod('clock', 'now', options.clock, systemClock);
+    this.#random = new RandomWords(requireMethod('random', 'fill', options.random, systemRandom));
+    this.#handle = handle;
+    this.lease = options.node;
+    const position = handle ? new SharedPosition(handle.position) : new OwnPosition();
+    this.#position = position;
+    // The last step, because a lease stays bound.
+    if (this.lease && position instanceof OwnPosition) this.#bind(this.lease, position);
+  }
+
+  /** Makes a generator whose `close()` also releases its lease. @internal */
+  static owning(lease: Lease, options: Omit<Uuid7Options, 'node'>): Uuid7Generator {
+    const generator = new Uuid7Generator({ ...options, node: lease });
+    generator.#ownsLease = true;
+    return generator;
+  }
+
+  /**
+   * Makes a generator that continues with the generator whose `share()` returned the handle, in any thread.
+   *
+   * @throws InvalidOptionError when the handle is not from `share()`, or an option is wrong
+   */
+  static attach(handle: SharedUuid7, options: Omit<Uuid7Options, 'node'> = {}): Uuid7Generator {
+    return new Uuid7Generator(requireAttachOptions(options), requireHandle(handle));
+  }
+
+  /**
+   * The next id, 36 characters in lower case.
+   *
+   * @throws ClockError when the clock gives no time, or ids would run more than 10 seconds ahead of the clock
+   * @throws TimeExhaustedError when the time does not fit 48 bits
+   * @throws LeaseFencedError when the time lies outside the lease's window
+   * @throws ClosedError when the generator was closed or its lease released
+   */
+  next(): string {
+    // The first step, because the clock may be code that mints with this very generator.
+    const now = this.#clock.now();
+    const at = this.#at;
+    if (now === this.#reading && at < this.#end && processId() === this.#processId) {
+      this.#at = at + ID_LENGTH;
+      return this.#text.substring(at, at + ID_LENGTH);
+    }
+    return this.#printAhead(now);
+  }
+
+  /**
+   * The next `count` ids, faster than one by one. `batch(0)` is an empty array.
+   *
+   * @throws InvalidOptionError unless `count` is a whole number from 0 to 2^24; other errors as {@link next} does
+   */
+  batch(count: number): string[] {
+    requireInteger('count', count, 0, MAX_BATCH);
+    this.#requireOpen();
+    const ids = new Array<string>(count);
+    for (let done = 0; done < count; ) {
+      const end = Math.min(done + SHEET, count);
+      const text = this.#print(this.#clock.now(), end - done);
+      for (let at = 0; done < end; at += ID_LENGTH) ids[done++] = text.substring(at, at + ID_LENGTH);
+    }
+    return ids;
+  }
+
+  /**
+   * Fills `target` with as many whole ids of 16 bytes as fit, and returns their number. Bytes after them stay as they are.
+   *
+   * @throws InvalidOptionError when `target` is not a `Uint8Array`; other errors as {@link next} does
+   */
+  fill(target: Uint8Array): number {
+    if (!isA('Uint8Array', target)) refuse('target', 'a Uint8Array', target);
+    this.#requireOpen();
+    const count = Math.floor(target.length / 16);
+    for (let done = 0; done < count; done += MAX_RUN) {
+      const ids = Math.min(count - done, MAX_RUN);
+      const view = new DataView(target.buffer, target.byteOffset + 16 * done, 16 * ids);
+      this.#write(this.#clock.now(), view, ids);
+    }
+    return count;
+  }
+
+  /**
+   * Moves the generator into shared memory and returns a handle for {@link attach} in worker threads. Every id is then
+   * larger than all that the threads made before.
+   *
+   * @throws InvalidOptionError when the runtime has no `SharedArrayBuffer`, or the generator has a lease
+   * @throws ClosedError when the generator was closed
+   */
+  share(): SharedUuid7 {
+    this.#requireOpen();
+    if (this.#handle) return this.#handle;
+    if (this.lease)
+      throw new InvalidOptionError(
+        'share() does not work on a generator with a lease; give each thread a lease of its own',
+      );
+    if (typeof SharedArrayBuffer === 'undefined')
+      throw new InvalidOptionError(
+        'share() needs SharedArrayBuffer, which this runtime does not have; in a browser, serve the page cross-origin isolated',
+      );
+    this.#forget();
+    const position = SharedPosition.memory(this.#position.ms);
+    this.#position = new SharedPosition(position);
+    this.#handle = { position };
+    return this.#handle;
+  }
+
+  /**
+   * Discards all random numbers and ids that were made in advance, for hooks of a platform that copies processes. Call
+   * `fence()` after a snapshot was restored, before anything is minted. With a lease, `fence()` also fences the lease.
+   */
+  fence(): void {
+    this.#forget();
+    this.#position.startAfresh();
+    this.lease?.fence();
+  }
+
+  /**
+   * Ends this generator: from now on it throws a `ClosedError`. Idempotent. Other threads that share it go on.
+   *
+   * The lease is released if `connect` acquired it. A lease that the caller gave stays as it is, but nobody mints with it any
+   * more.
+   *
+   * @throws StoreError when the store fails; minting has ended, and the lease expires
+   */
+  async close(): Promise<void> {
+    this.#stop();
+    if (this.#ownsLease) await this.lease?.release();
+  }
+
+  /** The same as {@link close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Prints one id for a new clock reading. While calls come with the same reading, prints twice as many each time. */
+  #printAhead(now: number): string {
+    // Threads that share a generator print no id ahead, so that their ids come in one order.
+    const count = now === this.#reading && !this.#handle ? Math.min(2 * this.#ahead, SHEET) : 1;
+    const text = this.#print(now, count);
+    this.#text = text;
+    this.#reading = now;
+    this.#ahead = count;
+    this.#at = ID_LENGTH;
+    // The clock or the random source may have shared the generator meanwhile.
+    this.#end = this.#handle ? ID_LENGTH : count * ID_LENGTH;
+    return text.substring(0, ID_LENGTH);
+  }
+
+  #print(now: number, count: number): string {
+    const first = this.#prepare(now, count);
+    return this.#sheet.print(this.#position, count, this.#random.words, first);
+  }
+
+  #write(now: number, view: DataView, count: number): void {
+    const first = this.#prepare(now, count);
+    writeIds(view, 0, this.#position, count, this.#random.words, first);
+  }
+
+  /** Claims a run of `count` ids, and returns the index of the random number for its first step. */
+  #prepare(now: number, count: number): number {
+    const reading = checkTime(wholeMs(now));
+    if (processId() !== this.#processId) this.#leaveProcess();
+    // Two numbers more, for the start of a millisecond. The source may be code that mints with this generator, so the claim
+    // comes after it.
+    const at = this.#random.take(count + 2, now);
+    this.#requireOpen();
+    this.#position.claim(reading, count, this.#random.words, 2 * at);
+    // Ids that were printed ahead lie below the run.
+    this.#at = this.#end = 0;
+    return at + 2;
+  }
+
+  /** Shares nothing with the process that this one was copied from. */
+  #leaveProcess(): void {
+    this.#processId = processId();
+    this.fence();
+  }
+
+  #forget(): void {
+    this.#reading = Number.NaN;
+    this.#at = this.#end = 0;
+    this.#random.forget();
+  }
+
+  #stop(): void {
+    this.#isClosed = true;
+    this.#forget();
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed) throw generatorClosed();
+  }
+
+  #bind(lease: Lease, position: OwnPosition): void {
+    const enter = (window: LeaseWindow) => {
+      requireInteger('node', window.node, 0, LEASED_NODES - 1);
+      this.#forget();
+      position.enter(window);
+    };
+    const close = () => {
+      this.#stop();
+      return position.lastInWindow;
+    };
+    enter(lease[bindLease]({ nodes: LEASED_NODES, move: enter, close }));
+  }
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { idsmith } from './run.ts';
+
+const COMMANDS = [
+  'locality',
+  'flake',
+  'seq',
+  'key',
+  'reshard',
+  'inspect',
+  'check',
+  'leases',
+  'plan',
+  'serve',
+  'token',
+];
+
+describe('idsmith help', () => {
+  it('names every command and the variable', () => {
+    const { status, stdout, stderr } = idsmith('help');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${command} +[A-Z]`, 'm'));
+    expect(stdout).toContain('IDSMITH_STORE');
+    expect(idsmith('--help').stdout).toBe(stdout);
+  });
+
+  it.each([
+    [['help', 'seq'], ['seq', '--help'], /^ {2}idsmith seq define NAME /m],
+    [['help', 'seq', 'define'], ['seq', 'define', '--help'], /^ +--if-missing +accept/m],
+    [['help', 'token', 'create'], ['token', 'create', '--help'], /^ +--scope SCOPES /m],
+    [['help', 'flake'], ['flake', '--help'], /--store URL .*default the variable IDSMITH_STORE/],
+  ])('%j prints the same as %j', (words, flags, pattern) => {
+    const { status, stdout, stderr } = idsmith(...words);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(pattern);
+    expect(idsmith(...flags).stdout).toBe(stdout);
+  });
+
+  it('of a subcommand has its own flags only', () => {
+    const { stdout } = idsmith('help', 'seq', 'next');
+    expect(stdout).toContain('--count');
+    expect(stdout).not.toContain('--block-size');
+  });
+
+  it.each([
+    [['help', 'sequ'], 'unknown command "sequ"; did you mean seq?'],
+    [['flaek'], 'unknown command "flaek"; did you mean flake?'],
+    [['frobnicate'], 'unknown command "frobnicate"; the commands are locality, flake, seq'],
+    [['help', 'seq', 'nxt'], 'not "nxt"; did you mean next?'],
+    [['seq', 'lst'], 'not "lst"; did you mean list?'],
+    [['token', 'crate'], 'not "crate"; did you mean create?'],
+    [['leases', '--namspace', 'x'], 'leases takes no --namspace; did you mean --namespace?'],
+  ])('%j is wrong usage with a hint', (args, message) => {
+    const { status, stdout, stderr } = idsmith(...args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain(`idsmith: `);
+    expect(stderr).toContain(message);
+    expect(stderr).toMatch(/^See idsmith help/m);
+  });
+});

@@ -1,0 +1,107 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { publicIds } from 'idsmith/public';
+import { afterAll, describe, expect, it } from 'vitest';
+import { idsmith, idsmithIn } from './run.ts';
+
+const SECRET = '000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f';
+const OTHER = '2b7e151628aed2a6abf7158809cf4f3cef4359d8d580aa4f7f036d6f04fc6a94';
+const folder = mkdtempSync(join(tmpdir(), 'idsmith-public-cli-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function keyFile(name: string, text: string, mode = 0o600): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+  return path;
+}
+const one = keyFile('one', `${SECRET}\n`);
+const two = keyFile('two', `# keys of orders\n1 ${SECRET}\n\n2 ${OTHER}\n`);
+const orders = publicIds({ prefix: 'ord', keys: { 1: SECRET } });
+const both = publicIds({ prefix: 'ord', keys: { 1: SECRET, 2: OTHER } });
+
+describe('idsmith public', () => {
+  it('encodes and decodes ids, one a line', () => {
+    const encoded = idsmith('public', 'encode', '5', '10001', '--prefix', 'ord', '--key-file', one);
+    expect(encoded).toMatchObject({ status: 0, lines: [orders.encode(5n), orders.encode(10001n)] });
+    const decoded = idsmith('public', 'decode', ...encoded.lines, '--prefix', 'ord', '--key-file', one);
+    expect(decoded).toMatchObject({ status: 0, lines: ['5', '10001'], stderr: '' });
+  });
+
+  it('reads ids from standard input', () => {
+    const args = ['public', 'encode', '--prefix', 'ord', '--key-file', one];
+    const { stdout } = idsmithIn({ input: '1\n\n -2 \r\n3' }, ...args);
+    expect(stdout).toBe([1n, -2n, 3n].map((id) => `${orders.encode(id)}\n`).join(''));
+  });
+
+  it('takes several keys, of which the highest or the named one encodes', () => {
+    const encode = (...more: string[]) =>
+      idsmith('public', 'encode', '5', '--prefix', 'ord', '--key-file', two, ...more).lines;
+    expect([encode(), encode('--current', '1')]).toEqual([[both.encode(5n)], [orders.encode(5n)]]);
+    const texts = [both.encode(5n), orders.encode(6n)];
+    expect(idsmith('public', 'decode', ...texts, '--prefix', 'ord', '--key-file', two).lines).toEqual([
+      '5',
+      '6',
+    ]);
+  });
+
+  it('takes UUIDs and makes short ids and JSON', () => {
+    const id = '019b7c4e-94ce-7ba1-9d1c-21f1a6a6c9e8';
+    const flags = ['--prefix', 'usr', '--key-file', one];
+    const [text = ''] = idsmith('public', 'encode', id, '--of', 'uuid', ...flags).lines;
+    expect(idsmith('public', 'decode', text, '--of', 'uuid', ...flags).lines).toEqual([id]);
+    const [short = ''] = idsmith('public', 'encode', '5', '--short', ...flags).lines;
+    expect(short).toMatch(/^usr_.{13}$/);
+    const { stdout } = idsmith('public', 'decode', short, '--short', '--json', ...flags);
+    expect(JSON.parse(stdout)).toEqual([{ public: short, id: '5' }]);
+    expect(idsmith('public', 'encode', '-5', ...flags).status).toBe(0);
+  });
+
+  it.each<[string, string[], RegExp]>([
+    ['another verb', ['sign'], /public needs one of encode, decode, not "sign"/],
+    ['no prefix', ['encode', '5', '--key-file', one], /--prefix is required/],
+    ['no file', ['encode', '5', '--prefix', 'ord'], /--key-file is required/],
+    [
+      'a missing file',
+      ['encode', '5', '--prefix', 'ord', '--key-file', '/nowhere'],
+      /cannot be read: ENOENT/,
+    ],
+    ['a folder', ['encode', '5', '--prefix', 'ord', '--key-file', folder], /cannot be read: EISDIR/],
+    ['a bad prefix', ['encode', '5', '--prefix', 'Ord', '--key-file', one], /prefix must be/],
+    [
+      'a bad id',
+      ['encode', 'x', '--prefix', 'ord', '--key-file', one],
+      /"x" is not a bigint or decimal text/,
+    ],
+    ['a bad text', ['decode', 'ord_5', '--prefix', 'ord', '--key-file', one], /must have 31 characters/],
+    ['another kind', ['encode', '5', '--of', 'int32', '--prefix', 'ord', '--key-file', one], /of must be/],
+  ])('has exit code 2 for %s', (_name, args, message) => {
+    const { status, stdout, stderr } = idsmith('public', ...args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
+
+  it('refuses a key file that other users can read, and never shows a key', () => {
+    const files = [
+      keyFile('open', SECRET, 0o644),
+      keyFile('short', `1 ${SECRET.slice(2)}`),
+      keyFile('twice', `1 ${SECRET}\n1 ${OTHER}`),
+      keyFile('words', `1 ${SECRET} ${OTHER}`),
+      keyFile('bare', `${SECRET}\n${OTHER}`),
+      keyFile('empty', ''),
+    ];
+    const messages = files.map((file) => {
+      const { status, stderr } = idsmith('public', 'encode', '5', '--prefix', 'ord', '--key-file', file);
+      expect([file, status]).toEqual([file, 2]);
+      expect(stderr).not.toContain(SECRET.slice(2, 12));
+      return stderr;
+    });
+    expect(messages[0]).toContain('run chmod 600');
+    expect(messages[1]).toContain('key 1 must be 32 bytes');
+    expect(messages[2]).toContain('line 2: key id 1 comes a second time');
+    expect(messages[3]).toContain('line 1: must be a key id and a key');
+    expect(messages[4]).toContain('line 1: must be a key id and a key');
+    expect(messages[5]).toContain('keys is empty');
+  });
+});

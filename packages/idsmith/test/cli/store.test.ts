@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { layouts } from 'idsmith';
+import { afterAll, describe, expect, it } from 'vitest';
+import { idsmith, idsmithIn } from './run.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'idsmith-cli-store-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const url = `sqlite:${join(folder, 'ids.db')}`;
+const other = `sqlite:${join(folder, 'other.db')}`;
+
+const withVariable = (value: string, ...args: string[]) =>
+  idsmithIn({ env: { IDSMITH_STORE: value } }, ...args);
+
+describe('The variable IDSMITH_STORE', () => {
+  it('stands in for --store in every command', () => {
+    expect(withVariable(url, 'seq', 'define', 'orders', '--start', '7').status).toBe(0);
+    expect(withVariable(url, 'seq', 'next', 'orders').lines).toEqual(['7']);
+    expect(withVariable(url, 'seq', 'show', 'orders').status).toBe(0);
+    expect(withVariable(url, 'seq', 'alter', 'orders', '--block-size', '5').status).toBe(0);
+    expect(withVariable(url, 'flake').lines).toHaveLength(1);
+    expect(withVariable(url, 'leases', '--namespace', 'jflake').lines[1]).toMatch(/^0 +free/);
+    expect(withVariable(url, 'seq', 'list').lines[1]).toMatch(/^orders +8 /);
+    expect(withVariable(url, 'seq', 'remove', 'orders').status).toBe(0);
+  });
+
+  it('gives way to --store and to --node', () => {
+    idsmith('seq', 'define', 'here', '--store', other);
+    expect(withVariable(url, 'seq', 'list', '--store', other).lines[1]).toMatch(/^here /);
+    const { status, lines } = withVariable('nonsense:', 'flake', '--node', '9');
+    expect(status).toBe(0);
+    expect(layouts.jflake.decode(lines[0] as string).node).toBe(9);
+  });
+
+  it('is named when it is wrong, counts as missing when it is empty, and --help names it', () => {
+    const wrong = withVariable('nonsense:', 'seq', 'list');
+    expect(wrong).toMatchObject({ status: 2, stdout: '' });
+    expect(wrong.stderr).toMatch(/^idsmith: IDSMITH_STORE: url must start with one of/);
+    expect(idsmith('seq', 'list', '--store', 'nonsense:').stderr).toMatch(/^idsmith: --store: url must/);
+    for (const args of [['seq', 'list'], ['flake'], ['leases', '--namespace', 'x']]) {
+      const missing = withVariable('', ...args);
+      expect(missing).toMatchObject({ status: 2, stdout: '' });
+      expect(missing.stderr).toContain('IDSMITH_STORE');
+    }
+    expect(idsmith('seq', 'next', '--help').stdout).toContain('IDSMITH_STORE');
+  });
+});

@@ -1,0 +1,143 @@
+import { ClosedError, memoryStore, type Store, StoreError } from 'idsmith';
+import { connect, Ids } from 'idsmith/connect';
+import { describe, expect, it } from 'vitest';
+
+/** A store whose calls fail while `down` is set, and that tells whether it was closed. */
+function fragileStore() {
+  const inner = memoryStore();
+  const state = { down: undefined as Error | undefined, closed: 0 };
+  const failing =
+    <Args extends unknown[], T>(method: (...args: Args) => Promise<T>) =>
+    async (...args: Args): Promise<T> => {
+      if (state.down) throw state.down;
+      return method(...args);
+    };
+  const store: Store = {
+    ...inner,
+    listLeases: failing(inner.listLeases),
+    swapLease: failing(inner.swapLease),
+    describeSequence: failing(inner.describeSequence),
+    allocate: failing(inner.allocate),
+    close: async () => {
+      state.closed++;
+    },
+  };
+  return { store, state };
+}
+
+describe('the end of ids', () => {
+  it('comes for everything, also when the store fails', async () => {
+    const { store, state } = fragileStore();
+    const ids = await connect(store);
+    const orders = await ids.flakes('orders');
+    const events = await ids.locality('events');
+    const invoices = await ids.sequence('invoices', { define: {} });
+    await invoices.next();
+    state.down = new StoreError('away');
+    await expect(ids.close()).rejects.toBe(state.down);
+    await expect(ids[Symbol.asyncDispose]()).rejects.toBe(state.down);
+    expect(() => orders.next()).toThrow(ClosedError);
+    expect(() => events.next()).toThrow(ClosedError);
+    await expect(invoices.next()).rejects.toThrow(ClosedError);
+    for (const call of [
+      () => ids.flakes('orders'),
+      () => ids.locality('events'),
+      () => ids.sequence('invoices'),
+      () => ids.sequences.get('invoices'),
+    ])
+      await expect(call()).rejects.toThrow(ClosedError);
+    expect(ids.status()).toMatchObject({ ready: false, leases: [], sequences: [] });
+    // The store is the caller's.
+    expect(state.closed).toBe(0);
+  });
+
+  it('comes for a store that was opened for them, also when a lease cannot be released', async () => {
+    const { store, state } = fragileStore();
+    const ids = new Ids(store, { label: 'host 1', ownsStore: true });
+    await ids.flakes('orders');
+    state.down = new StoreError('away');
+    await expect(ids.close()).rejects.toBe(state.down);
+    expect(state.closed).toBe(1);
+  });
+
+  it('is the same for all who ask for it', async () => {
+    const ids = await connect('memory:');
+    expect(ids.close()).toBe(ids.close());
+    await ids.close();
+    await expect(ids.store.listSequences()).rejects.toThrow(ClosedError);
+  });
+});
+
+describe('a signal', () => {
+  it('ends the wait for a sequence, which others go on to wait for', async () => {
+    const inner = memoryStore();
+    await inner.defineSequence({ name: 'x' });
+    let answer: () => void = () => {};
+    const gate = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const ids = await connect({
+      ...inner,
+      describeSequence: (name) => gate.then(() => inner.describeSequence(name)),
+    });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const [given, plain] = [ids.sequence('x', { signal }), ids.sequence('x')];
+    const defined = ids.sequence('x', { signal, define: {} });
+    controller.abort('stop');
+    await expect(given).rejects.toBe('stop');
+    await expect(defined).rejects.toBe('stop');
+    await expect(ids.sequence('x', { signal })).rejects.toBe('stop');
+    answer();
+    expect(await (await plain).next()).toBe(1n);
+    await ids.close();
+  });
+
+  it('must be one', async () => {
+    const ids = await connect('memory:');
+    const wrong = ids.sequence('x', { define: {}, signal: 5 as never });
+    await expect(wrong).rejects.toThrow('signal must be an AbortSignal, not 5');
+    expect(await ids.sequences.list()).toEqual([]);
+    await ids.close();
+  });
+});
+
+describe('the state of ids', () => {
+  it('is not ready while the last acquisition of a namespace has failed', async () => {
+    const { store, state } = fragileStore();
+    const ids = await connect(store);
+    state.down = new StoreError('away');
+    await expect(ids.flakes('orders')).rejects.toBe(state.down);
+    expect(ids.status()).toEqual({ ready: false, leases: [], sequences: [], lastError: state.down });
+    state.down = undefined;
+    // Neither the mistake of a caller nor one who gives up tells anything about the store.
+    await expect(ids.flakes('x', { ttl: -1 })).rejects.toThrow('ttl');
+    await expect(ids.locality('x', { signal: AbortSignal.abort('stop') })).rejects.toBe('stop');
+    (await ids.flakes('orders')).next();
+    expect(ids.status()).toMatchObject({ ready: true, leases: [{ namespace: 'orders' }] });
+    await ids.close();
+  });
+
+  it('shows the supply of sequences and their last error, which does not make them unready', async () => {
+    const { store, state } = fragileStore();
+    const ids = await connect(store);
+    const invoices = await ids.sequence('invoices', { define: { blockSize: 5 }, prefetch: 0 });
+    await invoices.next();
+    expect(ids.status().sequences).toEqual([
+      { name: 'invoices', state: 'open', available: 4, wanted: 0, fetching: false },
+    ]);
+    await invoices.batch(4);
+    state.down = new StoreError('away');
+    await expect(invoices.next()).rejects.toBe(state.down);
+    expect(ids.status()).toMatchObject({
+      ready: true,
+      sequences: [{ name: 'invoices', available: 0, lastError: state.down }],
+    });
+    state.down = undefined;
+    expect(await invoices.next()).toBe(6n);
+    expect(ids.status().sequences[0]).not.toHaveProperty('lastError');
+    await invoices.close();
+    expect(ids.status().sequences).toEqual([]);
+    await ids.close();
+  });
+});

@@ -1,0 +1,214 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeWith, STORE_SERVERS, type StoreServer } from '#services';
+import { entries, PackedHome } from './packed-home.ts';
+
+/** The options of a bundle for Node. A module has no `require`, which drivers in CommonJS need: the docs give this banner. */
+const FORMATS = {
+  cjs: { format: 'cjs' },
+  esm: {
+    format: 'esm',
+    banner: {
+      js: "import { createRequire as make } from 'node:module'; const require = make(import.meta.url);",
+    },
+  },
+} as const;
+type Format = keyof typeof FORMATS;
+const formats = Object.keys(FORMATS) as Format[];
+
+let home: PackedHome;
+/** A folder without any package: a bundle that runs there holds everything it needs. */
+const elsewhere = mkdtempSync(join(tmpdir(), 'idsmith-bundled-'));
+beforeAll(() => {
+  home = new PackedHome();
+});
+afterAll(() => {
+  home?.remove();
+  rmSync(elsewhere, { recursive: true, force: true });
+});
+
+/** Bundles a program, whose `work` may await, and runs the bundle. Returns its output. */
+async function bundleAndRun(
+  format: Format,
+  imports: string,
+  work: string,
+  { env = {}, banner = true, external = [] as string[], folder = elsewhere } = {},
+): Promise<string> {
+  const program = home.write('program.mjs', `${imports}\nasync function main() {\n${work}\n}\nmain();\n`);
+  const outfile = join(folder, `bundle.${format === 'cjs' ? 'cjs' : 'mjs'}`);
+  const options = banner ? FORMATS[format] : { format };
+  const { errors, warnings } = await build({
+    entryPoints: [program],
+    outfile,
+    bundle: true,
+    external,
+    platform: 'node',
+    logLevel: 'silent',
+    ...options,
+  });
+  expect({ errors, warnings }).toEqual({ errors: [], warnings: [] });
+  return home.run(outfile, { NODE_NO_WARNINGS: '1', ...env });
+}
+
+/** A use of each entry that needs no driver. Each prints "ok". */
+const PROGRAMS: Record<string, readonly [imports: string, work: string]> = {
+  idsmith: [
+    `import { LocalityGenerator, FlakeGenerator, memoryStore, Sequences } from 'idsmith';`,
+    `const sequences = new Sequences(memoryStore());
+     await sequences.define('x');
+     const id = await (await sequences.get('x')).next();
+     new LocalityGenerator().next(); new FlakeGenerator({ node: 3 }).next();
+     console.log(id === 1n ? 'ok' : id);`,
+  ],
+  'idsmith/connect': [
+    `import { connect } from 'idsmith/connect';`,
+    `const ids = await connect('memory:');
+     const id = (await ids.flakes('orders')).next();
+     await ids.close();
+     console.log(typeof id === 'bigint' ? 'ok' : id);`,
+  ],
+  'idsmith/inspect': [
+    `import { inspect } from 'idsmith/inspect';`,
+    `console.log(inspect('1jyVFw3401')[0].family === 'key' ? 'ok' : 'no');`,
+  ],
+  'idsmith/shard': [
+    `import { ShardMap } from 'idsmith/shard';`,
+    `const map = new ShardMap({ shards: { 0: ['6379', '127.0.0.1', 1] }, options: { keyTypes: { user: 2 } } });
+     console.log(map.getType('1jyVFw3402') === 'user' ? 'ok' : 'no');
+     await map.close();`,
+  ],
+  'idsmith/shard/ring': [
+    `import { HashRing } from 'idsmith/shard/ring';`,
+    `console.log(new HashRing({ a: 1 }).nodeOf('x') === 'a' ? 'ok' : 'no');`,
+  ],
+  'idsmith/stores': [
+    `import { openStore } from 'idsmith/stores';`,
+    `const store = await openStore('memory:');
+     await store.close();
+     const missing = [];
+     for (const url of ['postgres://h/x', 'mysql://h/x', 'redis://h', 'dynamodb://r/t'])
+       await openStore(url).catch(({ message }) => missing.push(message.replace(/.*: npm/, 'npm')));
+     const names = ['pg', 'mysql2', 'redis', '@aws-sdk/client-dynamodb'];
+     const wanted = names.map((name) => 'npm install ' + name).join();
+     console.log(missing.join() === wanted ? 'ok' : missing);`,
+  ],
+  'idsmith/stores/etcd': [
+    `import { etcdStore } from 'idsmith/stores/etcd';`,
+    `await etcdStore({ endpoints: ['http://127.0.0.1:2'] }).listLeases('x').catch(({ code }) => console.log(code === 'STORE' ? 'ok' : code));`,
+  ],
+  'idsmith/stores/http': [
+    `import { httpStore } from 'idsmith/stores/http';`,
+    `await httpStore('http://127.0.0.1:2').listLeases('x').catch(({ code }) => console.log(code === 'STORE' ? 'ok' : code));`,
+  ],
+  'idsmith/testing': [
+    `import { memoryStore } from 'idsmith';
+     import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';`,
+    `const store = memoryStore();
+     for (const { run } of [...leaseStoreCases(() => store), ...sequenceStoreCases(() => store)]) await run();
+     console.log('ok');`,
+  ],
+};
+
+/** The command line is a program, not a library. */
+const libraries = entries.filter((entry) => entry !== 'idsmith/cli');
+
+describe.each(formats)('A bundle in the format %s, in a folder without any driver', (format) => {
+  it.each(libraries)('holds %s, and runs', async (entry) => {
+    const [imports, work] = PROGRAMS[entry] ?? [
+      `import * as entry from '${entry}';`,
+      `console.log(Object.values(entry).some((value) => typeof value === 'function') ? 'ok' : 'empty');`,
+    ];
+    expect(await bundleAndRun(format, imports, work)).toBe('ok');
+  });
+});
+
+/** Stores by URL, and stores on a client of the user's: the one driver that is installed, and how it is used. */
+const DRIVERS: Record<string, { server: string; imports: string; store: string }> = {
+  pg: {
+    server: 'postgres',
+    imports: `import pg from 'pg'; import { postgresStore } from 'idsmith/stores/postgres';`,
+    store: `const client = new pg.Pool({ connectionString: url }); const end = () => client.end();
+      const store = postgresStore(client);`,
+  },
+  mysql2: {
+    server: 'mariadb',
+    imports: `import { createPool } from 'mysql2/promise'; import { mysqlStore } from 'idsmith/stores/mysql';`,
+    store: `const client = createPool(url); const end = () => client.end(); const store = mysqlStore(client);`,
+  },
+  redis: {
+    server: 'redis',
+    imports: `import { createClient } from 'redis'; import { redisStore } from 'idsmith/stores/redis';`,
+    store: `const client = createClient({ url }); await client.connect(); const end = () => client.destroy();
+      const store = redisStore(client, { durable: true });`,
+  },
+  ioredis: {
+    server: 'redis',
+    imports: `import { Redis } from 'ioredis'; import { redisStore } from 'idsmith/stores/redis';`,
+    store: `const client = new Redis(url); const end = () => client.disconnect();
+      const store = redisStore(client, { durable: true });`,
+  },
+  '@aws-sdk/client-dynamodb': {
+    server: 'dynamodb',
+    imports: `import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+      import { dynamodbStore } from 'idsmith/stores/dynamodb';`,
+    store: `const client = new DynamoDBClient({ region: 'eu-west-1', endpoint: url.replace(/.*endpoint=/, '') });
+      const end = () => client.destroy(); const store = dynamodbStore(client, { table: 'ids' });`,
+  },
+};
+
+const MINT = `const id = (await ids.flakes('bundled')).next();
+  await ids.close();
+  console.log(typeof id === 'bigint' ? 'ok' : id);`;
+
+for (const [driver, { server, imports, store }] of Object.entries(DRIVERS)) {
+  const [, needs, start] = STORE_SERVERS.find(([name]) => name === server)!;
+  await describeWith(needs, `A bundle in a folder with ${driver} alone`, () => {
+    let running: StoreServer;
+    beforeAll(async () => {
+      running = await start();
+      home.link(driver);
+    });
+    afterAll(async () => {
+      home.unlink(driver);
+      await running?.stop();
+    });
+    const env = () => ({ STORE_URL: running.url });
+
+    it.each(formats)('in the format %s mints on a store of a URL', async (format) => {
+      const work = `const url = process.env.STORE_URL;
+        const ids = await connect(url.startsWith('redis') ? url + '?durable=true' : url); ${MINT}`;
+      const connect = `import { connect } from 'idsmith/connect';`;
+      expect(await bundleAndRun(format, connect, work, { env: env() })).toBe('ok');
+    });
+
+    it.each(formats)('in the format %s mints on a store of a client', async (format) => {
+      const work = `const url = process.env.STORE_URL; ${store} const ids = await connect(store); ${MINT} await end();`;
+      const connect = `import { connect } from 'idsmith/connect';`;
+      expect(await bundleAndRun(format, `${connect} ${imports}`, work, { env: env() })).toBe('ok');
+    });
+  });
+}
+
+describe('A bundle beside libsql', () => {
+  it.each(formats)('in the format %s mints on a SQLite file', async (format) => {
+    home.link('libsql');
+    const work = `const ids = await connect('sqlite:./ids.db'); ${MINT}`;
+    const beside = { external: ['libsql'], folder: home.path };
+    expect(await bundleAndRun(format, `import { connect } from 'idsmith/connect';`, work, beside)).toBe('ok');
+    home.unlink('libsql');
+  });
+});
+
+describe('A module without the banner', () => {
+  it('says what the bundle lacks', async () => {
+    home.link('pg');
+    const work = `await openStore('postgres://h/x').catch(({ message }) => console.log(message));`;
+    const imports = `import { openStore } from 'idsmith/stores';`;
+    const message = await bundleAndRun('esm', imports, work, { banner: false });
+    expect(message).toMatch(/^the package pg could not be loaded: Dynamic require .* --format=cjs/);
+    home.unlink('pg');
+  });
+});

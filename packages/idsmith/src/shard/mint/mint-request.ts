@@ -1,5 +1,6 @@
 import { base62Pair } from '../../encoding/base62.js';
 import { type IdError, StoreError } from '../../errors.js';
+import { onAbort } from '../../support/abort.js';
 import type { KeyBatch } from './merge-keys.js';
 import type { MintingNode } from './minting-node.js';
 
@@ -44,6 +45,20 @@ export function mintRequest(
     suffix: base62Pair(type) as string,
     ...{ count, wanted: count, reserved: 0, batches: [], above },
     ...{ isSettled: false, resolve, reject },
+  };
+}
+
+/** Ends a request when the signal is aborted. */
+export function endOnAbort(request: MintRequest, signal: AbortSignal): void {
+  const { resolve, reject } = request;
+  const unwatch = onAbort(signal, () => rejectAll([request], signal.reason));
+  request.resolve = (keys) => {
+    unwatch();
+    resolve(keys);
+  };
+  request.reject = (error) => {
+    unwatch();
+    reject(error);
   };
 }
 

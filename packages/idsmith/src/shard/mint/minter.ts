@@ -1,10 +1,10 @@
 import { ClockError, IdError } from '../../errors.js';
-import { onAbort } from '../../support/abort.js';
 import { report } from '../../support/diagnostics.js';
 import { distributeKeys } from './distribute-keys.js';
 import { lastMsOf, mergeKeys } from './merge-keys.js';
 import {
   allNodesFailed,
+  endOnAbort,
   type MintLot,
   type MintRequest,
   mintRequest,
@@ -21,6 +21,9 @@ import { FRESH_VARIANTS, widthOf } from './variants.js';
 /** The number of times that a sequence may be closed or lost again right after it was opened. */
 const MAX_OPENINGS = 5;
 
+/** The largest number of nodes that are asked in turn. With more nodes, the next millisecond of most nodes lies far ahead. */
+const MAX_NODES_IN_TURN = 64;
+
 /** Events of a minter. */
 export interface MinterEvents {
   failed(sequence: NodeSequence, error: IdError): void;
@@ -35,8 +38,8 @@ export class Minter {
   readonly #capacity: number;
   /** The requests with keys that no node has been asked for. */
   #queue: MintRequest[] = [];
-  /** The node to begin with, until the clock of a node is known. */
-  readonly #first: number;
+  /** The index of the next node in turn. */
+  #turn: number;
   /** The last node that told its clock. */
   #timekeeper: MintingNode | undefined;
   /** The last millisecond of all keys that were given out. */
@@ -54,7 +57,7 @@ export class Minter {
     this.#proofs = new ProofKeeper(this.#nodes, nodeSet, (node, error) => this.#backOff(node, error));
     this.#capacity = Math.max(1, Math.floor(nodeSet.lead / nodeSet.size)) * widthOf(FRESH_VARIANTS);
     // Processes that start together begin with different nodes.
-    this.#first = Math.floor(Math.random() * sequences.length);
+    this.#turn = Math.floor(Math.random() * sequences.length);
   }
 
   /** Mints `count` keys of a type, ascending, and beyond all keys that were given out before. */
@@ -64,23 +67,9 @@ export class Minter {
     return new Promise((resolve, reject) => {
       const request = mintRequest(type, count, this.#highest, resolve, reject);
       this.#queue.push(request);
-      if (signal !== undefined) this.#watch(signal, request);
+      if (signal !== undefined) endOnAbort(request, signal);
       this.#schedule();
     });
-  }
-
-  /** Ends a request when its signal is aborted. */
-  #watch(signal: AbortSignal, request: MintRequest): void {
-    const { resolve, reject } = request;
-    const unwatch = onAbort(signal, () => rejectAll([request], signal.reason));
-    request.resolve = (keys) => {
-      unwatch();
-      resolve(keys);
-    };
-    request.reject = (error) => {
-      unwatch();
-      reject(error);
-    };
   }
 
   /** @param error the error of all calls that wait, and of all later ones */
@@ -130,14 +119,27 @@ export class Minter {
     const { length } = this.#nodes;
     this.#probeFailedNodes(now);
     const isStuck = this.#failedNodes.size > 0 && this.#queue.some((request) => this.#isStuck(request));
-    const clock = this.#timekeeper?.clockAt(now);
-    const first = clock === undefined ? this.#first : Math.max(Math.floor(clock), this.#highest) % length;
+    const first = this.#firstIndex(now);
     const free: MintingNode[] = [];
     for (let i = 0; i < length; i++) {
       const node = this.#nodes[(first + i) % length] as MintingNode;
       if (!node.isBusy && node.waitUntil <= now && (isStuck || !node.hasFailed)) free.push(node);
     }
     return free;
+  }
+
+  /**
+   * The index of the node to ask first: that of the present millisecond, or of the last key if that one is later. A process that
+   * rarely mints asks the nodes in turn, because the milliseconds of its calls may always belong to the same node.
+   */
+  #firstIndex(now: number): number {
+    const { length } = this.#nodes;
+    const clock = this.#timekeeper?.clockAt(now);
+    const isRare = clock !== undefined && length <= MAX_NODES_IN_TURN && clock > this.#highest + length;
+    if (clock !== undefined && !isRare) return Math.max(Math.floor(clock), this.#highest) % length;
+    const index = this.#turn;
+    this.#turn = (index + 1) % length;
+    return index;
   }
 
   /** Tells whether a request has to ask nodes that failed lately, because there are no others. */

@@ -56,11 +56,14 @@ function check(answers: readonly NodeAnswer[]): void {
   const [first] = silent;
   if (first === undefined || answers.some(({ status }) => isWitness(status))) return;
   const names = silent.map(({ sequence }) => sequence.node.address).join(', ');
-  throw new StoreError(
-    `node ${names} does not answer, and these nodes have not minted together before: all nodes are needed once. ` +
-      (first.status as IdError).message,
-    { cause: first.status },
-  );
+  // A node that was started again has minted, but its sequence may be older than a hand-over.
+  const hasMinted = ownStatuses(answers).some(({ state, generation }) => state === 'open' && generation > 0);
+  const why = hasMinted
+    ? 'the other nodes were started again, so none of them can tell whether minting was handed over: all nodes are needed once'
+    : 'these nodes have not minted together before: all nodes are needed once';
+  throw new StoreError(`node ${names} does not answer, and ${why}. ` + (first.status as IdError).message, {
+    cause: first.status,
+  });
 }
 
 function isWitness(status: SequenceStatus | IdError): boolean {

@@ -141,6 +141,22 @@ await describeWith(['redis'], 'A node that is lost for good', () => {
     expect(performance.now() - started).toBeLessThan(5000);
   }, 60_000);
 
+  it('keeps nodes from minting that were started again, and the reason is true', async () => {
+    const server = await startRedis({ persistence: 'aof' });
+    servers.push(server);
+    clients.push(new Redis(server.port).on('error', () => {}));
+    const [map, never] = mapsOf([0, 4], [0, 1]);
+    await map.genKey();
+    await servers[0]!.kill();
+    await server.kill();
+    await server.start();
+    const [again] = mapsOf([0, 4], [1]);
+    await expect(again.genKey()).rejects.toThrow(
+      'the other nodes were started again, so none of them can tell whether minting was handed over',
+    );
+    await expect(never.genKey()).rejects.toThrow('these nodes have not minted together before');
+  }, 60_000);
+
   it('must have a name that the maps know', async () => {
     await expect(reshard(...mapsOf([0, 1], [1, 2]), { gone: ['nobody:1'] })).rejects.toThrow(
       new InvalidOptionError(

@@ -170,6 +170,23 @@ await describeWith(['redis'], 'Resharding that fails or is refused', () => {
     await expect(reshard(from, to, options)).rejects.toThrow(new InvalidOptionError(message));
   });
 
+  it('refuses another maxSkew than the nodes mint with, and says why, in the dry run, too', async () => {
+    const { servers, config } = shards;
+    await mapOn(servers.slice(0, 2)).genKey();
+    const options = { ...config.options, maxSkew: 60 };
+    const pair = [servers.slice(0, 2), servers.slice(0, 3)].map((some) => mapOn(some, [], { options }));
+    for (const run of [planReshard, reshard]) {
+      const error = await run(...(pair as [ShardMap, ShardMap])).catch((error) => error);
+      expect(error).toBeInstanceOf(InvalidOptionError);
+      expect(error.message).toContain(
+        'with another maxSkew or epoch than from (maxSkew 60, epoch 1325404800000)',
+      );
+    }
+    const other = [servers.slice(1, 3), servers.slice(0, 3)].map((some) => mapOn(some));
+    for (const run of [planReshard, reshard])
+      await expect(run(...(other as [ShardMap, ShardMap]))).rejects.toThrow('mints keys for other nodes');
+  });
+
   it('refuses maps between which keys cannot be moved', async () => {
     const [from, to] = fourAndSix();
     const { servers } = shards;

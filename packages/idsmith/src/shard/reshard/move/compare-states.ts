@@ -77,14 +77,17 @@ export function requireFit(context: ReshardContext, states: readonly NodeState[]
       throw misfitError(context, name, phase, about);
 }
 
+/** The last resharding on a node does not fit this one. */
+export class MisfitError extends StoreError {}
+
 /** The error for a node whose last resharding does not fit this one. */
 export function misfitError(
   { description }: ReshardContext,
   name: string,
   phase: 'other' | 'misfit',
   about: string,
-): StoreError {
-  return new StoreError(
+): MisfitError {
+  return new MisfitError(
     phase === 'other'
       ? `node ${name}: another resharding is not finished (${about}), and this one is ${description}: use its configs, ` +
           'and run that one to its end or abort it first'

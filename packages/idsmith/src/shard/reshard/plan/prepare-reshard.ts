@@ -3,6 +3,7 @@ import { type CommonPhase, commonPhaseOf } from '../move/compare-states.js';
 import { isGivenUpError, readCheckedStates } from '../move/phase.js';
 import { requireDistinctServers } from './check-distinct-servers.js';
 import { requirePermissions } from './check-permissions.js';
+import { requireOwnMinting } from './check-sequences.js';
 import { requireTargetsDurable } from './check-targets-durable.js';
 import { requireTargetsEmpty } from './check-targets-empty.js';
 import { KeyPlacement } from './key-placement.js';
@@ -44,6 +45,7 @@ export async function prepareReshard(
   const { acceptVolatileTarget } = settings;
   const persistence = await requireTargetsDurable(context, acceptVolatileTarget);
   await requireDistinctServers(context);
+  await requireOwnMinting(context);
   const placement = new KeyPlacement(context, await KeyRule.make(context, settings));
   // While keys are moved, a value that the old and the new owner have is the work of this resharding.
   if (phase !== 'moving') await requireTargetsEmpty(context, placement);

@@ -1,7 +1,7 @@
 import { pause, systemTimer } from '../../../support/timer.js';
 import { stemOf } from '../../keys/codec.js';
 import type { OwnerChange, ReshardContext } from '../context.js';
-import { misfitError } from '../move/compare-states.js';
+import { MisfitError, misfitError } from '../move/compare-states.js';
 import { type Direction, KeyMover } from '../move/key-mover.js';
 import { stopOn } from '../move/phase.js';
 import { StalePhaseError } from '../move/stale-phase-error.js';
@@ -12,6 +12,9 @@ import { NodeSession, type NodeUse } from './node-session.js';
 
 /** The number of keys that a process remembers as settled. */
 const REMEMBERED_KEYS = 50_000;
+
+/** The time after which the nodes are asked again whether this resharding still fits them, ms. */
+const FIT_INTERVAL = 2000;
 
 /** The longest pause before the next look at a key that another mover is moving, ms. */
 const MAX_PAUSE = 20;
@@ -37,6 +40,10 @@ export class CommandRouter {
   /** All keys have been moved. */
   #isDone = false;
   #asked: Promise<void> | undefined;
+  /** The time of the last answer that the resharding fits the nodes. */
+  #fitAt = Number.NEGATIVE_INFINITY;
+  /** The error for commands after the nodes have taken part in a resharding that does not fit this one. */
+  #misfit: MisfitError | undefined;
 
   constructor(context: ReshardContext) {
     this.#context = context;
@@ -51,6 +58,21 @@ export class CommandRouter {
   /** The old and the new owner of a key; `undefined` if they are the same node. */
   ownerChangeOf(key: string): OwnerChange | undefined {
     return this.#context.ownerChangeOf(stemOf(key));
+  }
+
+  /**
+   * Tells whether this resharding is known to fit the nodes. Asks them again in the background from time to time.
+   *
+   * @throws StoreError when it is known not to fit
+   */
+  get isKnownToFit(): boolean {
+    if (this.#misfit !== undefined) throw this.#misfit;
+    const age = performance.now() - this.#fitAt;
+    if (age > FIT_INTERVAL && age < Number.POSITIVE_INFINITY) {
+      this.#fitAt = performance.now();
+      this.#askPhase().catch(() => {});
+    }
+    return age < Number.POSITIVE_INFINITY;
   }
 
   /** Tells whether commands go to the new owner now, as far as is known without asking a node. */
@@ -108,6 +130,7 @@ export class CommandRouter {
 
   #sendTo<T>(owner: NodeUse, change: OwnerChange, send: (client: unknown) => T): T {
     const { from, to } = this.#context;
+    if (change.source === change.target) return send(to.clientOf(change.target.node));
     const [map, node] = owner === 'old owner' ? [from, change.source] : [to, change.target];
     return this.#session(owner, node).track(send(map.clientOf(node.node)));
   }
@@ -115,6 +138,7 @@ export class CommandRouter {
   /** The owner to send a command to, if it is known without asking any node. */
   #readyOwner(change: OwnerChange, keys: readonly string[]): NodeUse | undefined {
     if (this.#isDone) return 'new owner';
+    if (change.source === change.target) return this.isKnownToFit ? 'new owner' : undefined;
     const [old, next] = this.#sessionsOf(change);
     const isSettled = (direction: Direction) =>
       old.round === this.#round && keys.every((key) => this.#settled[direction].has(key));
@@ -148,7 +172,14 @@ export class CommandRouter {
   }
 
   async #askPhase(): Promise<void> {
-    if ((await this.#checks.commonPhase()) === 'done') this.#end();
+    try {
+      if ((await this.#checks.commonPhase()) === 'done') this.#end();
+      this.#fitAt = performance.now();
+      this.#misfit = undefined;
+    } catch (error) {
+      if (error instanceof MisfitError) this.#misfit = error;
+      throw error;
+    }
   }
 
   /** All keys have been moved: nobody has to be asked any more. */
@@ -159,8 +190,8 @@ export class CommandRouter {
 
   /** @returns `undefined` if the phase has changed meanwhile */
   async #prepareOnce(change: OwnerChange, keys: readonly string[]): Promise<NodeUse | undefined> {
-    if (this.#isDone) return 'new owner';
     const { source, target } = change;
+    if (this.#isDone || source === target) return 'new owner';
     const [old, next] = this.#sessionsOf(change);
     if (!this.#isGone(source) && (await old.open()) === 'open') {
       if (old.phase === 'returning' && !this.#isGone(target)) await this.#moveKeys('back', change, keys);

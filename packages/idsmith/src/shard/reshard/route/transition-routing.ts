@@ -4,6 +4,7 @@ import { NodeSetConflictError } from '../../mint/node-set-conflict.js';
 import type { ShardMap } from '../../shard-map.js';
 import type { ShardNode } from '../../shard-nodes.js';
 import type { ReshardContext } from '../context.js';
+import type { NodeConnection } from '../node-connection.js';
 import { CommandRouter } from './command-router.js';
 import { transitionClient } from './transition-client.js';
 
@@ -33,7 +34,14 @@ export class TransitionRouting implements KeyRouting {
   getClient(key: string): unknown {
     const { from, to } = this.#context;
     const change = this.#router.ownerChangeOf(key);
-    if (change === undefined) return to.clientOf(to.ownerOf(key));
+    if (change === undefined) {
+      const owner = to.ownerOf(key);
+      const client = to.clientOf(owner) as object;
+      if (this.#router.isKnownToFit) return client;
+      // The key stays. Its first commands wait until the nodes have told that the two maps fit them.
+      const node = this.#context.targets.get(owner.address) as NodeConnection;
+      return transitionClient(this.#router, key, { source: node, target: node }, () => client);
+    }
     const present = () =>
       (this.#router.isAtNewOwner(change)
         ? to.clientOf(change.target.node)

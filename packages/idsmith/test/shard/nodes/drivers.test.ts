@@ -19,7 +19,7 @@ describe.each(['ioredis', 'redis'] as const)('Clients that a map makes with %s',
     let map: ShardMap;
 
     beforeAll(async () => {
-      shards = await startShards([1, 1], { timeout: 400 });
+      shards = await startShards([1, 1], { timeout: 3000 });
     });
     afterAll(() => shards?.stop());
     afterEach(() => map.close());
@@ -62,7 +62,7 @@ describe.each(['ioredis', 'redis'] as const)('Clients that a map makes with %s',
         .catch((error: unknown) => error);
       server.resume();
       expect(refused).toBeInstanceOf(StoreError);
-      expect(refused.message).toMatch(/get failed: no answer within 400 ms$/i);
+      expect(refused.message).toMatch(/get failed: no answer within 3000 ms$/i);
       await expect
         .poll(() =>
           map

@@ -31,6 +31,15 @@ await describeWith(['chromium'], 'names and labels that programs chose', () => {
     });
   };
 
+  /** Nothing is wider than the window, wide or narrow. */
+  async function expectNoSideScroll(): Promise<void> {
+    for (const width of [1280, 1024, 390]) {
+      await visit.page.setViewportSize({ width, height: 900 });
+      expect(await visit.page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    }
+    await visit.page.setViewportSize({ width: 1280, height: 900 });
+  }
+
   it('have their own direction, and no characters that cannot be seen', async () => {
     await held(3, 'web\u202e1-bew\u200b');
     const name = visit.page.locator('bdi', { hasText: 'web' });
@@ -56,6 +65,9 @@ await describeWith(['chromium'], 'names and labels that programs chose', () => {
     }));
     expect(width).toBeLessThan(320);
     expect(isCut).toBe(true);
+    await visit.button(/^Node 4: held by host-/).click();
+    await visit.page.locator('.node-detail__detail bdi', { hasText: 'host-' }).waitFor();
+    await expectNoSideScroll();
   });
 
   it('can be told apart in the list of sequences', async () => {
@@ -69,6 +81,7 @@ await describeWith(['chromium'], 'names and labels that programs chose', () => {
       'orders',
       'طلبات-2026',
     ]);
+    await expectNoSideScroll();
     await visit.button(/^Remove long-/).click();
     await visit.page.getByRole('dialog', { name: /^Remove long-y{19}…y{23}\?$/ }).waitFor();
     await visit.button('Cancel').click();

@@ -15,8 +15,7 @@ await describeWith(['chromium'], 'the rates of the page Sequences', () => {
   const post = (path: string, body?: object) =>
     fetch(`${server.url}/v1/sequences${path}`, {
       method: 'POST',
-      headers: body && { 'content-type': 'application/json' },
-      body: body && JSON.stringify(body),
+      ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     });
 
   beforeAll(async () => {
@@ -42,7 +41,7 @@ await describeWith(['chromium'], 'the rates of the page Sequences', () => {
   async function drawAndPoll(times: number): Promise<void> {
     for (let i = 0; i < times; i++) {
       await post('/busy/next?count=50');
-      const loaded = visit.page.waitForResponse((each) => each.url().includes('/v1/sequences?'));
+      const loaded = visit.page.waitForResponse((each) => new URL(each.url()).pathname === '/v1/sequences');
       await visit.page.clock.fastForward(INTERVAL);
       await (await loaded).finished();
     }

@@ -5,7 +5,7 @@ import { SelectField, TextField } from '../../ui/field.js';
 /** The pause in typing after which the search starts, ms. */
 const PAUSE = 250;
 
-export const SORTS = [
+const SORTS = [
   ['name', 'name'],
   ['-handedOut', 'most ids handed out'],
   ['-next', 'highest next id'],

@@ -2,7 +2,7 @@ import { day, relative, short, span } from '../../lib/format.js';
 import type { Forecast } from '../../lib/sequence-rate.js';
 
 const TEXTS = {
-  measuring: 'measuring …',
+  measuring: 'measuring',
   exhausted: 'has run out',
   cycle: 'never (starts over)',
 };

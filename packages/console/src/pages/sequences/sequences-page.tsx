@@ -50,7 +50,7 @@ export function SequencesPage({ rest }: { rest: string }) {
   return (
     <Page
       title="Sequences"
-      lead="Numbers that are handed out in blocks. An id counts as used once its block has left the store. Rates count the ids that this server hands out."
+      lead="An id counts as used once its block has left the store. Rates count the ids that this server hands out."
       actions={define('Define a sequence', 'primary')}
       isStale={isStale}
     >

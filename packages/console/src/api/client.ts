@@ -1,5 +1,6 @@
 import { connectionLost } from './connection.js';
 import { ApiError, UnreachableError } from './errors.js';
+import { knownBody, rememberBody } from './known-bodies.js';
 import { token, tokenRefused } from './session.js';
 import type { Problem } from './types.js';
 
@@ -27,8 +28,8 @@ export async function requestText(
   options: RequestOptions = {},
 ): Promise<string> {
   const used = options.token ?? token.get();
-  const { response, text } = await exchange(method, path, options, used);
-  if (response.ok) return text;
+  const { isOk, response, text } = await exchange(method, path, options, used);
+  if (isOk) return text;
   if (response.status === 401 && options.token === undefined) tokenRefused(used);
   throw new ApiError(problemOf(response, text));
 }
@@ -42,23 +43,35 @@ export async function request<T>(method: Method, path: string, options?: Request
 async function exchange(method: Method, path: string, options: RequestOptions, used: string) {
   const { query, body, signal } = options;
   const timeout = AbortSignal.timeout(REQUEST_TIMEOUT);
+  const address = path + queryOf(query);
+  const known = method === 'GET' ? knownBody(address, used) : undefined;
   try {
-    const response = await fetch(path + queryOf(query), {
+    const response = await fetch(address, {
       method,
       cache: 'no-store',
       headers: {
         ...(used !== '' && { authorization: `Bearer ${used}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(known !== undefined && { 'if-none-match': known.etag }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
-    return { response, text: await response.text() };
+    const text = await response.text();
+    if (response.status === 304 && known !== undefined) return { isOk: true, response, text: known.text };
+    if (isFromGateway(response, text)) throw new Error(`a proxy answered ${response.status}`);
+    if (method === 'GET' && response.ok) rememberBody(address, used, response.headers.get('etag'), text);
+    return { isOk: response.ok, response, text };
   } catch (error) {
     if (signal?.aborted) throw error;
     connectionLost();
     throw new UnreachableError(error);
   }
+}
+
+/** True for the response of a proxy whose server is away. The server itself answers with a problem. */
+function isFromGateway({ status }: Response, text: string): boolean {
+  return status >= 502 && status <= 504 && !text.startsWith('{');
 }
 
 function queryOf(query: RequestOptions['query'] = {}): string {

@@ -61,9 +61,9 @@ async function isHealthy(): Promise<boolean> {
       cache: 'no-store',
       signal: AbortSignal.timeout(HEALTH_CHECK_TIMEOUT),
     });
-    // Reads to the end. Otherwise the browser aborts the response when the timeout ends.
-    await response.text();
-    return response.ok;
+    // Only the server itself answers like this: a proxy may have a page of its own while the server is away.
+    const { status } = (await response.json()) as { status?: unknown };
+    return response.ok && status === 'ok';
   } catch {
     return false;
   }

@@ -19,8 +19,8 @@ export class UnreachableError extends Error {
   }
 }
 
-/** The message of an error as a sentence: with a capital letter and a full stop. */
+/** The message of an error as a sentence: with a capital letter, and a full stop unless it ends with an address to copy. */
 export function sentenceOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? '' : '.'}`;
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/([.!?…]|\/\/\S+)$/.test(text) ? '' : '.'}`;
 }

@@ -1,5 +1,13 @@
 import { type RequestOptions, request, requestText } from './client.js';
-import type { Inspection, LeasesJson, SequenceChanges, SequenceJson, ServerJson } from './types.js';
+import type {
+  Inspection,
+  LeasesJson,
+  SequenceChanges,
+  SequenceJson,
+  SequencePageJson,
+  SequenceQuery,
+  ServerJson,
+} from './types.js';
 
 type Signal = AbortSignal | undefined;
 
@@ -17,9 +25,9 @@ export const api = {
   keys: (count: string, type: string) => mint('v1/keys', { count, type }),
   sequenceIds: (name: string, count: string) => mint(`${sequencePath(name)}/next`, { count }),
 
-  async sequences(signal?: Signal): Promise<SequenceJson[]> {
-    return (await request<{ sequences: SequenceJson[] }>('GET', 'v1/sequences', { signal })).sequences;
-  },
+  /** A page of the list of sequences. A list without a limit can have thousands. */
+  sequences: (query: SequenceQuery, signal?: Signal) =>
+    request<SequencePageJson>('GET', 'v1/sequences', { query: { ...query }, signal }),
   define: (body: SequenceChanges) => request<SequenceJson>('POST', 'v1/sequences', { body }),
   alter: (name: string, body: SequenceChanges) =>
     request<SequenceJson>('PATCH', sequencePath(name), { body }),

@@ -34,6 +34,28 @@ export interface SequenceJson {
   readonly max: string;
   readonly cycle: boolean;
   readonly exhausted: boolean;
+  /** The ids that this server has handed out since its start. */
+  readonly handedOut: number;
+  /** The start of this server, Unix ms. */
+  readonly since: number;
+}
+
+/** A page of the list of sequences. */
+export interface SequencePageJson {
+  readonly sequences: readonly SequenceJson[];
+  /** The number of sequences on all pages. */
+  readonly total: number;
+  /** The cursor of the next page; `null` on the last page. */
+  readonly cursor: string | null;
+}
+
+/** The part of the list of sequences to load. */
+export interface SequenceQuery {
+  /** Only sequences whose names contain this text. */
+  readonly q?: string;
+  readonly sort?: string;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
 }
 
 /** The settings that define or alter a sequence. */
@@ -66,7 +88,12 @@ export interface LeasesJson {
   readonly now: number;
   readonly durable: boolean;
   readonly leases: readonly LeaseJson[];
+  /** The records of the namespace itself, with ids below 0. */
+  readonly own: readonly LeaseJson[];
 }
+
+/** The scopes of tokens. */
+export type Scope = 'mint' | 'lease' | 'admin';
 
 export interface ServerJson {
   readonly version: string;
@@ -82,4 +109,6 @@ export interface ServerJson {
     readonly left: number;
   }[];
   readonly limits: { readonly count: number };
+  /** The scopes of the token in use; all scopes where no tokens are in use. */
+  readonly scopes: readonly Scope[];
 }

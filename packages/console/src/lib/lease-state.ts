@@ -1,4 +1,5 @@
 import type { LeaseJson } from '../api/types.js';
+import { oddityOf } from './odd-record.js';
 
 /**
  * The state of a node id.
@@ -9,8 +10,9 @@ import type { LeaseJson } from '../api/types.js';
  * | `held` | a process holds the node id |
  * | `expired` | the holder did not renew its lease |
  * | `fenced` | no holder, but the next window cannot start yet |
+ * | `odd` | the record has values that make no sense |
  */
-export type LeaseState = 'free' | 'held' | 'expired' | 'fenced';
+export type LeaseState = 'free' | 'held' | 'expired' | 'fenced' | 'odd';
 
 /** The id of the record with the start of a namespace. No record with an id below 0 is a node id. */
 const BIRTH_ID = -1;
@@ -30,6 +32,7 @@ export function floorOf(records: readonly LeaseJson[]): number {
 }
 
 export function viewOf(id: number, record: LeaseJson | undefined, now: number, floor = 0): NodeView {
+  if (record !== undefined && oddityOf(record) !== undefined) return { id, state: 'odd', record, left: 0 };
   const seconds = (until: number) => Math.max(0, (until - now) / 1000);
   if (record?.owner != null && record.expiresAt > now)
     return { id, state: 'held', record, left: seconds(record.expiresAt) };
@@ -56,7 +59,7 @@ export function countStates(
   now: number,
   size: number,
 ): Record<LeaseState, number> {
-  const counts = { free: 0, held: 0, expired: 0, fenced: 0 };
+  const counts = { free: 0, held: 0, expired: 0, fenced: 0, odd: 0 };
   const known = records.filter(({ id }) => id >= 0 && id < size);
   const floor = floorOf(records);
   for (const record of known) counts[viewOf(record.id, record, now, floor).state]++;

@@ -1,4 +1,5 @@
 import type { LeaseJson } from '../api/types.js';
+import { oddityOf } from './odd-record.js';
 
 /** A window of a node id: the times that its holder may use in ids. */
 export interface SeenWindow {
@@ -33,12 +34,13 @@ export function withWindows(
 ): History {
   const isFirst = history === undefined;
   const next = new Map([...(history ?? [])].filter(([, { until }]) => until > now - MEMORY));
-  for (const { id, epoch, label, fence, owner } of records) {
+  for (const record of records) {
+    const { id, epoch, label, fence, owner } = record;
     const key = `${id} ${epoch}`;
     const known = next.get(key);
     const isReleased = owner === null;
     // A window that ended before this page saw it has no known start.
-    if (id < 0 || (known === undefined && fence <= now)) continue;
+    if (id < 0 || oddityOf(record) !== undefined || (known === undefined && fence <= now)) continue;
     next.set(key, {
       ...(known ?? { id, epoch, from: now, isFromKnown: !isFirst }),
       label: label || known?.label || '',

@@ -33,6 +33,15 @@ export function usageOf(sequence: SequenceJson): Usage {
   return { used, total, left: total - used, share: ratio(used, total) };
 }
 
+/** The usage of a sequence; `undefined` if its row makes no sense, such as a step of 0. */
+export function readUsage(sequence: SequenceJson): Usage | undefined {
+  try {
+    return usageOf(sequence);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The distance between two ids in the direction of the step; negative if `to` lies behind `from`. */
 function distance(from: bigint, to: bigint, step: number): bigint {
   return step > 0 ? to - from : from - to;
@@ -53,6 +62,7 @@ export type Position =
 
 /** Finds the index of an id in a sequence, counted from 0, and tells allocated ids from those still ahead. */
 export function positionOf(sequence: SequenceJson, id: bigint): Position {
+  if (readUsage(sequence) === undefined) return { kind: 'none' };
   const { step, exhausted, next } = sequence;
   const { first, last } = endsOf(sequence);
   const size = BigInt(Math.abs(step));

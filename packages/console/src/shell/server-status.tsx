@@ -10,14 +10,16 @@ const INTERVAL = 5000;
 /** A light that shows the state of the server. */
 export function ServerStatus() {
   const { isUnreachable } = useObservable(connection);
-  const { data, error } = usePolling('ready', api.ready, INTERVAL);
+  const { data, error, isStale } = usePolling('ready', api.ready, INTERVAL);
   const [tone, text] = isUnreachable
     ? [styles.bad, 'Unreachable']
     : error instanceof ApiError
       ? [styles.warn, 'Not ready']
-      : data === undefined
-        ? ['', 'Connecting']
-        : [styles.good, 'Ready'];
+      : isStale
+        ? [styles.warn, 'No answer']
+        : data === undefined
+          ? ['', 'Connecting']
+          : [styles.good, 'Ready'];
   return (
     <span class={`${styles.status} ${tone}`} title={error === undefined ? undefined : sentenceOf(error)}>
       <span class={styles.dot} aria-hidden="true" />

@@ -9,21 +9,27 @@ interface Props {
   readonly label?: string;
   readonly submit?: boolean;
   readonly disabled?: boolean;
+  /** The reason why the user may not do this. The button then does nothing, but can be reached to learn the reason. */
+  readonly refusal?: string | undefined;
   /** True while the action of the button runs. */
   readonly isBusy?: boolean;
   readonly onClick?: () => void;
 }
 
-export function Button({ children, look = 'plain', icon, label, submit, disabled, isBusy, onClick }: Props) {
+export function Button(props: Props) {
+  const { children, look = 'plain', icon, label, submit, disabled, refusal, isBusy, onClick } = props;
+  const isRefused = refusal !== undefined;
   return (
     <button
-      type={submit ? 'submit' : 'button'}
+      type={submit && !isRefused ? 'submit' : 'button'}
       class={`button ${look}${children === undefined ? ' bare' : ''}`}
       aria-label={label}
-      title={children === undefined ? label : undefined}
+      title={refusal ?? (children === undefined ? label : undefined)}
+      aria-disabled={isRefused || undefined}
+      aria-description={refusal}
       aria-busy={isBusy}
       disabled={disabled || isBusy}
-      onClick={onClick}
+      onClick={isRefused ? undefined : onClick}
     >
       {icon && <Icon name={icon} />}
       {children}

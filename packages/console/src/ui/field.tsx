@@ -70,3 +70,27 @@ export function TextField(props: TextProps) {
     </Field>
   );
 }
+
+interface SelectProps<T extends string> {
+  readonly label: string;
+  readonly value: T;
+  readonly options: readonly (readonly [value: T, label: string])[];
+  readonly onChange: (value: T) => void;
+}
+
+/** A choice of one option from a list that opens. */
+export function SelectField<T extends string>({ label, value, options, onChange }: SelectProps<T>) {
+  return (
+    <Field label={label}>
+      {(attributes) => (
+        <select {...attributes} value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>
+          {options.map(([option, text]) => (
+            <option key={option} value={option}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}

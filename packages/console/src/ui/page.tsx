@@ -1,10 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { connection } from '../api/connection.js';
+import { useObservable } from './use-observable.js';
 
 interface Props {
   readonly title: string;
   readonly lead: string;
   readonly actions?: ComponentChildren;
+  /** True while the data of the page is old, because the server does not answer. */
+  readonly isStale?: boolean;
   readonly children: ComponentChildren;
 }
 
@@ -12,7 +16,8 @@ interface Props {
 let isFirst = true;
 
 /** The frame of every page. Its heading gets the focus when the user comes from another page. */
-export function Page({ title, lead, actions, children }: Props) {
+export function Page({ title, lead, actions, isStale, children }: Props) {
+  const { isUnreachable } = useObservable(connection);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · idsmith`;
@@ -30,7 +35,7 @@ export function Page({ title, lead, actions, children }: Props) {
         </div>
         {actions && <div class="actions">{actions}</div>}
       </header>
-      {children}
+      <div class={`page-body${isStale || isUnreachable ? ' stale' : ''}`}>{children}</div>
     </>
   );
 }

@@ -8,7 +8,12 @@ export interface Polled<T> {
   readonly data: T | undefined;
   /** The error of the last request. */
   readonly error: unknown;
+  /** True if the data may be wrong by now: the last request failed, or the server does not answer. */
+  readonly isStale: boolean;
 }
+
+/** A server that has not answered for this long makes the data stale, ms. */
+const LATE = 5000;
 
 /** The longest pause after failures, ms. */
 const LONGEST_PAUSE = 15_000;
@@ -24,7 +29,7 @@ export function usePolling<T>(
   load: (signal: AbortSignal) => Promise<T>,
   interval: number,
 ): Polled<T> {
-  const [state, setState] = useState<Polled<T> & { key: string }>({ key, data: undefined, error: undefined });
+  const [state, setState] = useState({ ...nothing<T>(), key });
   const { isUnreachable } = useObservable(connection);
   const refreshes = useObservable(refreshCount);
 
@@ -34,17 +39,21 @@ export function usePolling<T>(
     const control = new AbortController();
     let pause = interval;
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let lateTimer: ReturnType<typeof setTimeout> | undefined;
     const poll = async () => {
       if (document.hidden) return;
+      clearTimeout(lateTimer);
+      lateTimer = setTimeout(() => setState((last) => ({ ...last, isStale: true })), LATE);
       try {
         const data = await load(control.signal);
         pause = interval;
-        if (!control.signal.aborted) setState({ key, data, error: undefined });
+        if (!control.signal.aborted) setState({ key, data, error: undefined, isStale: false });
       } catch (error) {
         pause = Math.min(pause * 2, LONGEST_PAUSE);
         if (!control.signal.aborted)
-          setState((last) => ({ key, data: last.key === key ? last.data : undefined, error }));
+          setState((last) => ({ key, data: last.key === key ? last.data : undefined, error, isStale: true }));
       }
+      clearTimeout(lateTimer);
       if (!control.signal.aborted) timer = setTimeout(poll, pause);
     };
     const resume = () => {
@@ -57,9 +66,13 @@ export function usePolling<T>(
     return () => {
       control.abort();
       clearTimeout(timer);
+      clearTimeout(lateTimer);
       document.removeEventListener('visibilitychange', resume);
     };
   }, [key, interval, isUnreachable, refreshes]);
 
-  return state.key === key ? state : { data: undefined, error: undefined };
+  const { data, error, isStale } = state.key === key ? state : nothing<T>();
+  return { data, error, isStale: isStale || isUnreachable };
 }
+
+const nothing = <T>(): Polled<T> => ({ data: undefined, error: undefined, isStale: false });

@@ -25,7 +25,7 @@ describe('the state of a node id', () => {
   it('is fenced for all while a store that can forget waits', () => {
     const birth = { id: -1, owner: 'x', epoch: 0, fence: NOW + 5000, expiresAt: 0, label: 'namespace' };
     expect(viewsOf([birth], NOW, 0, 2).map(({ state }) => state)).toEqual(['fenced', 'fenced']);
-    expect(countStates([birth], NOW, 16)).toEqual({ free: 0, held: 0, expired: 0, fenced: 16 });
+    expect(countStates([birth], NOW, 16)).toEqual({ free: 0, held: 0, expired: 0, fenced: 16, odd: 0 });
   });
 
   it('is that of node ids only: records of the namespace itself are none', () => {
@@ -33,14 +33,14 @@ describe('the state of a node id', () => {
     const birth = { ...layout, id: -1, owner: 'x', fence: NOW - 1 };
     const records = [layout, birth, held(0)];
     expect(viewsOf(records, NOW, 0, 2).map(({ state }) => state)).toEqual(['held', 'free']);
-    expect(countStates(records, NOW, 4)).toEqual({ free: 3, held: 1, expired: 0, fenced: 0 });
+    expect(countStates(records, NOW, 4)).toEqual({ free: 3, held: 1, expired: 0, fenced: 0, odd: 0 });
     expect(guessSize('mine', undefined, records)).toBe(16);
     expect([...withWindows(undefined, records, NOW).values()].map(({ id }) => id)).toEqual([0]);
   });
 
   it('is counted, with those that were never used', () => {
     const records = [held(0), held(1, 'x', NOW - TTL), released(held(2), NOW, NOW + 99)];
-    expect(countStates(records, NOW, 512)).toEqual({ free: 509, held: 1, expired: 1, fenced: 1 });
+    expect(countStates(records, NOW, 512)).toEqual({ free: 509, held: 1, expired: 1, fenced: 1, odd: 0 });
   });
 });
 

@@ -7,7 +7,7 @@ const MAX = String(2n ** 63n - 1n);
 
 function sequence(changes: Partial<SequenceJson> = {}): SequenceJson {
   const shape = { name: 'orders', start: '1', next: '1', blockSize: 20, step: 1, min: MIN, max: MAX };
-  return { ...shape, cycle: false, exhausted: false, ...changes };
+  return { ...shape, cycle: false, exhausted: false, handedOut: 0, since: 1, ...changes };
 }
 
 describe('the used share of a sequence', () => {

@@ -81,6 +81,23 @@ await describeWith(['chromium'], 'the page Inspect', () => {
     expect(await visit.page.getByText('most likely').count()).toBe(1);
   });
 
+  it('shows every reading of the server in its order, with its reason', async () => {
+    for (const id of [
+      '1703865194431643648',
+      '019a8c1e-7b2a-7d3c-9f4e-5a6b7c8d9e0f',
+      '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+      '9m4e2mr0ui3e8a215n4g',
+      'V1StGXR8_Z5jdHi6B-myT',
+    ]) {
+      const { readings } = await (await fetch(`${server.url}/v1/inspect/${id}`)).json();
+      await visit.go(`inspect/${id}`);
+      const reasons = () => visit.page.locator('section > p.muted:first-of-type').allTextContents();
+      await expect
+        .poll(async () => (await reasons()).map((reason) => reason.toLowerCase()), { timeout: 15_000 })
+        .toEqual(readings.map(({ reason }: { reason: string }) => `${reason}.`.toLowerCase()));
+    }
+  });
+
   it('reads a key', async () => {
     const read = await paste('1jyVFw3401', 'Sharded key');
     expect(read).toMatchObject({ variant: '190', type: '1', utc: '2012-01-19 19:11:27.784 UTC' });

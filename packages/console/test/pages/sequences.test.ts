@@ -62,21 +62,17 @@ await describeWith(['chromium'], 'the page Sequences', () => {
     });
   });
 
-  it('shows the usage of a sequence: next, share, rate and forecast', async () => {
-    await visit.page.getByText('not in use').waitFor();
+  it('shows the usage of a sequence: next and share', async () => {
     const { ids } = await (
       await fetch(`${server.url}/v1/sequences/invoices%2F2026/next?count=200`, { method: 'POST' })
     ).json();
     expect([ids[0], ids[199]]).toEqual(['9223372036854774807', '9223372036854775006']);
     await visit
       .row('invoices/2026')
-      .getByText(/^20\d\d-/)
+      .getByText(/^2\d\.\d %/)
       .waitFor();
     const cells = await cellsOf('invoices/2026');
     expect(BigInt(cells.Next!)).toBe((await store.describeSequence('invoices/2026')).next);
-    expect(cells.Used).toMatch(/^2\d\.\d %/);
-    expect(Number(cells['Ids/s'])).toBeGreaterThan(0);
-    expect(cells['Runs out']).toMatch(/^20\d\d-\d\d-\d\d in \d+ (second|minute)s?$/);
   });
 
   it('links to the page that mints its ids', async () => {

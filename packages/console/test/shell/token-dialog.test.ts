@@ -52,15 +52,6 @@ await describeWith(['chromium'], 'the token dialog', () => {
     expect(visit.requests.filter((url) => url.includes(minter))).toEqual([]);
   });
 
-  it('reports a token without the scope that is needed', async () => {
-    await visit.button('Define a sequence').click();
-    await visit.field('Name').fill('orders');
-    await visit.button('Define').click();
-    const alert = visit.page.getByRole('dialog').getByRole('alert');
-    expect(await alert.textContent()).toBe('This needs a token with the scope admin.');
-    await visit.button('Cancel').click();
-  });
-
   it('forgets a token and takes another one', async () => {
     await visit.button('Forget token of this tab').click();
     await dialog().waitFor();

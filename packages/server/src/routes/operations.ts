@@ -67,16 +67,18 @@ export function operationRoutes(parts: OperationParts): Route[] {
           }),
         },
         limits: record({ count: integer, body: integer }),
+        scopes: { type: 'array', items: text, description: 'the scopes of the token of this request' },
       }),
       problems: [503],
       waitsForStore: true,
-      handle: async () => ({
+      handle: async ({ caller }) => ({
         version,
         layout: settings.layout,
         now: await storeTime(store),
         ...guaranteesOf(store),
         leases: minter.leases,
         limits: { count: MAX_COUNT, body: settings.bodyLimit },
+        scopes: caller?.scopes ?? [],
       }),
     },
     {

@@ -216,6 +216,7 @@ describe('Operations', () => {
   it('GET /v1/server tells its leases and limits', async () => {
     const { json } = await server.get('/v1/server');
     expect(json).toMatchObject({ layout: 'jflake', durable: true, limits: { count: 10_000 } });
+    expect(json).toMatchObject({ scopes: ['mint', 'lease', 'admin'] });
     expect(json.leases[0]).toMatchObject({ family: 'flake', namespace: 'jflake', state: 'active' });
   });
 

@@ -14,7 +14,7 @@ const INTERVAL = 1000;
 
 /** Charts of the activity of the server. */
 export function HealthPage() {
-  const { data, error } = usePolling(
+  const { data, error, isStale } = usePolling(
     'metrics',
     async (signal) => {
       const samples = parseMetrics(await api.metrics(signal));
@@ -25,13 +25,17 @@ export function HealthPage() {
   );
 
   return (
-    <Page title="Health" lead="The current activity of the server, read from its metrics every second.">
+    <Page
+      title="Health"
+      lead="The current activity of the server, read from its metrics every second."
+      isStale={isStale}
+    >
       <RequestError error={error} />
       {data === undefined ? (
         error === undefined && <Loading what="the metrics" lines={6} />
       ) : (
         <>
-          <ServerStats snapshot={data.snapshot} point={data.points.at(-1)} />
+          <ServerStats snapshot={data.snapshot} point={data.points.at(-1)} isStale={isStale} />
           <div class={styles.charts}>
             <Chart
               title="Ids per second"

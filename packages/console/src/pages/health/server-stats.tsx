@@ -1,10 +1,18 @@
 import type { ComponentChildren } from 'preact';
 import { duration, megabytes, perSecond } from '../../lib/format.js';
 import { gauge, type MetricsSnapshot, type Point } from '../../lib/metrics-snapshot.js';
+import { visibleText } from '../../lib/visible-text.js';
 import styles from './server-stats.module.css';
 
+interface Props {
+  readonly snapshot: MetricsSnapshot;
+  readonly point: Point | undefined;
+  /** True if the numbers are old. Nobody knows then whether a lease is still active. */
+  readonly isStale: boolean;
+}
+
 /** The current numbers of the server. */
-export function ServerStats({ snapshot, point }: { snapshot: MetricsSnapshot; point: Point | undefined }) {
+export function ServerStats({ snapshot, point, isStale }: Props) {
   const minted = point && Object.values(point.minted).reduce((sum, rate) => sum + rate, 0);
   const memory = gauge(snapshot, 'process_resident_memory_bytes');
   const delay = gauge(snapshot, 'idsmith_event_loop_delay_seconds', { quantile: '0.99' });
@@ -21,14 +29,19 @@ export function ServerStats({ snapshot, point }: { snapshot: MetricsSnapshot; po
       <Stat label="Memory">{memory === undefined ? '—' : megabytes(memory)}</Stat>
       {leases.map(({ labels, value }) => {
         const left = gauge(snapshot, 'idsmith_lease_fence_seconds', labels) ?? 0;
-        const [family = '', namespace = ''] = [labels.family, labels.namespace];
+        const [family = '', namespace = ''] = [labels.family, visibleText(labels.namespace ?? '')];
+        const isActive = value === 1;
         return (
           <Stat
             key={`${family} ${namespace}`}
             label={`Lease, ${family}`}
-            note={value === 1 ? `${Math.ceil(left)} s until the fence` : `namespace ${namespace}`}
+            note={isActive && !isStale ? `${Math.ceil(left)} s until the fence` : `namespace ${namespace}`}
           >
-            <span class={value === 1 ? 'good-text' : 'bad-text'}>{value === 1 ? 'active' : 'none'}</span>
+            {isStale ? (
+              <span class="muted">unknown</span>
+            ) : (
+              <span class={isActive ? 'good-text' : 'bad-text'}>{isActive ? 'active' : 'none'}</span>
+            )}
           </Stat>
         );
       })}

@@ -4,6 +4,7 @@ import { Button } from '../../ui/button.js';
 import { TextField } from '../../ui/field.js';
 import { Loading } from '../../ui/loading.js';
 import { Page } from '../../ui/page.js';
+import { Panel } from '../../ui/panel.js';
 import { RequestError } from '../../ui/request-error.js';
 import { Examples } from './examples.js';
 import styles from './inspect-page.module.css';
@@ -17,7 +18,9 @@ const PAUSE = 150;
 /** Shows everything that an id contains. */
 export function InspectPage({ rest }: { rest: string }) {
   const [text, setText] = useState(rest);
-  const { id, readings, sequences, problem, error, isLoading } = useInspection(rest);
+  const { id, readings, sequences, unread, problem, error, isLoading } = useInspection(rest);
+  /** True for a number that no family reads, but a sequence contains. */
+  const hasSequencePanel = sequences.length > 0 && readings.every(({ family }) => family !== 'sequence');
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
 
   // The address decides, so that links and the Back button work.
@@ -53,18 +56,24 @@ export function InspectPage({ rest }: { rest: string }) {
       {rest === '' && <Examples />}
       {isLoading && <Loading what="the readings" lines={4} />}
       <p class="visually-hidden" role="status">
-        {id !== '' && `${readings.length + Math.min(sequences.length, 1)} readings`}
+        {id !== '' && `${readings.length + (hasSequencePanel ? 1 : 0)} readings`}
       </p>
       <div class={styles.readings}>
         {readings.map((reading, i) => (
           <ReadingPanel
-            key={`${id} ${reading.family} ${reading.fields.layout ?? ''}`}
+            key={`${id} ${reading.family} ${reading.fields.layout ?? ''} ${i}`}
             id={id}
             reading={reading}
             isBest={i === 0 && readings.length > 1}
-          />
+          >
+            {reading.family === 'sequence' && <SequenceReadings {...{ id, sequences, unread }} />}
+          </ReadingPanel>
         ))}
-        {sequences.length > 0 && <SequenceReadings id={id} sequences={sequences} />}
+        {hasSequencePanel && (
+          <Panel title="Sequence number">
+            <SequenceReadings {...{ id, sequences, unread }} />
+          </Panel>
+        )}
       </div>
     </Page>
   );

@@ -1,3 +1,5 @@
+import type { ComponentChildren } from 'preact';
+import { sentenceOf } from '../../api/errors.js';
 import type { Reading } from '../../api/types.js';
 import { diagramOf } from '../../lib/diagram/diagram.js';
 import { relative } from '../../lib/format.js';
@@ -16,6 +18,8 @@ const TITLES: Readonly<Record<string, string>> = {
   ulid: 'ULID',
   ksuid: 'KSUID',
   objectid: 'ObjectId',
+  xid: 'xid',
+  nanoid: 'Random text',
   sequence: 'Sequence number',
 };
 
@@ -32,14 +36,22 @@ const LABELS: Readonly<Record<string, string>> = {
 /** Fields that are shown as the time, above the other fields. */
 const TIMES = ['utc', 'iso'];
 
-/** One reading of an id: its time, its diagram and its fields. */
-export function ReadingPanel({ id, reading, isBest }: { id: string; reading: Reading; isBest: boolean }) {
-  const { family, fields } = reading;
+interface Props {
+  readonly id: string;
+  readonly reading: Reading;
+  readonly isBest: boolean;
+  readonly children?: ComponentChildren;
+}
+
+/** One reading of an id: its reason, its time, its diagram and its fields. */
+export function ReadingPanel({ id, reading, isBest, children }: Props) {
+  const { family, reason, fields } = reading;
   const diagram = diagramOf(id, reading);
   const variety = fields.layout ?? fields.format;
   const title = `${TITLES[family] ?? family}${variety === undefined ? '' : `, ${variety}`}`;
   return (
     <Panel title={title} actions={isBest && <span class="badge">most likely</span>}>
+      {reason && <p class="muted">{sentenceOf(reason)}</p>}
       <Time fields={fields} />
       {diagram && <IdDiagram diagram={diagram} title={title} />}
       <dl class="fields">
@@ -52,6 +64,7 @@ export function ReadingPanel({ id, reading, isBest }: { id: string; reading: Rea
             </div>
           ))}
       </dl>
+      {children}
     </Panel>
   );
 }

@@ -2,48 +2,69 @@ import type { SequenceJson } from '../../api/types.js';
 import { digits, percent } from '../../lib/format.js';
 import { type Position, positionOf, usageOf } from '../../lib/sequence-usage.js';
 import { hrefOf } from '../../router.js';
-import { Panel } from '../../ui/panel.js';
+import { Name } from '../../ui/name.js';
+
+interface Props {
+  readonly id: string;
+  readonly sequences: readonly SequenceJson[];
+  /** The number of sequences that were not looked at. */
+  readonly unread: number;
+}
 
 /** The position of a number in each sequence that contains it. */
-export function SequenceReadings({ id, sequences }: { id: string; sequences: readonly SequenceJson[] }) {
+export function SequenceReadings({ id, sequences, unread }: Props) {
   return (
-    <Panel title="Sequence number">
-      <div class="table-frame">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Sequence</th>
-              <th scope="col">Allocated</th>
-              <th scope="col" class="end">
-                Position
+    <>
+      {sequences.length > 0 && <SequenceTable id={id} sequences={sequences} />}
+      {unread > 0 && (
+        <p class="note">
+          Only the sequences that this server hands out most ids of were looked at, and {digits(unread)}{' '}
+          others were not.
+        </p>
+      )}
+    </>
+  );
+}
+
+function SequenceTable({ id, sequences }: Omit<Props, 'unread'>) {
+  return (
+    <div class="table-frame">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Sequence</th>
+            <th scope="col">Allocated</th>
+            <th scope="col" class="end">
+              Position
+            </th>
+            <th scope="col" class="end">
+              Next block starts at
+            </th>
+            <th scope="col" class="end">
+              Used
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {sequences.map((sequence) => (
+            <tr key={sequence.name}>
+              <th scope="row" data-label="Sequence">
+                <a href={hrefOf('sequences', sequence.name)}>
+                  <Name text={sequence.name} />
+                </a>
               </th>
-              <th scope="col" class="end">
-                Next block starts at
-              </th>
-              <th scope="col" class="end">
-                Used
-              </th>
+              <Cells position={positionOf(sequence, BigInt(id))} />
+              <td data-label="Next block starts at" class="end mono">
+                {sequence.next}
+              </td>
+              <td data-label="Used" class="end mono">
+                {percent(usageOf(sequence).share)}
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {sequences.map((sequence) => (
-              <tr key={sequence.name}>
-                <th scope="row" data-label="Sequence">
-                  <a href={hrefOf('sequences')}>{sequence.name}</a>
-                </th>
-                <Cells position={positionOf(sequence, BigInt(id))} />
-                <td data-label="Next block starts at" class="end mono">
-                  {sequence.next}
-                </td>
-                <td data-label="Used" class="end mono">
-                  {percent(usageOf(sequence).share)}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </Panel>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

@@ -12,6 +12,8 @@ export interface Inspected {
   readonly readings: readonly Reading[];
   /** The sequences that contain this id. */
   readonly sequences: readonly SequenceJson[];
+  /** The number of sequences that were not looked at, because there are too many. */
+  readonly unread: number;
   /** The error in the id. */
   readonly problem: string | undefined;
   /** Any other error. */
@@ -19,10 +21,14 @@ export interface Inspected {
   readonly isLoading: boolean;
 }
 
+/** The most sequences to look at for one number: the busiest ones of the server. */
+const LOOKED_AT = 200;
+
 const NOTHING: Inspected = {
   id: '',
   readings: [],
   sequences: [],
+  unread: 0,
   problem: undefined,
   error: undefined,
   isLoading: false,
@@ -55,7 +61,7 @@ export function useInspection(id: string): Inspected {
 }
 
 async function inspect(id: string, signal: AbortSignal): Promise<Inspected> {
-  const [read, sequences] = await Promise.all([
+  const [read, { sequences, unread }] = await Promise.all([
     api.inspect(id, signal).catch((error: unknown) => {
       if (error instanceof ApiError && error.status === 422) return error;
       throw error;
@@ -63,17 +69,18 @@ async function inspect(id: string, signal: AbortSignal): Promise<Inspected> {
     sequencesWith(id, signal),
   ]);
   if (!(read instanceof ApiError)) {
-    // Any whole number may come from a sequence, so this reading is shown only if nothing else is known of the number.
-    const others = read.readings.filter(({ family }) => family !== 'sequence');
-    if (others.length === 0 && sequences.length > 0) return { ...NOTHING, id, sequences };
-    return {
-      ...NOTHING,
-      id,
-      readings: others.length > 0 ? others : read.readings,
-      sequences: sequences.filter((each) => isAllocated(each, id)),
-    };
+    const { readings } = read;
+    const isNumberOnly = readings.every(({ family }) => family === 'sequence');
+    const shown = isNumberOnly ? sequences : sequences.filter((each) => isAllocated(each, id));
+    return { ...NOTHING, id, readings, sequences: shown, unread };
   }
-  return { ...NOTHING, id, sequences, problem: sequences.length === 0 ? sentenceOf(read) : undefined };
+  return {
+    ...NOTHING,
+    id,
+    sequences,
+    unread,
+    problem: sequences.length === 0 ? sentenceOf(read) : undefined,
+  };
 }
 
 /**
@@ -85,8 +92,11 @@ function isAllocated(sequence: SequenceJson, id: string): boolean {
 }
 
 /** The sequences that contain an id. Any plain number can be an id of a sequence. */
-async function sequencesWith(id: string, signal: AbortSignal): Promise<SequenceJson[]> {
-  if (!/^-?\d{1,19}$/.test(id)) return [];
-  const all = await api.sequences(signal);
-  return all.filter((sequence) => positionOf(sequence, BigInt(id)).kind !== 'none');
+async function sequencesWith(id: string, signal: AbortSignal) {
+  if (!/^-?\d{1,19}$/.test(id)) return { sequences: [], unread: 0 };
+  const { sequences, total } = await api.sequences({ sort: '-handedOut', limit: LOOKED_AT }, signal);
+  return {
+    sequences: sequences.filter((sequence) => positionOf(sequence, BigInt(id)).kind !== 'none'),
+    unread: total - sequences.length,
+  };
 }

@@ -1,19 +1,24 @@
 import type { LeaseJson } from '../../api/types.js';
 import { digits, utc } from '../../lib/format.js';
-import { floorOf, viewOf } from '../../lib/lease-state.js';
+import { floorOf, type LeaseState, viewOf } from '../../lib/lease-state.js';
+import { oddityOf } from '../../lib/odd-record.js';
 import { EmptyState } from '../../ui/empty-state.js';
+import { Name } from '../../ui/name.js';
 import { StateSwatch } from './state-swatch.js';
 
 /** The largest number of rows. */
 const SHOWN = 100;
 
-/** The node ids that were ever used. Node ids in use come first. */
+/** The states that come first, the first one last. All others follow, by node id. */
+const ORDER: readonly LeaseState[] = ['held', 'odd'];
+
+/** The node ids that were ever used. Odd records and node ids in use come first. */
 export function LeaseTable({ records, now }: { records: readonly LeaseJson[]; now: number }) {
   const floor = floorOf(records);
   const views = records
     .filter(({ id }) => id >= 0)
-    .map((record) => viewOf(record.id, record, now, floor))
-    .sort((a, b) => Number(b.state === 'held') - Number(a.state === 'held') || a.id - b.id);
+    .map((record) => ({ ...viewOf(record.id, record, now, floor), record }))
+    .sort((a, b) => ORDER.indexOf(b.state) - ORDER.indexOf(a.state) || a.id - b.id);
   if (views.length === 0)
     return (
       <EmptyState title="No node id of this namespace was ever used">
@@ -39,24 +44,18 @@ export function LeaseTable({ records, now }: { records: readonly LeaseJson[]; no
             </tr>
           </thead>
           <tbody>
-            {views.slice(0, SHOWN).map(({ id, state, left, record }) => (
-              <tr key={id}>
+            {views.slice(0, SHOWN).map(({ state, left, record }) => (
+              <tr key={record.id}>
                 <th scope="row" data-prefix="Node " class="mono">
-                  {id}
+                  {record.id}
                 </th>
-                <td data-label="State">
-                  <StateSwatch state={state} /> {state === 'fenced' ? 'fenced ahead' : state}
-                </td>
-                <td data-label="Holder">{record?.owner === null ? '—' : record?.label || 'no label'}</td>
-                <td data-label="Expires in" class="end mono">
-                  {state === 'held' ? `${Math.ceil(left)} s` : '—'}
-                </td>
-                <td data-label="Holders so far" class="end mono">
-                  {record?.epoch}
-                </td>
-                <td data-label="Fence, UTC" class="mono">
-                  {utc(record?.fence ?? 0)}
-                </td>
+                {state === 'odd' ? (
+                  <td data-label="State" colSpan={5} class="warn-text">
+                    <StateSwatch state={state} /> This record makes no sense: {oddityOf(record)}.
+                  </td>
+                ) : (
+                  <Cells state={state} left={left} record={record} />
+                )}
               </tr>
             ))}
           </tbody>
@@ -65,6 +64,32 @@ export function LeaseTable({ records, now }: { records: readonly LeaseJson[]; no
       {views.length > SHOWN && (
         <p class="muted pad">{digits(views.length - SHOWN)} more rows are not shown.</p>
       )}
+    </>
+  );
+}
+
+interface CellsProps {
+  readonly state: LeaseState;
+  readonly left: number;
+  readonly record: LeaseJson;
+}
+
+function Cells({ state, left, record: { owner, label, epoch, fence } }: CellsProps) {
+  return (
+    <>
+      <td data-label="State">
+        <StateSwatch state={state} /> {state === 'fenced' ? 'fenced ahead' : state}
+      </td>
+      <td data-label="Holder">{owner === null ? '—' : label ? <Name text={label} /> : 'no label'}</td>
+      <td data-label="Expires in" class="end mono">
+        {state === 'held' ? `${Math.ceil(left)} s` : '—'}
+      </td>
+      <td data-label="Holders so far" class="end mono">
+        {epoch}
+      </td>
+      <td data-label="Fence, UTC" class="mono">
+        {utc(fence)}
+      </td>
     </>
   );
 }

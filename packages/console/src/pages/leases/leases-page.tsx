@@ -3,6 +3,7 @@ import { ApiError } from '../../api/errors.js';
 import { api } from '../../api/routes.js';
 import { fieldErrorsOf } from '../../lib/field-errors.js';
 import { countStates, guessSize } from '../../lib/lease-state.js';
+import { shortName } from '../../lib/visible-text.js';
 import { Loading } from '../../ui/loading.js';
 import { Notice } from '../../ui/notice.js';
 import { Page } from '../../ui/page.js';
@@ -24,12 +25,13 @@ export function LeasesPage({ rest }: { rest: string }) {
   const [wanted, setWanted] = useState<{ namespace: string; size: number | undefined }>();
   const known = [...new Set(server.data?.leases.map(({ namespace }) => namespace))];
   const namespace = rest || known[0] || '';
-  const { data, error } = usePolling(
+  const { data, error, isStale } = usePolling(
     namespace,
     async (signal) => {
       if (namespace === '') return undefined;
       const answer = await api.leases(namespace, signal);
-      return { ...answer, history: recordWindows(answer) };
+      const records = [...answer.leases, ...answer.own];
+      return { ...answer, records, history: recordWindows(answer) };
     },
     INTERVAL,
   );
@@ -43,7 +45,11 @@ export function LeasesPage({ rest }: { rest: string }) {
   const isInvalidName = error instanceof ApiError && error.status === 422;
 
   return (
-    <Page title="Leases" lead="Node ids and the windows of time in which their holders may mint.">
+    <Page
+      title="Leases"
+      lead="Node ids and the windows of time in which their holders may mint."
+      isStale={isStale}
+    >
       <NamespaceForm
         key={namespace}
         namespace={namespace}
@@ -65,16 +71,16 @@ export function LeasesPage({ rest }: { rest: string }) {
             </Notice>
           )}
           <Panel
-            title={`Node ids of ${namespace}`}
-            actions={<StateLegend counts={countStates(data.leases, data.now, size)} />}
+            title={`Node ids of ${shortName(namespace)}`}
+            actions={<StateLegend counts={countStates(data.records, data.now, size)} />}
           >
-            <LeaseGrid key={namespace} records={data.leases} now={data.now} size={size} />
+            <LeaseGrid key={namespace} records={data.records} now={data.now} size={size} />
           </Panel>
           <Panel title="Windows">
             <Timeline history={data.history} now={data.now} />
           </Panel>
           <Panel title="Holders, past and present" class="flush">
-            <LeaseTable records={data.leases} now={data.now} />
+            <LeaseTable records={data.records} now={data.now} />
           </Panel>
         </>
       )}

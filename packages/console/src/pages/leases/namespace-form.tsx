@@ -1,5 +1,6 @@
 import { useId, useState } from 'preact/hooks';
 import { typedNumber } from '../../lib/typed-number.js';
+import { shortName } from '../../lib/visible-text.js';
 import { hrefOf } from '../../router.js';
 import { Button } from '../../ui/button.js';
 import { TextField } from '../../ui/field.js';
@@ -40,7 +41,11 @@ export function NamespaceForm({ namespace, known, size, error, onShow }: Props) 
         value={name}
         onInput={setName}
         list={list}
-        hint={known.length === 0 ? 'the name that generators use' : `this server uses ${known.join(', ')}`}
+        hint={
+          known.length === 0
+            ? 'the name that generators use'
+            : `this server uses ${known.map(shortName).join(', ')}`
+        }
         error={errors.namespace ?? error}
       />
       <datalist id={list}>

@@ -1,5 +1,6 @@
 import { Component } from 'preact';
 import type { LeaseState } from '../../lib/lease-state.js';
+import { visibleText } from '../../lib/visible-text.js';
 import styles from './node-state.module.css';
 
 interface Props {
@@ -20,9 +21,10 @@ export class NodeCell extends Component<Props> {
 
   override render() {
     const { id, state, left, label, isCurrent, onChoose } = this.props;
-    const holder = state === 'held' ? ` by ${label || 'a process without a label'}, ${left} s left` : '';
+    const holder =
+      state === 'held' ? ` by ${visibleText(label) || 'a process without a label'}, ${left} s left` : '';
     const wait = state === 'fenced' ? ` ahead for ${left} s` : '';
-    const text = `Node ${id}: ${state}${holder}${wait}`;
+    const text = `Node ${id}: ${state === 'odd' ? 'its record makes no sense' : state}${holder}${wait}`;
     return (
       <li>
         <button

@@ -1,5 +1,7 @@
 import { utc } from '../../lib/format.js';
 import type { NodeView } from '../../lib/lease-state.js';
+import { oddityOf } from '../../lib/odd-record.js';
+import { Name } from '../../ui/name.js';
 import styles from './node-detail.module.css';
 
 const SENTENCES = {
@@ -7,23 +9,28 @@ const SENTENCES = {
   held: 'The holder may use times before the fence in ids.',
   expired: 'The holder did not renew its lease. The next window starts at the fence.',
   fenced: 'No process holds it, but the next window cannot start before the fence.',
+  odd: 'Its record makes no sense:',
 };
+
+const TEXTS: Readonly<Record<string, string>> = { fenced: 'fenced ahead', odd: 'not readable' };
 
 /** The details of one node id. */
 export function NodeDetail({ view: { id, state, record, left } }: { view: NodeView }) {
   return (
     <div class={styles.detail}>
       <p>
-        <strong>Node {id}</strong> is <strong>{state === 'fenced' ? 'fenced ahead' : state}</strong>
+        <strong>Node {id}</strong> is <strong>{TEXTS[state] ?? state}</strong>
         {left > 0 && ` for ${Math.ceil(left)} s more`}. <span class="muted">{SENTENCES[state]}</span>
       </p>
       {record === undefined ? (
         <p class="muted">This node id has never been used.</p>
+      ) : state === 'odd' ? (
+        <p class="warn-text">{oddityOf(record)}.</p>
       ) : (
         <dl class="fields">
           <div>
             <dt>holder</dt>
-            <dd>{record.owner === null ? '—' : record.label || 'no label'}</dd>
+            <dd>{record.owner === null ? '—' : record.label ? <Name text={record.label} /> : 'no label'}</dd>
           </div>
           <div>
             <dt>holders so far</dt>

@@ -8,13 +8,14 @@ const STATES: readonly (readonly [state: LeaseState, label: string])[] = [
   ['fenced', 'fenced ahead'],
   ['expired', 'expired'],
   ['free', 'free'],
+  ['odd', 'with an odd record'],
 ];
 
 /** The number of node ids in each state, beside the colour of the state. */
 export function StateLegend({ counts }: { counts: Readonly<Record<LeaseState, number>> }) {
   return (
     <ul class="legend">
-      {STATES.map(([state, label]) => (
+      {STATES.filter(([state]) => state !== 'odd' || counts.odd > 0).map(([state, label]) => (
         <li key={state}>
           <StateSwatch state={state} />
           <span class="mono">{digits(counts[state])}</span> {label}

@@ -1,4 +1,5 @@
 import { type History, rowsBetween, type SeenWindow } from '../../lib/lease-windows.js';
+import { visibleText } from '../../lib/visible-text.js';
 import { useWidth } from '../../ui/use-width.js';
 import styles from './timeline.module.css';
 import { TimelineAxis } from './timeline-axis.js';
@@ -60,7 +61,8 @@ export function Timeline({ history, now }: { history: History; now: number }) {
 }
 
 function Bar({ window, x, now }: { window: SeenWindow; x: (at: number) => number; now: number }) {
-  const { label, from, until, isFromKnown, isReleased } = window;
+  const { from, until, isFromKnown, isReleased } = window;
+  const label = visibleText(window.label);
   const start = x(isFromKnown ? from : 0);
   const end = x(until);
   const middle = Math.max(start, Math.min(end, x(now)));

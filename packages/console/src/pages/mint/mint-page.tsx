@@ -6,6 +6,7 @@ import { EmptyState } from '../../ui/empty-state.js';
 import { TextField } from '../../ui/field.js';
 import { Notice } from '../../ui/notice.js';
 import { Page } from '../../ui/page.js';
+import { useMissingScope } from '../../ui/use-missing-scope.js';
 import { FormError, useSubmit } from '../../ui/use-submit.js';
 import { FAMILIES, type MintFamily, type MintOptions } from './families.js';
 import { type Minted, MintedIds } from './minted-ids.js';
@@ -24,9 +25,11 @@ export function MintPage({ rest }: { rest: string }) {
   const [family, setFamily] = useState<MintFamily>(rest === '' ? 'flake' : 'sequence');
   const [options, setOptions] = useState<MintOptions>({ count: '5', mode: 'variable', name: rest, type: '' });
   const [minted, setMinted] = useState<Minted>();
+  const refusal = useMissingScope('mint');
   const set = (changes: Partial<MintOptions>) => setOptions((last) => ({ ...last, ...changes }));
 
   const { errors, isBusy, submit, clear } = useSubmit(['count', 'mode', 'name', 'type'], async () => {
+    if (refusal !== undefined) return;
     if (family === 'sequence' && options.name.trim() === '')
       throw new FormError({ name: 'Enter the name of a sequence.' });
     if (family === 'key') requireType(options.type.trim());
@@ -79,10 +82,11 @@ export function MintPage({ rest }: { rest: string }) {
             error={errors.count}
             isNumber
           />
-          <Button look="primary" icon="mint" submit isBusy={isBusy}>
+          <Button look="primary" icon="mint" submit isBusy={isBusy} refusal={refusal}>
             Mint
           </Button>
         </div>
+        {refusal && <Notice look="info">Minting is not possible here: {refusal}.</Notice>}
         {errors[WHOLE_FORM] && <Notice>{errors[WHOLE_FORM]}</Notice>}
       </form>
       {minted === undefined ? (

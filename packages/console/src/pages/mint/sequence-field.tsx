@@ -1,6 +1,8 @@
 import { useId } from 'preact/hooks';
 import { api } from '../../api/routes.js';
+import { digits } from '../../lib/format.js';
 import { TextField } from '../../ui/field.js';
+import { usePause } from '../../ui/use-pause.js';
 import { usePolling } from '../../ui/use-polling.js';
 
 interface Props {
@@ -9,11 +11,21 @@ interface Props {
   readonly onInput: (name: string) => void;
 }
 
+/** The pause in typing after which suggestions are loaded, ms. */
+const PAUSE = 250;
+/** The most suggestions. */
+const SUGGESTIONS = 20;
+
 /** The name of a sequence, with the defined sequences as suggestions. */
 export function SequenceField({ value, error, onInput }: Props) {
-  const { data = [] } = usePolling('sequences', api.sequences, 10_000);
+  const wanted = usePause(value.trim(), PAUSE);
+  const { data } = usePolling(
+    wanted,
+    (signal) => api.sequences({ q: wanted, limit: SUGGESTIONS }, signal),
+    10_000,
+  );
   const list = useId();
-  const names = data.map(({ name }) => name);
+  const names = data?.sequences.map(({ name }) => name) ?? [];
   return (
     <>
       <TextField
@@ -22,7 +34,7 @@ export function SequenceField({ value, error, onInput }: Props) {
         onInput={onInput}
         error={error}
         list={list}
-        hint={names.length === 0 ? 'no sequence is defined yet' : `one of ${names.length} defined sequences`}
+        hint={hintOf(wanted, data?.total)}
       />
       <datalist id={list}>
         {names.map((name) => (
@@ -31,4 +43,10 @@ export function SequenceField({ value, error, onInput }: Props) {
       </datalist>
     </>
   );
+}
+
+function hintOf(wanted: string, total: number | undefined): string {
+  if (total === undefined) return 'a defined sequence';
+  if (wanted !== '') return `${digits(total)} ${total === 1 ? 'name contains' : 'names contain'} this`;
+  return total === 0 ? 'no sequence is defined yet' : `one of ${digits(total)} defined sequences`;
 }

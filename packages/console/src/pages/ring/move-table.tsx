@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { percent } from '../../lib/format.js';
 import { movesBetween, type Placement } from '../../lib/key-placement.js';
+import { Name } from '../../ui/name.js';
 import styles from './move-table.module.css';
 import { ShareBar } from './share-bar.js';
 
@@ -21,7 +22,10 @@ export function MoveTable({ name, before, after }: Props) {
     <div class={styles.moves}>
       <p role="status">
         <strong class="mono">{percent(moved)}</strong> of the keys would move.{' '}
-        <span class="mono">{name}</span> would own <strong class="mono">{percent(share)}</strong> of all keys.
+        <span class="mono">
+          <Name text={name} />
+        </span>{' '}
+        would own <strong class="mono">{percent(share)}</strong> of all keys.
         {aside > 0 &&
           ` ${percent(aside)} would move between existing nodes, because the points of a node depend on the number of nodes.`}
       </p>
@@ -38,10 +42,10 @@ export function MoveTable({ name, before, after }: Props) {
             {moves.map((move) => (
               <tr key={`${move.from} ${move.to}`}>
                 <td data-label="From" class="mono">
-                  {move.from}
+                  <Name text={move.from} />
                 </td>
                 <td data-label="To" class="mono">
-                  {move.to} {isNew(move) && <span class="badge">new</span>}
+                  <Name text={move.to} /> {isNew(move) && <span class="badge">new</span>}
                 </td>
                 <td data-label="Share of all keys">
                   <ShareBar share={move.share} of="all keys" />

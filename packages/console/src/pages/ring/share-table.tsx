@@ -2,6 +2,7 @@ import type { ShardNode } from 'idsmith/shard/ring';
 import { digits, percent } from '../../lib/format.js';
 import type { NodeShare } from '../../lib/key-placement.js';
 import { SAMPLE_KEYS } from '../../lib/key-placement.js';
+import { Name } from '../../ui/name.js';
 import { nodeColour } from './node-colour.js';
 import { ShareBar } from './share-bar.js';
 import styles from './share-table.module.css';
@@ -39,7 +40,12 @@ export function ShareTable({ nodes, shares }: Props) {
               <tr key={ringName}>
                 <th scope="row" data-label="Node" class={styles.node}>
                   <span class={`swatch ${nodeColour(i)}`} aria-hidden="true" />{' '}
-                  <span class="mono">{ringName}</span> <span class="muted">{names.get(ringName)}</span>
+                  <span class="mono">
+                    <Name text={ringName} />
+                  </span>{' '}
+                  <span class="muted">
+                    <Name text={names.get(ringName) ?? ''} />
+                  </span>
                 </th>
                 <td data-label="Weight" class="end mono">
                   {digits(weight)}

@@ -1,9 +1,8 @@
-import { day, relative, short } from '../../lib/format.js';
+import { day, relative, short, span } from '../../lib/format.js';
 import type { Forecast } from '../../lib/sequence-rate.js';
 
 const TEXTS = {
-  measuring: 'measuring …',
-  idle: 'not in use',
+  measuring: 'measuring',
   exhausted: 'has run out',
   cycle: 'never (starts over)',
 };
@@ -14,6 +13,7 @@ const SOON = 30 * 86_400_000;
 /** The time when a sequence runs out. */
 export function ForecastText({ forecast }: { forecast: Forecast }) {
   if (forecast.kind === 'far') return <span class="muted">in {short(Math.round(forecast.years))} years</span>;
+  if (forecast.kind === 'idle') return <span class="muted">no ids for {span(forecast.ms)}</span>;
   if (forecast.kind !== 'date') return <span class="muted">{TEXTS[forecast.kind]}</span>;
   const now = Date.now();
   return (

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { api } from '../../api/routes.js';
 import { WHOLE_FORM } from '../../lib/field-errors.js';
+import { shortName, visibleText } from '../../lib/visible-text.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { TextField } from '../../ui/field.js';
@@ -17,20 +18,23 @@ interface Props {
 export function RemoveDialog({ name, onDone, onClose }: Props) {
   const [typed, setTyped] = useState('');
   const { errors, isBusy, submit } = useSubmit(['name'], async () => {
-    if (typed !== name)
-      throw new FormError({ name: `The name does not match. Type ${name} to remove the sequence.` });
+    // A name with characters that cannot be seen is typed as it is shown.
+    if (typed !== name && typed !== visibleText(name))
+      throw new FormError({
+        name: `The name does not match. Type ${visibleText(name)} to remove the sequence.`,
+      });
     await api.remove(name);
-    onDone(`Sequence ${name} is removed.`);
+    onDone(`Sequence ${shortName(name)} is removed.`);
   });
   return (
-    <Dialog title={`Remove ${name}?`} onClose={onClose}>
+    <Dialog title={`Remove ${shortName(name)}?`} onClose={onClose}>
       <form class="stack" onSubmit={submit} noValidate>
         <p>
           The store deletes the sequence and its position. A new sequence of the same name starts over and
           hands out the same ids again. This cannot be undone.
         </p>
         <TextField
-          label={`Type ${name} to confirm`}
+          label={`Type ${visibleText(name)} to confirm`}
           value={typed}
           onInput={setTyped}
           error={errors.name}

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../api/routes.js';
 import type { SequenceJson } from '../../api/types.js';
 import { WHOLE_FORM } from '../../lib/field-errors.js';
+import { shortName } from '../../lib/visible-text.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { TextField } from '../../ui/field.js';
@@ -31,12 +32,12 @@ export function SequenceForm({ sequence, onDone, onClose }: Props) {
     if (isNew) {
       if (values.name === '') throw new FormError({ name: 'Enter a name.' });
       await api.define({ name: values.name, ...changes });
-      return onDone(`Sequence ${values.name} is defined.`);
+      return onDone(`Sequence ${shortName(values.name)} is defined.`);
     }
     if (Object.keys(changes).length === 0)
       throw new FormError({ [WHOLE_FORM]: 'Change at least one field.' });
     await api.alter(before.name, changes);
-    onDone(`Sequence ${before.name} is altered.`);
+    onDone(`Sequence ${shortName(before.name)} is altered.`);
   });
 
   const field = (name: Exclude<keyof FormValues, 'cycle'>, label: string, hint: string) => (
@@ -51,7 +52,7 @@ export function SequenceForm({ sequence, onDone, onClose }: Props) {
   );
 
   return (
-    <Dialog title={isNew ? 'Define a sequence' : `Alter ${before.name}`} onClose={onClose}>
+    <Dialog title={isNew ? 'Define a sequence' : `Alter ${shortName(before.name)}`} onClose={onClose}>
       <form class="stack" onSubmit={submit} noValidate>
         <div class={styles.grid}>
           {isNew && field('name', 'Name', 'up to 255 characters')}

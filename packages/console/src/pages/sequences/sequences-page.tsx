@@ -1,39 +1,33 @@
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { refreshAll } from '../../api/connection.js';
-import { api } from '../../api/routes.js';
 import type { SequenceJson } from '../../api/types.js';
-import { type UsageSamples, withSamples } from '../../lib/sequence-rate.js';
+import { shortName } from '../../lib/visible-text.js';
 import { Button } from '../../ui/button.js';
 import { EmptyState } from '../../ui/empty-state.js';
 import { Loading } from '../../ui/loading.js';
+import { Notice } from '../../ui/notice.js';
 import { Page } from '../../ui/page.js';
 import { RequestError } from '../../ui/request-error.js';
 import { showToast } from '../../ui/toast.js';
-import { usePolling } from '../../ui/use-polling.js';
+import { useMissingScope } from '../../ui/use-missing-scope.js';
 import { RemoveDialog } from './remove-dialog.js';
 import { SequenceForm } from './sequence-form.js';
+import { SequencePager } from './sequence-pager.js';
+import { SequenceSearch, type Sort } from './sequence-search.js';
 import { SequenceTable } from './sequence-table.js';
-
-const INTERVAL = 2000;
+import { PAGE_SIZE, useSequencePage } from './use-sequence-page.js';
 
 /** The open dialog. */
 type Open =
   | { readonly kind: 'define' }
   | { readonly kind: 'alter' | 'remove'; readonly sequence: SequenceJson };
 
-/** Lists, defines, alters and removes sequences. */
-export function SequencesPage() {
-  const samples = useRef<UsageSamples>(new Map());
+/** Lists, defines, alters and removes sequences. @param rest the search */
+export function SequencesPage({ rest }: { rest: string }) {
+  const [sort, setSort] = useState<Sort>('name');
   const [open, setOpen] = useState<Open>();
-  const { data, error } = usePolling(
-    'sequences',
-    async (signal) => {
-      const sequences = await api.sequences(signal);
-      samples.current = withSamples(samples.current, sequences, Date.now());
-      return { sequences, samples: samples.current };
-    },
-    INTERVAL,
-  );
+  const { data, error, isStale, before, onPrevious, onNext } = useSequencePage(rest, sort);
+  const refusal = useMissingScope('admin');
 
   const close = () => setOpen(undefined);
   const done = (sentence: string) => {
@@ -41,34 +35,59 @@ export function SequencesPage() {
     showToast(sentence);
     refreshAll();
   };
+  const isEmpty = data?.total === 0 && rest === '';
+  const define = (text: string, look: 'primary' | 'plain') => (
+    <Button
+      look={look}
+      {...(look === 'primary' && { icon: 'mint' as const })}
+      refusal={refusal}
+      onClick={() => setOpen({ kind: 'define' })}
+    >
+      {text}
+    </Button>
+  );
 
   return (
     <Page
       title="Sequences"
-      lead="Numbers that are handed out in blocks. An id counts as used once its block has left the store."
-      actions={
-        <Button look="primary" icon="mint" onClick={() => setOpen({ kind: 'define' })}>
-          Define a sequence
-        </Button>
-      }
+      lead="An id counts as used once its block has left the store. Rates count the ids that this server hands out."
+      actions={define('Define a sequence', 'primary')}
+      isStale={isStale}
     >
       <RequestError error={error} />
+      {refusal && (
+        <Notice look="info">Defining, altering and removing are not possible here: {refusal}.</Notice>
+      )}
       {data === undefined && error === undefined && <Loading what="the sequences" lines={4} />}
-      {data?.sequences.length === 0 && (
+      {isEmpty && (
         <EmptyState title="No sequence is defined">
           <p>
             A sequence hands out ascending numbers, such as 10001 and 10002, from blocks that the server
             fetches.
           </p>
-          <Button onClick={() => setOpen({ kind: 'define' })}>Define the first one</Button>
+          {define('Define the first one', 'plain')}
         </EmptyState>
       )}
+      {!isEmpty && (data !== undefined || rest !== '') && (
+        <SequenceSearch wanted={rest} sort={sort} onSort={setSort} />
+      )}
+      {data?.total === 0 && rest !== '' && <EmptyState title={`No name contains “${shortName(rest)}”`} />}
       {data !== undefined && data.sequences.length > 0 && (
         <SequenceTable
           sequences={data.sequences}
           samples={data.samples}
+          refusal={refusal}
           onAlter={(sequence) => setOpen({ kind: 'alter', sequence })}
           onRemove={(sequence) => setOpen({ kind: 'remove', sequence })}
+        />
+      )}
+      {data !== undefined && (data.total > PAGE_SIZE || before > 0) && (
+        <SequencePager
+          before={before}
+          count={data.sequences.length}
+          total={data.total}
+          onPrevious={onPrevious}
+          onNext={onNext}
         />
       )}
       {open?.kind === 'define' && <SequenceForm onDone={done} onClose={close} />}

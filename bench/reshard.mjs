@@ -1,4 +1,4 @@
-// npm run bench -- reshard
+// npm run bench -- reshard, with KEYS=20000 for fewer keys
 
 import { register } from 'node:module';
 import { cpus } from 'node:os';
@@ -9,7 +9,7 @@ import { printTargets, save } from './harness.mjs';
 register('../test/chaos/typescript.mjs', import.meta.url);
 const { startRedis } = await import('../test/services/index.ts');
 
-const KEYS = 100_000;
+const KEYS = Number(process.env.KEYS ?? 100_000);
 const ROUNDS = 3;
 const TARGET = 20_000;
 
@@ -105,6 +105,11 @@ const targets = [
     what: `reshard() against ${TARGET.toLocaleString('en')} keys a second`,
     ratio: median(rates['reshard()']) / TARGET,
     target: 1,
+  },
+  {
+    what: 'reshard() against MIGRATE with 500 keys at a time',
+    ratio: median(rates['reshard()']) / median(rates['MIGRATE, 500 keys at a time']),
+    target: 1 / 1.5,
   },
 ];
 printTargets(targets);

@@ -4,6 +4,7 @@ import { memoryStore, postgresSequence, Sequences } from 'idsmith';
 import pg from 'pg';
 import { consumed, printTable, printTargets, save } from './harness.mjs';
 import { measureAwaits, measureCalls } from './sequence/calls.mjs';
+import { measureDemand } from './sequence/demand.mjs';
 import { blocksPerSecond, drawSteadily, timeCalls } from './sequence/draw.mjs';
 import { startStores } from './sequence/stores.mjs';
 
@@ -63,6 +64,13 @@ for (const name of stores.names) {
   console.log(`${name.padEnd(12)}${cells.join('')}`);
 }
 
+console.log('\nStatements, and ids at hand\n');
+const demand = await measureDemand();
+for (const { what, figure, most } of demand)
+  console.log(
+    `${figure <= most ? 'reached ' : 'MISSED  '} ${what}: ${Number(figure.toFixed(4))} (at most ${most})`,
+  );
+
 const targets = [
   { what: 'takeNumber() against () => n++', ratio: of('bare () => n++') / of('takeNumber()'), target: 0.8 },
   { what: 'take() against () => n += 1n', ratio: of('bare () => n += 1n') / of('take()'), target: 0.8 },
@@ -75,7 +83,17 @@ const targets = [
 ];
 printTargets(targets);
 if (steady.waits > 0) console.log(`MISSED   ${steady.waits} calls waited for the database once warm`);
-save('sequence', { machine, targets, calls, awaited, steady, timings, scaling, consumed: consumed() });
+save('sequence', {
+  machine,
+  targets,
+  calls,
+  awaited,
+  steady,
+  timings,
+  scaling,
+  demand,
+  consumed: consumed(),
+});
 await sequences.close();
 await Promise.all([store.close(), pool.end()]);
 await stores.stop();

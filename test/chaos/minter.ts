@@ -18,7 +18,7 @@ export type Target =
 export type Family = 'flake' | 'locality';
 
 /** What minters take their leases with. */
-export interface LeaseTerms {
+interface LeaseTerms {
   readonly namespace: string;
   readonly size: number;
   readonly ttl: number;

@@ -33,9 +33,9 @@ export function pageOf(
   fraction: number,
 ): Page | undefined {
   const count = store.pageSize ?? PAGE_SIZE;
-  const isWorthIt = size > (hasRivals ? 2 : LARGE) * count;
-  if (store.readLeases === undefined || !isWorthIt || seen >= MOST) return undefined;
   const pages = Math.ceil(size / count);
+  const isWorthIt = hasRivals || size > LARGE * count;
+  if (store.readLeases === undefined || !isWorthIt || seen >= Math.min(MOST, pages)) return undefined;
   const page = !hasRivals && seen < LOWEST ? seen : Math.floor(fraction * pages);
   const first = page * count;
   return { first, count: Math.min(count, size - first) };

@@ -1454,7 +1454,7 @@ local function countProcesses(prefix, timeout)
 end
 redis.call('HDEL', KEYS[1], '')
 local last = ARGV[2] == 'done' and 'moving' or 'returning'
-if phase == last then redis.call('HSET', state, 'phase', ARGV[2]) end
+if phase == last and isChecked then redis.call('HSET', state, 'phase', ARGV[2]) end
 return answer()`;
 
 /** Measures the memory that keys use. See scripts/reshard/measure-keys.lua. */

@@ -37,3 +37,15 @@ export function refuseConfusing(name: string): never {
 }
 
 const hex = (code: number) => code.toString(16).toUpperCase().padStart(4, '0');
+
+const UNUSABLE = /[\p{Cc}\p{Surrogate}]/u;
+
+/**
+ * `name` if a sequence may be stored under it. Other programs give their rows names that `define` refuses.
+ *
+ * @throws InvalidOptionError unless it is text of 1 to 255 characters without control characters
+ */
+export function requireStoredName(name: unknown): string {
+  if (typeof name === 'string' && name.length >= 1 && name.length <= 255 && !UNUSABLE.test(name)) return name;
+  refuse('the name of a sequence', 'text of 1 to 255 characters, without control characters', name);
+}

@@ -5,7 +5,7 @@ import { MAX_BLOCKS } from './blocks.js';
 export type Prefetch = 'adaptive' | number;
 
 /** The state of a sequence when a fetch begins. */
-export interface FetchStart {
+interface FetchStart {
   /** Milliseconds, on any clock. */
   readonly now: number;
   /** The number of ids at hand. */
@@ -17,7 +17,7 @@ export interface FetchStart {
 }
 
 /** The measurements of a fetch. */
-export interface FetchEnd {
+interface FetchEnd {
   /** The time until the answer came, ms. */
   readonly duration: number;
   readonly blocks: number;

@@ -16,7 +16,7 @@ import {
   type SequenceRow,
   takeBlocks,
 } from './blocks.js';
-import { isConfusing, refuseConfusing, requireSequenceName } from './name.js';
+import { isConfusing, refuseConfusing, requireSequenceName, requireStoredName } from './name.js';
 import type { SequenceInfo, SequenceStore } from './port.js';
 
 /**
@@ -58,21 +58,24 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
   const seen = new Map<string, SequenceRow>();
 
   async function read(name: string): Promise<SequenceRow> {
-    const row = await rows.read(requireSequenceName(name));
-    if (row === undefined) {
+    const found = await rows.read(requireStoredName(name));
+    if (found === undefined) {
       seen.delete(name);
-      throw noSuchSequence(name);
+      throw noSuchSequence(requireSequenceName(name));
     }
-    seen.set(name, row);
-    return row;
+    seen.set(name, found);
+    return found;
   }
 
-  /** Repeats `attempt` while others change the row between the steps: first on `row`, then on the row that is read again. */
+  /**
+   * Repeats `attempt` while others change the row between the steps: first on `row`, then on the row that is read again. The row is
+   * read by the name that was asked for: its own name may be in another case, or have spaces at the end.
+   */
   async function persist<T>(
+    name: string,
     row: SequenceRow,
     attempt: (row: SequenceRow, isFresh: boolean) => Promise<T | undefined>,
   ): Promise<T> {
-    const { name } = row;
     let result = await attempt(row, false);
     for (let tries = 1; result === undefined; tries++) {
       if (tries > MAX_TRIES)
@@ -95,7 +98,7 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
     },
 
     async alterSequence(name, changes) {
-      return persist(await read(name), async (row) => {
+      return persist(name, await read(name), async (row) => {
         const altered = marked(newLife(row, alterRow(row, changes)));
         const vouched = changes.next !== undefined;
         const move = plainChange(row, altered);
@@ -118,13 +121,13 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
     async removeSequence(name) {
       const row = await read(name);
       seen.delete(name);
-      await persist(row, async (found) => (await rows.delete(found)) || undefined);
+      await persist(name, row, async (found) => (await rows.delete(found)) || undefined);
       seen.delete(name);
     },
 
     async allocate(name, blocks) {
       requireInteger('blocks', blocks, 1, MAX_BLOCKS);
-      return persist(seen.get(name) ?? (await read(name)), async (row, isFresh) => {
+      return persist(name, seen.get(name) ?? (await read(name)), async (row, isFresh) => {
         const move = plainMove(row, blocks);
         if (move !== undefined && (!isFresh || canMove(row, move))) {
           const to = named(row);
@@ -142,7 +145,7 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
 
     async giveBack(name, tail) {
       if (!isBlock(tail)) refuse('tail', 'a run of ids: first, step and count', tail);
-      const row = await rows.read(requireSequenceName(name));
+      const row = await rows.read(requireStoredName(name));
       const next = row && returnTail(row, tail);
       // One attempt is enough: if others have changed the row, they have allocated.
       return next !== undefined && (await rows.swap(row as SequenceRow, marked(next)));

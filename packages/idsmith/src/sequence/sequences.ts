@@ -5,7 +5,7 @@ import { systemTimer } from '../support/timer.js';
 import { endOf } from './block.js';
 import { DEFINABLE } from './blocks.js';
 import { definitionOf, requireSameDefinition } from './definition.js';
-import { requireSequenceName } from './name.js';
+import { requireStoredName } from './name.js';
 import type { BlockSource, SequenceChanges, SequenceInfo, SequenceOptions, SequenceStore } from './port.js';
 import { type Prefetch, prefetchPolicy } from './prefetch.js';
 import { Sequence } from './sequence.js';
@@ -147,7 +147,7 @@ export class Sequences {
    */
   async get(name: string, use: SequenceUse = {}): Promise<Sequence> {
     this.#requireOpen();
-    requireSequenceName(name);
+    requireStoredName(name);
     requireKnown('options', use, USABLE);
     prefetchPolicy(use.prefetch);
     const open = this.#open.get(name);
@@ -227,7 +227,7 @@ export class Sequences {
 
   #storeOf(name: string): SequenceStore {
     this.#requireOpen();
-    return this.#named.get(requireSequenceName(name)) ?? this.#default;
+    return this.#named.get(requireStoredName(name)) ?? this.#default;
   }
 }
 

@@ -1,5 +1,6 @@
 export type { ShardAuth } from './auth.js';
 export type { AnyClient, ShardConfig, ShardOptions } from './config.js';
+export type { GenKeyOptions } from './gen-key-options.js';
 export { abortReshard } from './reshard/abort-reshard.js';
 export type { MoveOptions } from './reshard/move/move-options.js';
 export type { ReshardProgress } from './reshard/move/progress.js';
@@ -9,5 +10,5 @@ export { type ReshardOptions, type ReshardReport, reshard } from './reshard/resh
 export { TransitionMap } from './reshard/route/transition-map.js';
 export { HashRing } from './ring/hash-ring.js';
 export type { ShardEntry, ShardRecord, ShardSentinel, ShardTuple } from './shard-entry.js';
-export { type GenKeyOptions, type NodeFailure, ShardMap } from './shard-map.js';
+export { type NodeFailure, ShardMap } from './shard-map.js';
 export type { ShardNode } from './shard-nodes.js';

@@ -1,13 +1,12 @@
 import { ClosedError, type IdError, InvalidIdError } from '../errors.js';
-import { refuse, requireInteger, requireKnown, show } from '../options.js';
-import { requireSignal } from '../support/abort.js';
+import { refuse, requireInteger, show } from '../options.js';
 import { Emitter } from '../support/emitter.js';
 import { type AnyClient, readConfig, type ShardConfig, type ShardSettings } from './config.js';
 import { refuseExtraArguments } from './extra-arguments.js';
+import { type GenKeyOptions, readSignal } from './gen-key-options.js';
 import type { KeyRouting } from './key-routing.js';
-import { fixedKey, readKey, stemOf, writeKey } from './keys/codec.js';
-import { KeyTypes } from './keys/key-types.js';
-import { SubKeys } from './keys/sub-keys.js';
+import { readKey, stemOf } from './keys/codec.js';
+import { MapKeys } from './keys/map-keys.js';
 import { Minter } from './mint/minter.js';
 import { NodeSequence } from './mint/node-sequence.js';
 import { nodeSetOf } from './mint/node-set.js';
@@ -18,12 +17,6 @@ import type { ShardNode } from './shard-nodes.js';
 
 /** The largest number of keys in one call. */
 const MAX_COUNT = 10_000_000;
-
-/** The options of `genKey` and `genKeys`. */
-export interface GenKeyOptions {
-  /** Ends the call early, with the reason of the signal. Keys that were reserved for the call are never used. */
-  readonly signal?: AbortSignal;
-}
 
 /** The argument of a `node-failed` listener. */
 export interface NodeFailure {
@@ -44,7 +37,7 @@ export interface NodeFailure {
  * const key = await map.genKey('user');
  * await map.getClient(key).hset(key, 'name', 'Ada');
  */
-export class ShardMap<Client = AnyClient> {
+export class ShardMap<Client = AnyClient> extends MapKeys {
   /** The nodes, in the order of the config. A Redis Cluster is one node with the name `cluster`. */
   readonly nodes: readonly ShardNode[];
   readonly #settings: ShardSettings;
@@ -53,8 +46,6 @@ export class ShardMap<Client = AnyClient> {
   #ring: HashRing | undefined;
   /** The nodes in the order of the ring. An object lists names like `10` first, so the order may differ from `nodes`. */
   #ringNodes: readonly ShardNode[] = [];
-  readonly #types: KeyTypes;
-  readonly #subKeys: SubKeys;
   readonly #sequences: readonly NodeSequence[];
   readonly #minter: Minter;
   #isClosed = false;
@@ -71,12 +62,10 @@ export class ShardMap<Client = AnyClient> {
   constructor(config: ShardConfig<Client>, ...extra: never[]) {
     refuseExtraArguments('new ShardMap(config)', extra, 'all settings are in the config');
     const settings = readConfig(config);
-    const { keyTypes, specialKeys, subKeys } = config.options ?? {};
+    super(settings.epoch, config.options);
     const { cluster } = config;
     this.#settings = settings;
     this.nodes = settings.nodes;
-    this.#types = new KeyTypes(keyTypes, specialKeys);
-    this.#subKeys = new SubKeys(subKeys);
     this.#clients = new NodeClients(settings, cluster === undefined ? config.createClient : () => cluster);
     const nodeSet = nodeSetOf(settings);
     const clients = this.#clients as NodeClients<unknown>;
@@ -99,7 +88,7 @@ export class ShardMap<Client = AnyClient> {
   async genKey(type?: string | number, options?: GenKeyOptions, ...extra: never[]): Promise<string> {
     const advice = 'it returns a promise, and genKeys(type, count) mints many';
     const signal = readSignal('genKey(type, { signal })', options, extra, advice);
-    const [key] = await (this.routing ?? this).mint(this.#types.valueOf(type), 1, signal);
+    const [key] = await (this.routing ?? this).mint(this.typeValueOf(type), 1, signal);
     return key as string;
   }
 
@@ -112,7 +101,7 @@ export class ShardMap<Client = AnyClient> {
   ): Promise<string[]> {
     const signal = readSignal('genKeys(type, count, { signal })', options, extra, 'it returns a promise');
     requireInteger('count', count, 0, MAX_COUNT);
-    return (this.routing ?? this).mint(this.#types.valueOf(type), count, signal);
+    return (this.routing ?? this).mint(this.typeValueOf(type), count, signal);
   }
 
   /**
@@ -203,77 +192,6 @@ export class ShardMap<Client = AnyClient> {
     return readKey(key, this.#settings.epoch).ms % this.nodes.length;
   }
 
-  /** The name of a key's type; `undefined` if the type has no name in this map. */
-  getType(key: string, ...extra: never[]): string | undefined {
-    refuseExtraArguments('getType(key)', extra, 'a bad key is always an error');
-    return this.#types.nameOf(readKey(key, this.#settings.epoch).type);
-  }
-
-  /** The time at which a key was minted, by the clock of the node that minted it. */
-  getTime(key: string, ...extra: never[]): Date {
-    refuseExtraArguments('getTime(key)', extra, 'a bad key is always an error');
-    const { epoch } = this.#settings;
-    return new Date(readKey(key, epoch).ms + epoch);
-  }
-
-  /** The milliseconds, variant and type of a key in decimal digits. Variant and type have four digits each. */
-  toDecimalString(key: string, ...extra: never[]): string {
-    refuseExtraArguments('toDecimalString(key)', extra, 'a bad key is always an error');
-    const { ms, variant, type } = readKey(key, this.#settings.epoch);
-    return `${ms}${String(variant).padStart(4, '0')}${String(type).padStart(4, '0')}`;
-  }
-
-  /**
-   * Makes a key of given parts. Use a timestamp of long ago: the map may mint the same key otherwise.
-   *
-   * @param timestamp milliseconds since the epoch of the map
-   * @param variant taken modulo 3844
-   * @param suffix characters other than 0-9, A-Z and a-z are left out
-   */
-  fixedKey(
-    timestamp: number,
-    variant: number,
-    type: string | number,
-    suffix?: string,
-    ...extra: never[]
-  ): string {
-    refuseExtraArguments('fixedKey(timestamp, variant, type, suffix)', extra, 'it returns the key');
-    if (type === undefined) refuse('type', 'a name or a number', type);
-    return fixedKey(timestamp, variant, this.#types.valueOf(type), suffix);
-  }
-
-  /** The same key with another type. Minted keys never differ in their types only, so the result is unique, too. */
-  changeKeyType(key: string, type: string | number, ...extra: never[]): string {
-    refuseExtraArguments('changeKeyType(key, type)', extra, 'it returns the key');
-    if (type === undefined) refuse('type', 'a name or a number', type);
-    const value = this.#types.valueOf(type);
-    readKey(key, this.#settings.epoch);
-    const stem = stemOf(key);
-    return `${stem.slice(0, -2)}${writeKey(0, 0, value).slice(-2)}${key.slice(stem.length)}`;
-  }
-
-  /** @throws InvalidOptionError when the name or the value is already defined, or the value is out of range */
-  addKeyType(name: string, value: number, ...extra: never[]): void {
-    refuseExtraArguments('addKeyType(name, value)', extra, 'it adds one type');
-    this.#types.addType(name, value);
-  }
-
-  /** @throws InvalidOptionError when the name is already defined, or its type is unknown */
-  addSpecialKey(name: string, value: readonly [number, string], ...extra: never[]): void {
-    refuseExtraArguments('addSpecialKey(name, [timestamp, type])', extra, 'the value is a list of two');
-    this.#types.addSpecialKey(name, value);
-  }
-
-  /** The types by name, with `$DEF` among them: a copy. */
-  get keyTypes(): Record<string, number> {
-    return this.#types.values;
-  }
-
-  /** The special keys by name: a copy. */
-  get specialKeys(): Record<string, string> {
-    return this.#types.specialKeys;
-  }
-
   /** Calls `listener` when a node could not mint, even if another node minted in its place. */
   on(event: 'node-failed', listener: (failure: NodeFailure) => void, ...extra: never[]): this {
     refuseExtraArguments('on(event, listener)', extra, 'it takes one listener');
@@ -308,18 +226,6 @@ export class ShardMap<Client = AnyClient> {
     return this.close();
   }
 
-  /** A copy of an object with short property names (`subKeys`), at every depth of arrays and plain objects. */
-  minify<T>(object: T, ...extra: never[]): T {
-    refuseExtraArguments('minify(object)', extra, 'it returns the copy');
-    return this.#subKeys.shorten(object);
-  }
-
-  /** The inverse of `minify`. */
-  maxify<T>(object: T, ...extra: never[]): T {
-    refuseExtraArguments('maxify(object)', extra, 'it returns the copy');
-    return this.#subKeys.lengthen(object);
-  }
-
   /**
    * The sequences of the nodes, in the order of the nodes, for a hand-over.
    *
@@ -340,14 +246,3 @@ export class ShardMap<Client = AnyClient> {
 }
 
 const closedError = () => new ClosedError('the map is closed: make a new ShardMap');
-
-function readSignal(
-  call: string,
-  options: GenKeyOptions | undefined,
-  extra: readonly unknown[],
-  advice: string,
-): AbortSignal | undefined {
-  if (options !== undefined && (typeof options !== 'object' || options === null)) extra = [options];
-  refuseExtraArguments(call, extra, advice);
-  return options === undefined ? undefined : requireSignal(requireKnown(call, options, ['signal']).signal);
-}

@@ -1,7 +1,7 @@
 import { InvalidOptionError, NoSuchSequenceError, StoreError } from '../errors.js';
 import { refuse, show } from '../options.js';
 import { takeBlocks } from '../sequence/blocks.js';
-import { requireSequenceName } from '../sequence/name.js';
+import { requireStoredName } from '../sequence/name.js';
 import { marked, type SequenceRows } from '../sequence/rows.js';
 import { storeError } from '../support/store-error.js';
 import type { MysqlClient } from './mysql/client.js';
@@ -44,7 +44,7 @@ const CONNECTION = [
  * await client.query('COMMIT');
  */
 export async function gapless(sequenceName: string, transaction: GaplessTransaction): Promise<bigint> {
-  requireSequenceName(sequenceName);
+  requireStoredName(sequenceName);
   if (typeof transaction !== 'object' || transaction === null) refuse(...CONNECTION, transaction);
   return inTurn(transaction, () => takeNumber(sequenceName, transaction));
 }

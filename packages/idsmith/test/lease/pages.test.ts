@@ -21,10 +21,11 @@ describe('the page to look at', () => {
     expect(pages).toEqual([0, 64, 32_768, 32_768, undefined]);
   });
 
-  it('is any page of a smaller namespace for those who have rivals', () => {
+  it('is any page of a namespace of any size for those who have rivals', () => {
     expect(pageOf({ store, size: 256 }, 0, true, 0.99)).toEqual({ first: 192, count: 64 });
     expect(pageOf({ store, size: 130 }, 0, true, 0.99)).toEqual({ first: 128, count: 2 });
-    expect(pageOf({ store, size: 128 }, 0, true, 0.99)).toBeUndefined();
+    expect(pageOf({ store, size: 5 }, 0, true, 0.99)).toEqual({ first: 0, count: 5 });
+    expect(pageOf({ store, size: 5 }, 1, true, 0.99)).toBeUndefined();
   });
 
   it('is the whole namespace of a store that reads no pages', () => {

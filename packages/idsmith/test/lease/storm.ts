@@ -2,7 +2,7 @@ import { acquireLease, type Lease, type LeaseOptions, type LeaseStore } from 'id
 import { expect } from 'vitest';
 
 /** The bar of a storm: operations of the store for one lease, on average and at most. */
-export const BAR = { average: 6, most: 24 };
+const BAR = { average: 6, most: 24 };
 
 /** The store, with a count of the operations that one acquisition asks it for. */
 function counted(store: LeaseStore): { count: { operations: number }; counting: LeaseStore } {

@@ -102,7 +102,8 @@ await describeWith(['redis'], 'A node with another address', () => {
   it('keeps its keys and goes on minting, without a repetition', async () => {
     const before = start(at(a), at(b));
     const keys = await mintOnAll(before);
-    for (const key of keys) await before.getClient(key).set(key, before.whereIs(key));
+    const written = keys.slice(-200);
+    for (const key of written) await before.getClient(key).set(key, before.whereIs(key));
     await c.command('REPLICAOF', '127.0.0.1', a.port);
     await expect.poll(() => c.command('INFO', 'replication')).toContain('master_link_status:up');
     // The old server becomes a replica of the new one, so that processes with the old address cannot write.
@@ -110,8 +111,8 @@ await describeWith(['redis'], 'A node with another address', () => {
     await a.command('REPLICAOF', '127.0.0.1', c.port);
     const after = start(at(c, addressOf(a)), at(b));
     const more = await mintOnAll(after);
-    for (const key of keys) expect(await after.getClient(key).get(key)).toBe(before.whereIs(key));
-    expect(after.addressOf(keys.find((key) => after.whereIs(key) === '0')!)).toBe(addressOf(c));
+    for (const key of written) expect(await after.getClient(key).get(key)).toBe(before.whereIs(key));
+    expect(after.addressOf(written.find((key) => after.whereIs(key) === '0')!)).toBe(addressOf(c));
     // A process that still has the old address gets keys from the other node only.
     const late = await before.genKeys('user', 100);
     expect(before.virtualShardOf(late[0]!)).toBe(1);

@@ -3,6 +3,7 @@ import { invalidRequest } from '../http/problem.js';
 import { FenceFloors, isSame } from './fence-floors.js';
 import { NamespaceLimits } from './namespace-limits.js';
 import { digestOf, isDigest, withoutSecret } from './owner-digest.js';
+import { readLease } from './read-lease.js';
 import { guaranteesOf, storeTime } from './store-guarantees.js';
 import { judgeSwap } from './swap-policy.js';
 
@@ -59,7 +60,7 @@ export class GuardedLeases {
 
   /** Finds the record that equals `expected`, whose owner is a digest. */
   async #findByDigest(namespace: string, expected: LeaseRecord): Promise<LeaseRecord | undefined> {
-    const stored = await this.#read(namespace, expected.id);
+    const stored = await readLease(this.#store, namespace, expected.id);
     if (stored === undefined || stored.owner === null) return undefined;
     const { owner } = stored;
     const isOwner = owner === expected.owner || digestOf(owner) === expected.owner;
@@ -67,11 +68,7 @@ export class GuardedLeases {
   }
 
   async #isUnchanged(namespace: string, id: number, stored: LeaseRecord | undefined): Promise<boolean> {
-    const record = await this.#read(namespace, id);
+    const record = await readLease(this.#store, namespace, id);
     return stored === undefined ? record === undefined : record !== undefined && isSame(record, stored);
-  }
-
-  async #read(namespace: string, id: number): Promise<LeaseRecord | undefined> {
-    return (await this.#store.listLeases(namespace)).find((each) => each.id === id);
   }
 }

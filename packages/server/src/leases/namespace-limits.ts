@@ -1,4 +1,5 @@
 import type { Store } from 'idsmith';
+import { readLease } from './read-lease.js';
 import { BIRTH_ID, UNDATED } from './swap-policy.js';
 
 /**
@@ -26,7 +27,7 @@ export class NamespaceLimits {
     if (known !== undefined && performance.now() - known.at < LIFETIME) return known.ttl;
     this.#known.delete(namespace);
     const at = performance.now();
-    const birth = (await this.#store.listLeases(namespace)).find(({ id }) => id === BIRTH_ID);
+    const birth = await readLease(this.#store, namespace, BIRTH_ID);
     // Zero is from a client that states no limit.
     if (birth === undefined || birth.fence === UNDATED || birth.epoch === 0) return undefined;
     this.#known.set(namespace, { ttl: birth.epoch, at });

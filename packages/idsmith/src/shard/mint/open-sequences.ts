@@ -61,9 +61,8 @@ function check(answers: readonly NodeAnswer[]): void {
   const why = hasMinted
     ? 'the other nodes were started again, so none of them can tell whether minting was handed over: all nodes are needed once'
     : 'these nodes have not minted together before: all nodes are needed once';
-  throw new StoreError(`node ${names} does not answer, and ${why}. ` + (first.status as IdError).message, {
-    cause: first.status,
-  });
+  const { message } = first.status as IdError;
+  throw new StoreError(`node ${names} does not answer, and ${why}. ${message}`, { cause: first.status });
 }
 
 function isWitness(status: SequenceStatus | IdError): boolean {

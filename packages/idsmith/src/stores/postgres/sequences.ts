@@ -60,7 +60,8 @@ export function postgresRows(run: SqlRun, { rowsOf, change, columns }: PostgresT
     name: (n) => `$${n}`,
     nameValue: (name) => name,
     text: (expression) => `CAST(${expression} AS text)`,
-    nameText: 'name',
+    // Without the spaces that fill up a CHAR.
+    nameText: 'CAST(name AS text)',
     // Quoted, this is 0 in any type of number, and false in a boolean.
     isExhausted: `exhausted <> '0'`,
     moved: (_low, next) => next(),

@@ -1,7 +1,7 @@
 import { type Outcome, type Sabotage, Simulation } from './simulation.ts';
 
 export { SABOTAGES } from './sabotage.ts';
-export { type Phase, simulateScale } from './scale.ts';
+export { simulateScale } from './scale.ts';
 export type { Outcome } from './simulation.ts';
 
 /** The sum of several runs. */

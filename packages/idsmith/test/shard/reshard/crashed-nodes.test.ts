@@ -162,6 +162,24 @@ await describeWith(['redis'], 'A node that crashes in the middle of a resharding
   });
 
   it.each([
+    ['old', [0], [1]],
+    ['new', [1], [0]],
+  ] as const)('right before the end, as an %s owner, is noticed', async (_, old, next) => {
+    await start(2, 'none');
+    const [from, to] = mapsOf(old, next);
+    await fill(from);
+    let crashes = 0;
+    const afterStep = async (step: string) => {
+      if (step === 'settled' && crashes++ === 0) await crash();
+    };
+    const error = await reshard(from, to, { afterStep }).catch((error) => error);
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error.message).toContain(`node 127.0.0.1:${servers[0]!.port}`);
+    expect(error.message).toContain('started again');
+    await expect(reshard(...mapsOf(old, next))).rejects.toThrow('--accept-older');
+  });
+
+  it.each([
     ['old', [0, 1], [1, 2]],
     ['new', [1, 2], [0, 1]],
   ] as const)('and comes back with all its data as an %s owner goes on', async (_, old, next) => {

@@ -1,4 +1,5 @@
--- Records that all keys have been moved, or that all keys are back at their old owners.
+-- Records that all keys have been moved, or that all keys are back at their old owners. Does nothing on a node that was started
+-- again and has not been checked.
 --
 -- ARGV[2]  `done` after `moving`, or `aborted` after `returning`
 -- Returns  the phase before, the description, 1 if checked, the round
@@ -7,5 +8,5 @@
 --- @include "even-when-full"
 
 local last = ARGV[2] == 'done' and 'moving' or 'returning'
-if phase == last then redis.call('HSET', state, 'phase', ARGV[2]) end
+if phase == last and isChecked then redis.call('HSET', state, 'phase', ARGV[2]) end
 return answer()

@@ -52,8 +52,8 @@ export async function beginReshard(
   signal: AbortSignal | undefined,
   { acceptOlder = [], settings = '{}' }: { acceptOlder?: readonly string[]; settings?: string } = {},
 ): Promise<number> {
-  const { nodes, reshardId, description, gone } = context;
   const states = await readCheckedStates(context, acceptOlder);
+  const { nodes, reshardId, description, gone } = context;
   const common = commonPhaseOf(states);
   if (common === 'stopping') throw isGivenUpError(context);
   const round = Math.max(0, ...states.map((state) => state.round));
@@ -125,14 +125,30 @@ export async function stopOn(context: ReshardContext, node: NodeConnection, roun
   return { phase, alive: Number(reply[2]), dead: Number(reply[3]) };
 }
 
-/** Records on all nodes that all keys have been moved, or that all keys are back. */
+/**
+ * Records on all nodes that all keys have been moved, or that all keys are back.
+ *
+ * @throws StoreError naming a node that was started again since its keys were moved, and may have lost some of them
+ */
 export async function finishReshard(
-  { nodes, reshardId }: ReshardContext,
+  context: ReshardContext,
   last: 'done' | 'aborted' = 'done',
 ): Promise<void> {
+  const restarted = (await readCheckedStates(context)).find(({ isChecked }) => !isChecked);
+  if (restarted !== undefined) throw restartedError(restarted.name);
+  const { nodes, reshardId } = context;
   await Promise.all(
-    nodes.map((node) => node.run('ending the resharding', FINISH_RESHARD, [STATE_KEY], [reshardId, last])),
+    nodes.map(async (node) => {
+      const reply = await node.run(ENDING, FINISH_RESHARD, [STATE_KEY], [reshardId, last]);
+      if (Number(reply[2]) !== 1) throw restartedError(node.name);
+    }),
   );
+}
+
+const ENDING = 'ending the resharding';
+
+function restartedError(name: string): StoreError {
+  return new StoreError(`node ${name}: ${ENDING} failed: it was started again. Run it again`);
 }
 
 /** Records that a node that was started again has been compared with the others. */

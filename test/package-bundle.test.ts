@@ -53,6 +53,9 @@ async function bundleAndRun(
   return home.run(outfile, { NODE_NO_WARNINGS: '1', ...env });
 }
 
+/** A key of public ids. */
+const KEY = '2b7e151628aed2a6abf7158809cf4f3cef4359d8d580aa4f7f036d6f04fc6a94';
+
 /** A use of each entry that needs no driver. Each prints "ok". */
 const PROGRAMS: Record<string, readonly [imports: string, work: string]> = {
   idsmith: [
@@ -73,6 +76,26 @@ const PROGRAMS: Record<string, readonly [imports: string, work: string]> = {
   'idsmith/inspect': [
     `import { inspect } from 'idsmith/inspect';`,
     `console.log(inspect('1jyVFw3401')[0].family === 'key' ? 'ok' : 'no');`,
+  ],
+  'idsmith/public': [
+    `import { publicIds } from 'idsmith/public';`,
+    `const orders = publicIds({ prefix: 'ord', keys: { 1: '${KEY}' } });
+     const users = publicIds({ prefix: 'usr', keys: { 1: '${KEY}' }, of: 'uuid' });
+     const uuid = '019b7c4e-94ce-7ba1-9d1c-21f1a6a6c9e8';
+     const isBack = orders.decode(orders.encode(5n)) === 5n && users.decode(users.encode(uuid)) === uuid;
+     let message = '';
+     try { publicIds({ prefix: 'inv', keys: { 1: '${KEY}' }, short: true }); } catch (error) { message = error.message; }
+     console.log(isBack && message.endsWith('not installed: npm install @noble/ciphers') ? 'ok' : message);`,
+  ],
+  'idsmith/schema': [
+    `import { sequenceSchema } from 'idsmith/schema';`,
+    `console.log(sequenceSchema()['~standard'].validate('10001').value === 10001n ? 'ok' : 'no');`,
+  ],
+  'idsmith/shardjs': [
+    `import { init } from 'idsmith/shardjs';`,
+    `const shard = init({ shards: { 0: ['6379', '127.0.0.1', 1] }, options: { keyTypes: { user: 2 } } });
+     console.log(shard.getType('1jyVFw3402') === 'user' ? 'ok' : 'no');
+     await shard.close();`,
   ],
   'idsmith/shard': [
     `import { ShardMap } from 'idsmith/shard';`,
@@ -191,6 +214,28 @@ for (const [driver, { server, imports, store }] of Object.entries(DRIVERS)) {
     });
   });
 }
+
+describe('A bundle made in a folder with @noble/ciphers', () => {
+  beforeAll(() => home.link('@noble/ciphers'));
+  afterAll(() => home.unlink('@noble/ciphers'));
+
+  const imports = `import { publicIds } from 'idsmith/public';`;
+  const work = `const invoices = publicIds({ prefix: 'inv', keys: { 1: '${KEY}' }, short: true });
+    console.log(invoices.encode(10001n), invoices.decode('inv_Bc9xMN7e2esLk'));`;
+  const options = [
+    ['cjs', {}],
+    ['esm', {}],
+    ['esm', { banner: false }],
+  ] as const;
+  it.each(options)('in the format %s %o makes short ids where no package is', async (format, chosen) => {
+    expect(await bundleAndRun(format, imports, work, chosen)).toBe('inv_Bc9xMN7e2esLk 10001n');
+  });
+
+  it.each(formats)('in the format %s makes short ids beside the package', async (format) => {
+    const beside = { external: ['@noble/ciphers'], folder: home.path };
+    expect(await bundleAndRun(format, imports, work, beside)).toBe('inv_Bc9xMN7e2esLk 10001n');
+  });
+});
 
 describe('A bundle beside libsql', () => {
   it.each(formats)('in the format %s mints on a SQLite file', async (format) => {

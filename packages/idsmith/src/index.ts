@@ -42,6 +42,7 @@ export type { SeedWindow } from './locality/seed.js';
 export { LocalityUuid } from './locality/uuid.js';
 export { type RandomSource, systemRandom } from './random.js';
 export type { MachineNode } from './runtime/machine.js';
+export type { MakeSource, NamedSource } from './sequence/implementations.js';
 export type {
   Block,
   BlockSource,

@@ -8,6 +8,7 @@ import { IdempotencyCache } from './http/idempotency-cache.js';
 import { InFlightLimit } from './http/in-flight-limit.js';
 import { KeyMinter } from './mint/key-minter.js';
 import { LeasedMinter } from './mint/leased-minter.js';
+import { PublicIdCodecs } from './mint/public-id-codecs.js';
 import { SequencePool } from './mint/sequence-pool.js';
 import { Health } from './ops/health.js';
 import type { Log } from './ops/log.js';
@@ -23,6 +24,7 @@ export interface Services {
   readonly minter: LeasedMinter;
   readonly sequences: SequencePool;
   readonly keys: KeyMinter;
+  readonly publicIds: PublicIdCodecs;
   readonly keyring: Keyring;
   readonly idempotency: IdempotencyCache;
   readonly inFlight: InFlightLimit;
@@ -37,6 +39,7 @@ export interface Services {
  */
 export async function makeServices(settings: Settings, log: Log, given?: Store): Promise<Services> {
   const metrics = new Metrics();
+  const publicIds = new PublicIdCodecs(settings.publicIds);
   const keys = new KeyMinter(settings.shards, metrics, log);
   const inner = given ? withoutClose(given) : await openStoreOf(settings);
   const store = withMetrics(inner, metrics);
@@ -44,7 +47,7 @@ export async function makeServices(settings: Settings, log: Log, given?: Store):
   const inFlight = new InFlightLimit(settings.maxInFlight);
   metrics.inFlight = () => inFlight.count;
   return {
-    ...{ settings, log, metrics, store, minter, keys, inFlight },
+    ...{ settings, log, metrics, store, minter, keys, publicIds, inFlight },
     sequences: new SequencePool(store, metrics),
     keyring: new Keyring(tokenFileOf(settings.tokens), settings.rate, log),
     idempotency: new IdempotencyCache(metrics),

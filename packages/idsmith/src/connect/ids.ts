@@ -26,7 +26,7 @@ const LOCALITY_NODES = 65_536;
 const FLAKE_NAMES = LEASED_FLAKE_NAMES.filter((name) => name !== 'namespace');
 const LOCALITY_NAMES = ['mode', 'reversal', 'window', 'format', 'reseed', 'flavour', 'counter'];
 const SHARED_NAMES = ['clock', 'random'];
-const SEQUENCE_NAMES = ['define', 'prefetch', 'source', 'signal'];
+const SEQUENCE_NAMES = ['define', 'prefetch', 'source', 'implementation', 'signal'];
 const LEASE_NAMES = ['ttl', 'label', 'maxSkew', 'waitFor', 'maxIdle', 'reacquire', 'timer', 'signal'];
 
 /** Everything that makes ids on one store. Get one with `connect`, and close it when the program ends. */

@@ -26,9 +26,13 @@ export function requireKeys(
     throw new InvalidOptionError('keys must be an object of keys by their ids, for example { 1: secret }');
   const ring = new Map<number, Uint8Array>();
   for (const [name, key] of Object.entries(keys)) {
-    const id = /^(0|[1-9]\d{0,2})$/.test(name) ? Number(name) : name;
-    requireInteger('an id in keys', id, 0, maxId);
-    ring.set(id as number, requireKey(name, key));
+    // Text that is no number may be a key in the place of its id, and is not shown.
+    if (!/^(0|[1-9]\d{0,2})$/.test(name))
+      throw new InvalidOptionError(
+        `an id in keys must be a whole number from 0 to ${maxId}: give { 1: secret }`,
+      );
+    const id = requireInteger('an id in keys', Number(name), 0, maxId);
+    ring.set(id, requireKey(name, key));
   }
   if (ring.size === 0) throw new InvalidOptionError('keys is empty: give one key at least, { 1: secret }');
   refuseTwins(ring);

@@ -25,20 +25,34 @@ export function cbcMac(key: Uint8Array, message: Uint8Array): Uint8Array {
 
 /** FF1 with a key of 32 bytes. @throws InvalidOptionError when @noble/ciphers is not installed */
 export function ff1(radix: number, key: Uint8Array): DigitCipher {
-  const { FF1 } = load() as { FF1(radix: number, key: Uint8Array): DigitCipher };
-  return FF1(radix, key);
-}
-
-function load(): unknown {
   try {
-    return createRequire(import.meta.url)('@noble/ciphers/ff1.js');
+    return load().FF1(radix, key);
   } catch (cause) {
-    const isMissing = (cause as { code?: string }).code === 'MODULE_NOT_FOUND';
     throw new InvalidOptionError(
-      isMissing
+      isMissing(cause)
         ? 'short ids need the package @noble/ciphers, which is not installed: npm install @noble/ciphers'
         : `short ids need the package @noble/ciphers, which could not be loaded: ${(cause as Error).message}`,
       { cause },
     );
   }
+}
+
+/**
+ * Loads the package when the first short ids are made, and at once: `import()` would answer later.
+ *
+ * A bundler finds the package in the call of `require`, and puts it into the bundle. It leaves a call inside a `try` to the time of
+ * running if the package is not installed. Without a bundler, a module has no `require` and makes one.
+ */
+function load(): { FF1(radix: number, key: Uint8Array): DigitCipher } {
+  try {
+    return require('@noble/ciphers/ff1.js');
+  } catch (error) {
+    // A bundle in CommonJS has a `require` and no address of its own.
+    if (isMissing(error) || import.meta.url === undefined) throw error;
+    return createRequire(import.meta.url)('@noble/ciphers/ff1.js');
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as { code?: unknown } | undefined)?.code === 'MODULE_NOT_FOUND';
 }

@@ -5,6 +5,7 @@ import { systemTimer } from '../support/timer.js';
 import { endOf } from './block.js';
 import { DEFINABLE } from './blocks.js';
 import { definitionOf, requireSameDefinition } from './definition.js';
+import { Implementations, type MakeSource, type NamedSource } from './implementations.js';
 import { requireStoredName } from './name.js';
 import type { BlockSource, SequenceChanges, SequenceInfo, SequenceOptions, SequenceStore } from './port.js';
 import { type Prefetch, prefetchPolicy } from './prefetch.js';
@@ -16,6 +17,8 @@ import type { SequenceTime } from './surplus.js';
 export interface SequenceUse {
   /** A source of blocks other than the store, for example `postgresSequence(…)`. */
   readonly source?: BlockSource;
+  /** The name of a source that was registered with `register`, instead of a `source`. */
+  readonly implementation?: string;
   /**
    * The number of blocks to keep ahead, from 0 to 1000. With 0, exactly one block is taken when it is needed. `'adaptive'`, the
    * default, keeps as many as the present rate needs.
@@ -43,6 +46,7 @@ export class Sequences {
   readonly #open = new Map<string, Opened>();
   /** Every sequence that was handed out and is not closed, also those whose name was removed. */
   readonly #handedOut = new Set<Sequence>();
+  readonly #implementations = new Implementations();
   #closing: Promise<void> | undefined;
 
   /**
@@ -140,6 +144,22 @@ export class Sequences {
   }
 
   /**
+   * Gives a way to make sources a name, for the option `implementation` of {@link get}. The function gets the store's own allocation
+   * and the name of the sequence, once for each sequence that is opened.
+   *
+   * @example
+   * sequences.register('oracle', ({ name }) => oracleSequence(connection, name));
+   * const orders = await sequences.get('orders', { implementation: 'oracle' });
+   *
+   * @throws InvalidOptionError when the name is registered with another function
+   */
+  register(name: string, make: MakeSource): this {
+    this.#requireOpen();
+    this.#implementations.register(name, make);
+    return this;
+  }
+
+  /**
    * The sequence of that name: always the same object until it is closed.
    *
    * @throws NoSuchSequenceError when it is not defined
@@ -150,22 +170,27 @@ export class Sequences {
     requireStoredName(name);
     requireKnown('options', use, USABLE);
     prefetchPolicy(use.prefetch);
+    if (use.implementation !== undefined) {
+      this.#implementations.require(use.implementation);
+      if (use.source !== undefined)
+        throw new InvalidOptionError(`sequence ${show(name)}: give a source or an implementation, not both`);
+    }
     const open = this.#open.get(name);
     if (open !== undefined) {
       const isSame = {
         source: isSameSource(open.use.source, use.source),
+        implementation: use.implementation === open.use.implementation,
         prefetch: use.prefetch === open.use.prefetch,
       };
-      for (const option of ['source', 'prefetch'] as const)
+      for (const option of USABLE)
         if (use[option] !== undefined && !isSame[option])
           throw new InvalidOptionError(
             `sequence ${show(name)} is open with another ${option}: use the same options, or close it first`,
           );
       return open.sequence;
     }
-    const { source, prefetch = 'adaptive' } = use;
     const entry: Opened = {
-      use: { prefetch, ...(source && { source }) },
+      use: { ...use, prefetch: use.prefetch ?? 'adaptive' },
       sequence: this.#make(name, use, () => this.#forget(name, entry)),
     };
     this.#open.set(name, entry);
@@ -193,11 +218,14 @@ export class Sequences {
     await Promise.all([...this.#handedOut].map((sequence) => sequence.close()));
   }
 
-  async #make(name: string, { source, prefetch }: SequenceUse, onClose: () => void): Promise<Sequence> {
+  async #make(name: string, use: SequenceUse, onClose: () => void): Promise<Sequence> {
+    const { source, implementation, prefetch } = use;
     const [from, blockSize] =
-      source === undefined
-        ? await this.#sourceOf(name)
-        : [requireMethod('source', 'allocate', source, source), undefined];
+      implementation !== undefined
+        ? [await this.#implementations.makeSource(implementation, this.#namedSource(name)), undefined]
+        : source === undefined
+          ? await this.#sourceOf(name)
+          : [requireMethod('source', 'allocate', source, source), undefined];
     this.#requireOpen();
     const policy = prefetchPolicy(prefetch, blockSize);
     const sequence = new Sequence({ name, source: from, policy, time: this.#time }, () => {
@@ -214,6 +242,10 @@ export class Sequences {
     const { blockSize } = await store.describeSequence(name);
     // Another program may have set the block size to 0. The first allocation refuses that, so it may still be corrected.
     return [storeSource(store, name), blockSize >= 1 ? blockSize : undefined];
+  }
+
+  #namedSource(name: string): NamedSource {
+    return { name, ...storeSource(this.#storeOf(name), name) };
   }
 
   #forget(name: string, entry: Opened): void {
@@ -241,7 +273,7 @@ function isSameSource(one: BlockSource | undefined, other: BlockSource | undefin
   return one === other || (one !== undefined && other !== undefined && (one.isSame?.(other) ?? false));
 }
 
-const USABLE = ['source', 'prefetch'];
+const USABLE = ['source', 'implementation', 'prefetch'] as const;
 
 function isStore(value: unknown): value is SequenceStore {
   const methods = ['allocate', 'defineSequence', 'describeSequence', 'listSequences'] as const;

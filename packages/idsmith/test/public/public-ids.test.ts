@@ -252,6 +252,13 @@ describe('keys', () => {
     if (typeof key === 'string') expect(make).not.toThrow(key.slice(0, 12));
   });
 
+  it('does not show a key that stands in the place of its id', () => {
+    const swapped = { [SECRET]: '1' } as never;
+    expect(() => publicIds({ prefix: 'ord', keys: swapped })).toThrow(
+      /^an id in keys must be a whole number from 0 to 127: give \{ 1: secret \}$/,
+    );
+  });
+
   it('need ids that fit into the text, and differ', () => {
     for (const id of ['128', '-1', '1.5', 'x', '01', '']) {
       expect(() => orders({ keys: { [id]: SECRET } })).toThrow(

@@ -20,6 +20,8 @@ export interface Settings {
   readonly tokens: string;
   /** The config file of the sharded keys. */
   readonly shards: string;
+  /** The file with the prefixes and keys of public ids. */
+  readonly publicIds: string;
   /** The folder of the console's files. */
   readonly assets: string;
   /** The origin of the console in browsers, where a proxy sends another `Host`. An empty text means the `Host` of each request. */
@@ -86,6 +88,12 @@ export const SETTINGS: Table = {
     read: text('the path of a file'),
     value: 'FILE',
     help: 'config of the sharded keys',
+  },
+  publicIds: {
+    fallback: '',
+    read: text('the path of a file'),
+    value: 'FILE',
+    help: 'prefixes and keys of public ids',
   },
   assets: {
     fallback: '',

@@ -18,6 +18,12 @@ export const count: Schema = {
   description: 'how many',
 };
 
+/** The prefix of `?public=`. The prefixes of a server are not part of the document. */
+export const publicPrefix: Schema = {
+  ...{ type: 'string', minLength: 1, maxLength: 63 },
+  description: 'a prefix of the server: the response has public ids of this prefix instead of the ids',
+};
+
 export const name: Schema = { type: 'string', minLength: 1, maxLength: MAX_NAME };
 
 const wholeNumber: Schema = { type: 'integer', minimum: -SAFE, maximum: SAFE };

@@ -18,10 +18,10 @@ export interface RouteParts extends OperationParts {
 
 /** Every route, in the order of the documentation. */
 export function allRoutes(parts: RouteParts, assets: Assets): Route[] {
-  const { store, minter, keys, sequences, version } = parts;
+  const { store, minter, keys, sequences, publicIds, version } = parts;
   const routes = [
-    ...mintRoutes(minter, keys),
-    ...sequenceRoutes(store, sequences),
+    ...mintRoutes(minter, keys, publicIds),
+    ...sequenceRoutes(store, sequences, publicIds),
     ...leaseRoutes(store),
     ...operationRoutes(parts),
   ];

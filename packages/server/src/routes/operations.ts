@@ -7,6 +7,7 @@ import type { Route, Schema } from '../http/route.js';
 import { MAX_COUNT, record } from '../http/schemas.js';
 import { guaranteesOf, storeTime } from '../leases/store-guarantees.js';
 import type { LeasedMinter } from '../mint/leased-minter.js';
+import type { PublicIdCodecs } from '../mint/public-id-codecs.js';
 import type { Health } from '../ops/health.js';
 import type { Metrics } from '../ops/metrics.js';
 import { guarantees } from './leases.js';
@@ -20,6 +21,7 @@ export interface OperationParts {
   readonly version: string;
   readonly store: Store;
   readonly minter: LeasedMinter;
+  readonly publicIds: PublicIdCodecs;
   readonly metrics: Metrics;
   readonly idempotency: IdempotencyCache;
   readonly health: Health;
@@ -27,7 +29,7 @@ export interface OperationParts {
 
 /** Inspecting ids and the server itself. */
 export function operationRoutes(parts: OperationParts): Route[] {
-  const { store, minter, metrics, idempotency, health, settings, version } = parts;
+  const { store, minter, publicIds, metrics, idempotency, health, settings, version } = parts;
   return [
     {
       method: 'GET',
@@ -43,9 +45,11 @@ export function operationRoutes(parts: OperationParts): Route[] {
           minItems: 1,
         },
       }),
-      handle({ params }) {
+      handle({ params, caller }) {
         const { id } = params as { id: string };
-        return { id, readings: requireReadings(id) };
+        // Others learn nothing from the keys: neither the id inside, nor whether a text is genuine.
+        const readers = caller?.scopes.includes('admin') ? publicIds.readers : [];
+        return { id, readings: requireReadings(id, { publicIds: readers }) };
       },
     },
     {

@@ -1,8 +1,19 @@
 import type { SequenceChanges, SequenceDefinition, SequenceInfo, Store } from 'idsmith';
 import { countOf } from '../auth/guard.js';
 import type { Route, Schema } from '../http/route.js';
-import { block, changes, count, definition, ids, name, record, sequence } from '../http/schemas.js';
+import {
+  block,
+  changes,
+  count,
+  definition,
+  ids,
+  name,
+  publicPrefix,
+  record,
+  sequence,
+} from '../http/schemas.js';
 import { BlockReceipts } from '../mint/block-receipts.js';
+import type { PublicIdCodecs } from '../mint/public-id-codecs.js';
 import type { SequencePool } from '../mint/sequence-pool.js';
 import { blockFromJson, blockToJson, sequenceFromJson, sequenceToJson } from './sequence-json.js';
 import { type PageQuery, pageOf, SORTS } from './sequence-page.js';
@@ -26,7 +37,7 @@ const listQuery: Record<string, Schema> = {
 };
 
 /** Drawing from sequences, and managing them. */
-export function sequenceRoutes(store: Store, pool: SequencePool): Route[] {
+export function sequenceRoutes(store: Store, pool: SequencePool, publicIds: PublicIdCodecs): Route[] {
   const receipts = new BlockReceipts();
   const { handedOut } = pool;
   const toJson = (info: SequenceInfo) => sequenceToJson(info, handedOut);
@@ -37,12 +48,16 @@ export function sequenceRoutes(store: Store, pool: SequencePool): Route[] {
       summary: 'Draw ids of a sequence',
       scope: 'mint',
       params: { name },
-      query: { count },
+      query: { count, public: publicPrefix },
       response: ids,
-      problems: [404, 410, 503],
+      problems: [404, 410, 501, 503],
       waitsForStore: true,
       isAscii: true,
-      handle: (request) => pool.next(nameOf(request), countOf(request)),
+      handle(request) {
+        const { public: prefix } = request.query as { public?: string };
+        const next = (count: number) => pool.next(nameOf(request), count);
+        return publicIds.mint(prefix, 'int64', countOf(request), next);
+      },
     },
     {
       method: 'POST',

@@ -41,7 +41,7 @@ console.log(`seed ${seed}: ${minutes} minutes with ${processes} processes on eac
 const report = await runSoak({
   ...{ folder, stores, seconds: 60 * minutes, seed, processes },
   pause: [2000, 10_000],
-  patience: 120_000,
+  patience: { begin: 120_000, resume: 120_000 },
   print: (line) => console.log(line),
   signal: interrupt.signal,
 });

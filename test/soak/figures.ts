@@ -8,7 +8,7 @@ const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);
 
 /** The resident memory of the largest of these processes, bytes. */
-export function largestMemory(pids: readonly number[]): number {
+function largestMemory(pids: readonly number[]): number {
   if (pids.length === 0) return 0;
   try {
     const kilobytes = execFileSync('ps', ['-o', 'rss=', '-p', pids.join(',')], { encoding: 'utf8' });
@@ -19,14 +19,24 @@ export function largestMemory(pids: readonly number[]): number {
   }
 }
 
-/** The figures of a run so far, in one line. */
-export function figuresLine(minute: number, sites: readonly Site[], archive: IdArchive): string {
+/**
+ * The figures of a run so far, in one line.
+ *
+ * @param heldUpMs the longest time in the minute in which this process, with its proxies, did not get to run
+ */
+export function figuresLine(
+  elapsedMs: number,
+  sites: readonly Site[],
+  archive: IdArchive,
+  heldUpMs: number,
+): string {
   const workers = largestMemory(sites.flatMap(({ pids }) => pids));
   return [
-    `minute ${minute}: ${number(sum(sites.map(({ total }) => total)))} ids`,
+    `minute ${(elapsedMs / 60_000).toFixed(1)}: ${number(sum(sites.map(({ total }) => total)))} ids`,
     `${number(sum(sites.map(({ waits }) => waits)))} waits (longest ${seconds(longest(sites))})`,
     `${number(sum(sites.flatMap(({ faults }) => [...faults.values()])))} faults`,
     `memory ${megabytes(process.memoryUsage.rss())} (largest process ${megabytes(workers)})`,
+    `held up ${seconds(heldUpMs)}`,
     `${number(archive.duplicates)} duplicates`,
   ].join(', ');
 }

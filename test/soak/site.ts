@@ -4,10 +4,13 @@ import { TTL } from '../chaos/settings.ts';
 import type { IdArchive } from './id-archive.ts';
 import type { FamilyName, SoakRecord } from './record.ts';
 import type { SoakSetup, SoakStore } from './stores.ts';
-import { type Plant, Worker } from './worker.ts';
+import { Worker } from './worker.ts';
+import type { Plant } from './worker-task.ts';
 
 /** Who has handed out nothing for longer than this, ms, has waited. */
 const WAIT_MS = 1000;
+/** Between two looks at who mints, ms. */
+const LOOK_MS = 200;
 
 /** A store with the processes that mint from it, and the figures of both. */
 export class Site {
@@ -107,17 +110,19 @@ export class Site {
     });
   }
 
-  /** Waits until every source mints every family, from now on. Returns those that do not within `ms`. */
+  /**
+   * Waits until every source mints every family, from now on. Returns those that do not within `ms`. Time in which this
+   * process is held up does not count, because the ways to the stores lead through it.
+   */
   async silentAfter(archive: IdArchive, ms: number): Promise<string[]> {
     await this.collect(archive);
     const before = new Map(this.#workers.map((worker) => [worker, new Map(worker.minted)]));
-    const deadline = performance.now() + ms;
-    for (;;) {
+    for (let waited = 0; ; waited += LOOK_MS) {
       const silent = this.#workers.flatMap((worker) =>
         keysOf(worker).filter((key) => worker.minted.get(key) === before.get(worker)?.get(key)),
       );
-      if (silent.length === 0 || performance.now() > deadline) return silent;
-      await sleep(200);
+      if (silent.length === 0 || waited >= ms) return silent;
+      await sleep(LOOK_MS);
       await this.collect(archive);
     }
   }

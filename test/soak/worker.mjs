@@ -60,11 +60,24 @@ async function work(family, source) {
     if (ids.length > 0) {
       write(family, source.number, ids, performance.now() - last);
       last = performance.now();
-      if (isFirst && task.plant?.repeat === family) write(family, source.number, [ids[0]], 0);
-      if (task.plant?.mute === family) return;
+      if (isFirst && task.plant?.repeat?.includes(family)) write(family, source.number, [ids[0]], 0);
+      if (task.plant?.mute?.includes(family)) return;
       isFirst = false;
     }
     await sleep(STEP * (0.5 + Math.random()));
+  }
+}
+
+/** Opens a store that asks its server at once, sooner or later. */
+async function retried(open) {
+  for (;;) {
+    try {
+      return await open();
+    } catch (error) {
+      if (!EXPECTED.has(error?.code)) throw error;
+      if (isEnding) process.exit(0);
+      await sleep(STEP);
+    }
   }
 }
 
@@ -75,7 +88,7 @@ async function openSources() {
     const map = new ShardMap(target.shards);
     return [{ number: task.number, map, close: () => map.close() }];
   }
-  const store = await openStore(target.url);
+  const store = await retried(() => openStore(target.url));
   return Promise.all(
     Array.from({ length: members }, async (_, i) => {
       const ids = await connect(store, { label: `soak ${task.number + i}` });

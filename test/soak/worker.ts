@@ -4,30 +4,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LAYOUT } from '../chaos/layout.ts';
 import { makeFolder, removeFolder, spawnGuarded } from '../services/guard.ts';
-import { FAMILY_NAMES, type FamilyName, RECORD_BYTES } from './record.ts';
-import type { SoakTarget } from './stores.ts';
+import { FAMILY_NAMES, RECORD_BYTES } from './record.ts';
+import type { WorkerTask } from './worker-task.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker.mjs', import.meta.url));
 /** A process that has not ended this long, ms, after it was told to, never will. */
 const END_MS = 20_000;
 const CODES = Object.fromEntries(FAMILY_NAMES.map((name, code) => [name, code]));
-
-/** A fault on purpose, to see that it is found: an id is handed out again, or a family falls silent. */
-export type Plant = { readonly repeat: FamilyName } | { readonly mute: FamilyName };
-
-/** What a process is told at its start. */
-export interface WorkerTask {
-  /** The number of its first source. */
-  readonly number: number;
-  readonly target: SoakTarget;
-  /** How many sources it has. */
-  readonly members: number;
-  readonly families: readonly FamilyName[];
-  readonly lease: { readonly ttl: number; readonly maxSkew: number };
-  /** How far its clock is off when no fault makes it worse, ms. */
-  readonly offset: number;
-  readonly plant?: Plant | undefined;
-}
 
 /** A process that mints, as those see it who torment it. */
 export class Worker {

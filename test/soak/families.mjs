@@ -2,7 +2,7 @@
 // numbers as soon as they are there, so that those before a failure count.
 
 import { randomInt } from 'node:crypto';
-import { defineLayout } from 'idsmith';
+import { acquireLease, defineLayout, FlakeGenerator, LocalityGenerator, Uuid7Generator } from 'idsmith';
 
 const ofUuid = (text) => BigInt(`0x${text.replaceAll('-', '')}`);
 
@@ -28,10 +28,19 @@ function mintUuids(generator, out) {
 /** Times in steps of a tick, so that processes with one node id would meet in a moment. */
 const coarse = (clock, tick) => ({ now: () => Math.floor(clock.now() / tick) * tick });
 
+/** A lease of a namespace with one node id for each source, so that a new process takes over what another one leaves. */
+async function takeLease({ store, clock, lease, leases }, namespace) {
+  const taken = await acquireLease(store, { ...lease, namespace, clock });
+  leases.push(taken);
+  return taken;
+}
+
 export const FAMILIES = {
   flake: {
-    open: ({ ids, clock, lease, layout }) =>
-      ids.flakes('soak-flake', { ...lease, clock, layout: defineLayout(layout) }),
+    async open(source) {
+      const node = await takeLease(source, 'soak-flake');
+      return new FlakeGenerator({ node, layout: defineLayout(source.layout), clock: source.clock });
+    },
     async mint(generator, out) {
       out.push(generator.next());
       out.push(...generator.batch(4));
@@ -39,8 +48,11 @@ export const FAMILIES = {
     },
   },
   locality: {
-    open: ({ ids, clock, lease, layout }) =>
-      ids.locality('soak-locality', { ...lease, clock: coarse(clock, layout.tick), mode: 'sequential' }),
+    async open(source) {
+      const node = await takeLease(source, 'soak-locality');
+      const clock = coarse(source.clock, source.layout.tick);
+      return new LocalityGenerator({ node, clock, mode: 'sequential' });
+    },
     async mint(generator, out) {
       if (randomInt(10) === 0) generator.useSequentialIds();
       if (randomInt(10) === 0) generator.useVariableIds();
@@ -48,8 +60,10 @@ export const FAMILIES = {
     },
   },
   uuid7: {
-    open: ({ ids, clock, lease, layout }) =>
-      ids.uuid7('soak-uuid7', { ...lease, clock: coarse(clock, layout.tick) }),
+    async open(source) {
+      const node = await takeLease(source, 'soak-uuid7');
+      return new Uuid7Generator({ node, clock: coarse(source.clock, source.layout.tick) });
+    },
     mint: async (generator, out) => mintUuids(generator, out),
   },
   sequence: {

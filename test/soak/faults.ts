@@ -26,8 +26,13 @@ export function workerFaults(site: Site, archive: IdArchive, random: Random): Fa
     'stopped past its ttl': async () => {
       const victim = site.pick();
       victim.pause();
+      // Somebody else takes over its node ids, which it finds out when it goes on.
+      if (!site.setup.isInProcess) site.hire();
       await sleep(TTL * between(random, 1.2, 1.6));
       victim.resume();
+      if (site.setup.isInProcess) return;
+      await sleep(TTL / 2);
+      await site.dismiss(victim, archive, 'end');
     },
     'clock ahead': () => jump(far),
     'clock behind': () => jump(-far),

@@ -28,6 +28,7 @@ export class Site {
   readonly #folder: string;
   readonly #random: Random;
   readonly #plant: Plant | undefined;
+  readonly #sources: number;
   #workers: Worker[] = [];
   #number = 0;
 
@@ -44,6 +45,7 @@ export class Site {
     this.#folder = folder;
     this.#random = options.random;
     this.#plant = options.plant;
+    this.#sources = options.processes;
     // A store within a process has one process, with as many sources.
     const count = setup.isInProcess ? 1 : options.processes;
     for (let i = 0; i < count; i++) this.hire(setup.isInProcess ? options.processes : 1);
@@ -56,7 +58,9 @@ export class Site {
     const plant = this.#number === 0 ? this.#plant : undefined;
     const task = { number: this.#number, target: this.store.target, members, families, offset, plant };
     this.#number += members;
-    this.#workers.push(new Worker(this.#folder, this.name, { ...task, lease: { ttl: TTL, maxSkew } }));
+    this.#workers.push(
+      new Worker(this.#folder, this.name, { ...task, lease: { size: this.#sources, ttl: TTL, maxSkew } }),
+    );
   }
 
   /** Any process that is up. */

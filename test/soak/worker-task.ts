@@ -17,7 +17,7 @@ export interface WorkerTask {
   /** How many sources it has. */
   readonly members: number;
   readonly families: readonly FamilyName[];
-  readonly lease: { readonly ttl: number; readonly maxSkew: number };
+  readonly lease: { readonly size: number; readonly ttl: number; readonly maxSkew: number };
   /** How far its clock is off when no fault makes it worse, ms. */
   readonly offset: number;
   readonly plant?: Plant | undefined;

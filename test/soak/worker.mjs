@@ -91,14 +91,15 @@ async function openSources() {
   const store = await retried(() => openStore(target.url));
   return Promise.all(
     Array.from({ length: members }, async (_, i) => {
-      const ids = await connect(store, { label: `soak ${task.number + i}` });
+      const ids = await connect(store);
       // Members of one process have clocks that differ, too.
       const clock = { now: () => Date.now() + offset + 20 * i };
+      const leases = [];
       const close = async () => {
-        await ids.close().catch(() => undefined);
+        await Promise.allSettled([ids.close(), ...leases.map((each) => each.release())]);
         await store.close();
       };
-      return { number: task.number + i, ids, clock, lease, layout, close };
+      return { number: task.number + i, ids, store, clock, lease, leases, layout, close };
     }),
   );
 }

@@ -62,7 +62,7 @@ export const STORES = {
 export type StoreName = keyof typeof STORES;
 
 /** A server behind a proxy, to be restarted and crashed. */
-async function behindProxy(
+export async function behindProxy(
   server: ServerProcess,
   urlOf: (proxied: string) => string = (proxied) => proxied,
 ): Promise<ChaosStore> {

@@ -14,6 +14,7 @@ export async function load(url, context, next) {
 }
 
 export async function resolve(specifier, context, next) {
-  if (specifier !== '#services') return next(specifier, context);
-  return { url: new URL('../services/index.ts', import.meta.url).href, shortCircuit: true };
+  const [, file] = /^#services(?:\/(.*))?$/.exec(specifier) ?? [];
+  if (!specifier.startsWith('#services')) return next(specifier, context);
+  return { url: new URL(`../services/${file ?? 'index.ts'}`, import.meta.url).href, shortCircuit: true };
 }

@@ -9,7 +9,7 @@ export interface PostgresClient {
 }
 
 interface PgPool {
-  connect(): Promise<PgConnection>;
+  connect(callback: (error: unknown, connection?: PgConnection) => void): void;
 }
 
 interface PgConnection extends PostgresClient {
@@ -56,9 +56,7 @@ function borrowFrom(client: PostgresClient, timeout: number): () => Promise<Borr
 
 async function fromPool(pool: PgPool, timeout: number): Promise<Borrowed<PostgresClient>> {
   try {
-    const connection = await pool.connect();
-    // A pool listens only to connections that nobody has. The statement on the connection gets the error, too.
-    connection.on('error', ignore);
+    const connection = await checkOut(pool);
     const release = () => {
       connection.off('error', ignore);
       connection.release();
@@ -69,6 +67,23 @@ async function fromPool(pool: PgPool, timeout: number): Promise<Borrowed<Postgre
     if (/^timeout exceeded/.test((error as Error)?.message)) throw noConnection(timeout, error);
     throw error;
   }
+}
+
+/**
+ * Takes a connection and listens to its errors. A pool listens only to connections that nobody has. The statement on the connection
+ * gets the error, too.
+ *
+ * A promise of the pool would come too late. When one chunk of bytes says that the session is ready and that the server ends
+ * it, the error follows the callback at once, and an error without a listener ends the process.
+ */
+function checkOut(pool: PgPool): Promise<PgConnection> {
+  return new Promise((resolve, reject) => {
+    pool.connect((error, connection) => {
+      if (connection === undefined) return reject(error);
+      connection.on('error', ignore);
+      resolve(connection);
+    });
+  });
 }
 
 /** Tells whether an error is the answer of the server to the statement. The connection is well then. */

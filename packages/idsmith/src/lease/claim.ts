@@ -33,7 +33,8 @@ export interface ClaimBasis {
  *
  * @param hasRivals true if others claim node ids at the same time
  * @returns `undefined` if somebody else was faster, or the namespace was lost
- * @throws InvalidOptionError when the namespace has another layout; the node id is free again then
+ * @throws InvalidOptionError when the namespace has another layout, or StoreError when the store fails; the node id is free again
+ *   then, or expires if the store cannot free it
  */
 export async function claim(
   settings: LeaseSettings,
@@ -42,7 +43,7 @@ export async function claim(
   basis: ClaimBasis,
   hasRivals: boolean,
 ): Promise<Claimed | undefined> {
-  const { now, birth, layout } = basis;
+  const { now, birth } = basis;
   const record = claimed(candidate, now, { ...settings, owner });
   const { claimLease } = settings.store;
   const isAtomic = birth !== undefined && claimLease !== undefined;
@@ -51,6 +52,26 @@ export async function claim(
     : await swap(settings, candidate.record, record);
   if (!isDone) return undefined;
   const node = { record, from: windowStart(candidate, now, settings.maxSkew) };
+  try {
+    return (await doesCount(settings, basis, isAtomic, hasRivals)) ? node : undefined;
+  } catch (error) {
+    // If this fails, the lease expires.
+    await freeNode(settings, node).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Checks that the namespace is still the one of the basis, and that it has the layout of the claim.
+ *
+ * @param isAtomic true if the claim has compared the birth record itself
+ */
+async function doesCount(
+  settings: LeaseSettings,
+  { birth, layout }: ClaimBasis,
+  isAtomic: boolean,
+  hasRivals: boolean,
+): Promise<boolean> {
   const isLayoutOpen = settings.layout !== undefined && layout === undefined;
   // A store that can forget may have lost the namespace since the listing. Then the listing does not count.
   const isUnsure = birth !== undefined && !isAtomic;
@@ -62,31 +83,22 @@ export async function claim(
       seen?.find(({ id }) => id === NAMESPACE_ID),
     )
   )
-    return undefined;
-  if (isLayoutOpen) await keepLayout(settings, node, seen && layoutOf(seen));
-  return node;
+    return false;
+  if (isLayoutOpen) await keepLayout(settings, seen && layoutOf(seen));
+  return true;
 }
 
 /**
  * Writes the layout into the namespace once a node id is held, so that an acquisition that fails leaves no layout behind.
  *
- * @throws InvalidOptionError when somebody else has written another layout meanwhile; the node id is free again then
+ * @throws InvalidOptionError when somebody else has written another layout meanwhile
  */
-async function keepLayout(
-  settings: LeaseSettings,
-  node: Claimed,
-  remembered: string | undefined,
-): Promise<void> {
+async function keepLayout(settings: LeaseSettings, remembered: string | undefined): Promise<void> {
   const given = settings.layout as string;
   let current = remembered;
   if (current === undefined && !(await swap(settings, undefined, layoutRecord(given))))
     current = layoutOf(await read(settings, NO_NODES));
-  try {
-    if (current !== undefined) requireSameLayout(settings.namespace, current, given);
-  } catch (error) {
-    await freeNode(settings, node);
-    throw error;
-  }
+  if (current !== undefined) requireSameLayout(settings.namespace, current, given);
 }
 
 /** Frees a node id that was acquired and never used. */

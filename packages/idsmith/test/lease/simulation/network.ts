@@ -51,9 +51,10 @@ export class Network {
     const filtered = async (ask: () => LeaseRecord[]) => {
       // A lease does not look at an answer that comes after a third of its ttl, which is the limit of such a client.
       let isLate = false;
-      const cancel = machine.timer.after(Math.ceil(maxTtl / 3), () => {
+      const giveUp = () => {
         isLate = true;
-      });
+      };
+      const cancel = machine.timer.after(Math.ceil(maxTtl / 3), giveUp, true);
       const records = await this.#ask(machine, ask).finally(cancel);
       isLetIn ||=
         !isLate && records.some(({ id, epoch }) => id === NAMESPACE_ID && epoch >= store.traits.maxTtl);

@@ -1,3 +1,4 @@
+import { InvalidOptionError } from '../errors.js';
 import { requireSameLayout } from './namespace-layout.js';
 import type { LeaseSettings } from './options.js';
 import { NO_NODES } from './pages.js';
@@ -33,8 +34,8 @@ export interface ClaimBasis {
  *
  * @param hasRivals true if others claim node ids at the same time
  * @returns `undefined` if somebody else was faster, or the namespace was lost
- * @throws InvalidOptionError when the namespace has another layout, or StoreError when the store fails; the node id is free again
- *   then, or expires if the store cannot free it
+ * @throws InvalidOptionError when the namespace has another layout; the node id is free again then
+ * @throws StoreError when the store fails; a node id that was claimed expires
  */
 export async function claim(
   settings: LeaseSettings,
@@ -55,8 +56,9 @@ export async function claim(
   try {
     return (await doesCount(settings, basis, isAtomic, hasRivals)) ? node : undefined;
   } catch (error) {
-    // If this fails, the lease expires.
-    await freeNode(settings, node).catch(() => undefined);
+    // After a failure of the store, the node id expires and keeps its fence. A copy of this process, made while the answer was
+    // on its way, may have got the answer, and may be minting. All copies get to know another layout.
+    if (error instanceof InvalidOptionError) await freeNode(settings, node).catch(() => undefined);
     throw error;
   }
 }

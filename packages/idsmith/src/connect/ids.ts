@@ -71,7 +71,7 @@ export class Ids {
   }
 
   /**
-   * The locality generator of a namespace, with its node from a lease: always the same object.
+   * The locality generator of a namespace, with its node from a lease: always the same object until it is closed.
    *
    * @throws InvalidOptionError when an option is wrong, or differs from the one that the generator was made with
    * @throws ClosedError after `close()`; other errors as `acquireLease` throws
@@ -83,8 +83,8 @@ export class Ids {
   }
 
   /**
-   * The generator of UUIDs of version 7 of a namespace, with its node from a lease: always the same object. Without a
-   * namespace, the generator has no lease.
+   * The generator of UUIDs of version 7 of a namespace, with its node from a lease: always the same object until it is
+   * closed. Without a namespace, the generator has no lease.
    *
    * @throws InvalidOptionError when an option is wrong, or differs from the one that the generator was made with
    * @throws ClosedError after `close()`; other errors as `acquireLease` throws
@@ -95,7 +95,7 @@ export class Ids {
     if (namespace !== undefined) return this.#uuid7s.get(namespace, options);
     // A generator with a clock or a random source of its own is for its caller alone.
     if (options.clock !== undefined || options.random !== undefined) return new Uuid7Generator(options);
-    this.#uuid7 ??= new Uuid7Generator();
+    if (this.#uuid7 === undefined || this.#uuid7.isClosed) this.#uuid7 = new Uuid7Generator();
     return this.#uuid7;
   }
 

@@ -29,6 +29,8 @@ export class LeasedPool<T, Options extends PoolOptions> {
   readonly #open: (namespace: string, options: Options) => Promise<Leased<T>>;
   readonly #onError: (error: unknown) => void;
   readonly #entries = new Map<string, Entry<T>>();
+  /** The openings under way, also those that their callers have given up. */
+  readonly #pending = new Set<SharedOpening<Leased<T>>>();
   /** The namespaces whose last acquisition has failed. */
   readonly #failed = new Set<string>();
 
@@ -80,11 +82,14 @@ export class LeasedPool<T, Options extends PoolOptions> {
 
   /** Releases every lease, and ends every acquisition with the reason. Resolves with the outcome for each. */
   close(reason: unknown): Promise<PromiseSettledResult<void>[]> {
-    const entries = [...this.#entries.values()];
+    const openings = new Set([
+      ...this.#pending,
+      ...[...this.#entries.values()].map(({ opening }) => opening),
+    ]);
     this.#entries.clear();
     this.#failed.clear();
     return Promise.allSettled(
-      entries.map(async ({ opening }) => (await opening.end(reason))?.lease.release()),
+      [...openings].map(async (opening) => (await opening.end(reason))?.lease.release()),
     );
   }
 
@@ -95,12 +100,18 @@ export class LeasedPool<T, Options extends PoolOptions> {
   }
 
   #add(namespace: string, options: Options): Entry<T> {
-    const opening = new SharedOpening<Leased<T>>(async (signal) => {
-      const leased = await this.#open(namespace, { ...options, signal });
-      leased.lease.on('renewal-failed', this.#onError);
-      this.#failed.delete(namespace);
-      return leased;
-    });
+    const opening = new SharedOpening<Leased<T>>(
+      async (signal) => {
+        const leased = await this.#open(namespace, { ...options, signal });
+        leased.lease.on('renewal-failed', this.#onError);
+        this.#failed.delete(namespace);
+        return leased;
+      },
+      // If this fails, the lease expires.
+      ({ lease }) => lease.release().catch(() => undefined),
+    );
+    this.#pending.add(opening);
+    opening.onSettled(() => this.#pending.delete(opening));
     const entry = { options, opening };
     this.#entries.set(namespace, entry);
     opening.onFailure((error) => {

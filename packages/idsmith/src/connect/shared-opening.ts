@@ -8,8 +8,14 @@ export class SharedOpening<T> {
   readonly #controller = new AbortController();
   #callers = 0;
 
-  constructor(open: (signal: AbortSignal) => Promise<T>) {
-    this.#promise = open(this.#controller.signal).then((value) => {
+  /** @param undo gives back a value that came after the end of the opening */
+  constructor(open: (signal: AbortSignal) => Promise<T>, undo: (value: T) => Promise<void>) {
+    const { signal } = this.#controller;
+    this.#promise = open(signal).then(async (value) => {
+      if (signal.aborted) {
+        await undo(value);
+        throw signal.reason;
+      }
       this.value = value;
       return value;
     });
@@ -25,7 +31,12 @@ export class SharedOpening<T> {
     this.#promise.catch(fn);
   }
 
-  /** Ends the opening. Resolves with the value if it is there all the same, with `undefined` if not. */
+  /** Calls `fn` when the opening has succeeded or failed. */
+  onSettled(fn: () => void): void {
+    this.#promise.then(fn, fn);
+  }
+
+  /** Ends the opening. Resolves with the value if it was there before, with `undefined` if not. */
   async end(reason: unknown): Promise<T | undefined> {
     this.#controller.abort(reason);
     return this.#promise.catch(() => undefined);

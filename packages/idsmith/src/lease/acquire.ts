@@ -109,7 +109,8 @@ export async function acquire(
       for (const candidate of attempts(settings, best, view, hasRivals)) {
         const node = await claim(settings, owner, candidate, { now, birth, layout }, hasRivals);
         if (node) {
-          if (signal?.aborted) await freeNode(settings, node);
+          // If this fails, the node id is free when the lease expires.
+          if (signal?.aborted) await freeNode(settings, node).catch(() => undefined);
           signal?.throwIfAborted();
           return { ...node, wasEmpty, layout };
         }

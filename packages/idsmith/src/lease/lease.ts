@@ -42,6 +42,9 @@ export class Lease {
   #fencedEmitted = false;
   /** The work with the store that is under way, one operation at a time. */
   #work: Promise<unknown> = Promise.resolve();
+  /** The replacements under way. They end with the lease. */
+  #replacing: Promise<unknown> = Promise.resolve();
+  readonly #releasing = new AbortController();
   #release: Promise<void> | undefined;
 
   /** @internal */
@@ -190,7 +193,9 @@ export class Lease {
   async #releaseOnce(): Promise<void> {
     this.#timers.cancel();
     const lastUsed = this.#user?.close() ?? -1;
+    this.#releasing.abort(releasedError(this));
     await this.#work;
+    await this.#replacing;
     const leave = (record: LeaseRecord) =>
       swap(this.#settings, record, released(record, this.#from, lastUsed));
     if (!this.#ended && !(await leave(this.#record))) {
@@ -204,7 +209,7 @@ export class Lease {
   #onRenewalDue(): void {
     // A process that was stopped wakes here. Its window may have ended meanwhile.
     this.#emitFenced();
-    if (this.#ended) void this.#replace();
+    if (this.#ended) this.#replace();
     else this.#work = this.#renew();
   }
 
@@ -226,19 +231,28 @@ export class Lease {
       if (this.#release || this.#ended) return;
       // The window of a node id that was taken over may be used to its end, where a timer emits `'fenced'`.
       if (found === 'broken') this.#end();
-      void this.#replace();
+      this.#replace();
     } catch (error) {
       this.#retry(error);
     }
   }
 
-  /** Takes another node id in the place of the one that was lost. Never rejects. */
-  async #replace(): Promise<void> {
+  /** Takes another node id in the place of the one that was lost, in the background. */
+  #replace(): void {
+    this.#replacing = Promise.all([this.#replacing, this.#replaceOnce()]);
+  }
+
+  /** Never rejects. When the lease is released meanwhile, nothing is held at the end. */
+  async #replaceOnce(): Promise<void> {
     if (this.#release || !this.#settings.reacquire) return;
     const fences = this.#fences;
     const layout = this.#layout.fingerprint;
     try {
-      const { record, from, wasEmpty } = await acquire({ ...this.#settings, layout }, true);
+      const { record, from, wasEmpty } = await acquire(
+        { ...this.#settings, layout },
+        true,
+        this.#releasing.signal,
+      );
       // A copy of this process may know the record, too. The record expires.
       if (fences !== this.#fences) return;
       if (this.#release) {
@@ -260,7 +274,7 @@ export class Lease {
     // If this fails, the lease expires.
     if (record)
       await swap(this.#settings, record, { ...record, owner: null, expiresAt: 0 }).catch(() => false);
-    void this.#replace();
+    this.#replace();
   }
 
   /** Writes the layout into the namespace as soon as a generator has named it, not only with the next renewal. */

@@ -91,6 +91,7 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
     refuse('layout', 'a layout made by defineLayout()', layout);
   requireInteger('ttl', ttl, 100, DAY);
   requireInteger('maxSkew', maxSkew, 0, DAY);
+  if (store.pageSize !== undefined) requireInteger("the store's pageSize", store.pageSize, 1, 2 ** 16);
   const maxTtl = store.maxTtl ?? DEFAULT_MAX_TTL;
   const forgetful = store.durable === false;
   if (forgetful && store.now === undefined)

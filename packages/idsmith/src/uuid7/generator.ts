@@ -189,6 +189,11 @@ export class Uuid7Generator {
     return this.close();
   }
 
+  /** True when the generator was closed or its lease released. @internal */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** Prints one id for a new clock reading. While calls come with the same reading, prints twice as many each time. */
   #printAhead(now: number): string {
     // Threads that share a generator print no id ahead, so that their ids come in one order.

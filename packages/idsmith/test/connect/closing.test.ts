@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { ClosedError, memoryStore, type Store, StoreError } from 'idsmith';
 import { connect, Ids } from 'idsmith/connect';
 import { describe, expect, it } from 'vitest';
@@ -65,6 +66,86 @@ describe('the end of ids', () => {
     expect(ids.close()).toBe(ids.close());
     await ids.close();
     await expect(ids.store.listSequences()).rejects.toThrow(ClosedError);
+  });
+});
+
+/** A store that answers a claim only when it is told to, and tells at its end which node ids are held. */
+function slowStore() {
+  const inner = memoryStore();
+  let answer = () => {};
+  let claimed = () => {};
+  const gate = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const claim = new Promise<void>((resolve) => {
+    claimed = resolve;
+  });
+  const held = async () =>
+    (await inner.listLeases('orders')).filter(({ owner }) => owner !== null).map(({ id }) => id);
+  const ends: number[][] = [];
+  const store: Store = {
+    ...inner,
+    async swapLease(...args) {
+      const done = await inner.swapLease(...args);
+      claimed();
+      await gate;
+      return done;
+    },
+    close: async () => {
+      ends.push(await held());
+    },
+  };
+  return { store, answer, claim, held, ends };
+}
+
+describe('a claim on its way', () => {
+  it('is freed before the store is closed', async () => {
+    const { store, answer, claim, ends } = slowStore();
+    const ids = new Ids(store, { label: 'host 1', ownsStore: true });
+    const orders = ids.flakes('orders');
+    orders.catch(() => undefined);
+    await claim;
+    const closing = ids.close();
+    answer();
+    await closing;
+    expect(ends).toEqual([[]]);
+    await expect(orders).rejects.toThrow(ClosedError);
+  });
+
+  it('is freed before the store is closed, also when its caller has given up and another one has it', async () => {
+    const { store, answer, claim, ends } = slowStore();
+    const ids = new Ids(store, { label: 'host 1', ownsStore: true });
+    const controller = new AbortController();
+    const first = ids.flakes('orders', { signal: controller.signal });
+    first.catch(() => undefined);
+    await claim;
+    controller.abort('stop');
+    const second = new AbortController();
+    const next = ids.flakes('orders', { signal: second.signal });
+    second.abort('stop, too');
+    await expect(next).rejects.toBe('stop, too');
+    const closing = ids.close();
+    answer();
+    await closing;
+    expect(ends).toEqual([[]]);
+    await expect(first).rejects.toBe('stop');
+  });
+
+  it('leaves nothing held when its caller gives up at the moment the lease is there', async () => {
+    const store = memoryStore();
+    const ids = await connect(store);
+    const controller = new AbortController();
+    const giveUp = () => controller.abort('stop');
+    subscribe('idsmith:lease', giveUp);
+    const first = ids.flakes('orders', { signal: controller.signal });
+    await expect(first.finally(() => unsubscribe('idsmith:lease', giveUp))).rejects.toBe('stop');
+    expect(await store.listLeases('orders')).not.toContainEqual(
+      expect.objectContaining({ owner: expect.any(String) }),
+    );
+    (await ids.flakes('orders')).next();
+    expect(ids.status()).toMatchObject({ ready: true, leases: [{ namespace: 'orders' }] });
+    await ids.close();
+    expect((await store.listLeases('orders')).filter(({ owner }) => owner !== null)).toEqual([]);
   });
 });
 

@@ -50,7 +50,11 @@ describe('ids.uuid7', () => {
     // Options of a lease would have no effect.
     await expect(ids.uuid7(undefined, { ttl: 1000 })).rejects.toThrow(named('INVALID_OPTION'));
     await expect(ids.uuid7('orders', { mode: 'x' } as never)).rejects.toThrow(named('INVALID_OPTION'));
+    await plain.close();
+    const another = await ids.uuid7();
+    another.next();
+    expect(await ids.uuid7()).toBe(another);
     await ids.close();
-    expect(() => plain.next()).toThrow(named('CLOSED'));
+    for (const each of [plain, another]) expect(() => each.next()).toThrow(named('CLOSED'));
   });
 });

@@ -1,5 +1,6 @@
+import { StoreError } from 'idsmith';
 import { describe, expect, it } from 'vitest';
-import { named, setUp } from './set-up.ts';
+import { named, setUp, TTL } from './set-up.ts';
 
 const reason = new Error('shutting down');
 
@@ -43,6 +44,31 @@ describe('a signal of acquireLease', () => {
     };
     await expect(lease({ signal: controller.signal })).rejects.toBe(reason);
     expect(await store.listLeases('test')).toMatchObject([{ id: 0, owner: null }]);
+  });
+
+  it('leaves a node id whose layout could not be written to expire, because a copy of the process may use it', async () => {
+    const { time, store, inner, lease } = setUp();
+    store.swapLease = async (namespace, expected, next) => {
+      if (next.id < 0) throw new StoreError('away');
+      return inner.swapLease(namespace, expected, next);
+    };
+    const layout = { nodes: 3, fingerprint: 'a layout' };
+    await expect(lease({ layout })).rejects.toThrow('away');
+    const until = time.now + TTL;
+    expect(await store.listLeases('test')).toMatchObject([
+      { id: 0, owner: expect.any(String), fence: until, expiresAt: until },
+    ]);
+  });
+
+  it('is the reason also when the store fails to free the node id', async () => {
+    const { store, inner, lease } = setUp();
+    const controller = new AbortController();
+    store.swapLease = async (...args) => {
+      if (controller.signal.aborted) throw new StoreError('away');
+      controller.abort(reason);
+      return inner.swapLease(...args);
+    };
+    await expect(lease({ signal: controller.signal })).rejects.toBe(reason);
   });
 
   it('does not matter once the lease is there', async () => {

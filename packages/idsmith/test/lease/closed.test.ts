@@ -1,4 +1,4 @@
-import { FlakeGenerator, LocalityGenerator, layouts } from 'idsmith';
+import { FlakeGenerator, LocalityGenerator, layouts, Uuid7Generator } from 'idsmith';
 import { describe, expect, it } from 'vitest';
 import { meanwhile, named, setUp, TTL } from './set-up.ts';
 
@@ -145,12 +145,13 @@ describe('after close() of a generator', () => {
 
   it('a locality generator throws ClosedError, with any node, and its lease stays', async () => {
     const { store, held, generator } = await localityOnLease();
+    const last = generator.nextUuid().timestamp!.getTime();
     await generator.close();
     await generator[Symbol.asyncDispose]();
     await expectClosed(generator, localityMethods);
     expect(held.state).toBe('active');
     await held.release();
-    expect((await store.listLeases('test'))[0]?.owner).toBeNull();
+    expect((await store.listLeases('test'))[0]).toMatchObject({ owner: null, fence: last + 1 });
 
     const [plain, other] = [new LocalityGenerator(), new LocalityGenerator()];
     plain.next();
@@ -159,6 +160,17 @@ describe('after close() of a generator', () => {
     await expectClosed(plain, localityMethods);
     await expectClosed(other, localityMethods);
     attached.next();
+  });
+
+  it('a generator of UUIDs of version 7 leaves the fence above its last id', async () => {
+    const { time, store, lease } = setUp();
+    const held = await lease();
+    const generator = new Uuid7Generator({ node: held, clock: time.clock() });
+    const last = Number.parseInt(generator.batch(500).at(-1)!.replace('-', '').slice(0, 12), 16);
+    await generator.close();
+    expect(() => generator.next()).toThrow(closed);
+    await held.release();
+    expect((await store.listLeases('test'))[0]).toMatchObject({ owner: null, fence: last + 1 });
   });
 
   it('whoever waits for a window gets ClosedError at once', async () => {

@@ -28,6 +28,13 @@ describe('the page to look at', () => {
     expect(pageOf({ store, size: 5 }, 1, true, 0.99)).toBeUndefined();
   });
 
+  it('has at least one node id: a store with another size is refused', async () => {
+    for (const pageSize of [0, -1, 1.5, Number.NaN]) {
+      const taking = acquireLease({ ...store, pageSize }, { namespace: 'x', size: 5 });
+      await expect(taking).rejects.toThrow("the store's pageSize must be");
+    }
+  });
+
   it('is the whole namespace of a store that reads no pages', () => {
     const { readLeases: _, ...plain } = memoryStore();
     expect(pageOf({ store: plain, size: 65_536 }, 0, true, 0.5)).toBeUndefined();

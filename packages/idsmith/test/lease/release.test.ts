@@ -26,6 +26,44 @@ describe('release', () => {
     expect((await store.listLeases('test'))[0]?.fence).toBe(held.from);
   });
 
+  it('ends when nothing is held, also while the lease is being replaced', async () => {
+    const { time, store, inner, lease } = setUp();
+    const held = await lease();
+    let answer = () => {};
+    const gate = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    store.swapLease = async (...args) => {
+      const done = await inner.swapLease(...args);
+      if (args[2].owner !== null) await gate;
+      return done;
+    };
+    held.fence();
+    await time.advance(1000);
+    const owners = async () => (await store.listLeases('test')).map(({ owner }) => owner);
+    expect(await owners()).toEqual([null, expect.any(String)]);
+    let atEnd: unknown;
+    const released = held.release().then(async () => {
+      atEnd = await owners();
+    });
+    await time.advance(1000);
+    answer();
+    await released;
+    expect(atEnd).toEqual([null, null]);
+  });
+
+  it('does not wait for a replacement that waits', async () => {
+    const { time, store, lease } = setUp();
+    const held = await lease({ size: 1 });
+    const { fence } = (await store.listLeases('test'))[0] as LeaseRecord;
+    held.fence();
+    await time.advance(1000);
+    await held.release();
+    expect(time.now).toBeLessThan(fence);
+    await time.advance(10 * TTL);
+    expect((await store.listLeases('test'))[0]).toMatchObject({ owner: null, epoch: 1 });
+  });
+
   it('finds the record that a renewal has moved on without telling', async () => {
     const { time, store, inner, lease } = setUp();
     let lose = false;

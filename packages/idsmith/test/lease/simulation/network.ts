@@ -49,8 +49,15 @@ export class Network {
     const { durable, hasClock, pageSize } = store.traits;
     let isLetIn = maxTtl >= store.traits.maxTtl || !isCareful;
     const filtered = async (ask: () => LeaseRecord[]) => {
-      const records = await this.#ask(machine, ask);
-      isLetIn ||= records.some(({ id, epoch }) => id === NAMESPACE_ID && epoch >= store.traits.maxTtl);
+      // A lease does not look at an answer that comes after a third of its ttl, which is the limit of such a client.
+      let isLate = false;
+      const giveUp = () => {
+        isLate = true;
+      };
+      const cancel = machine.timer.after(Math.ceil(maxTtl / 3), giveUp, true);
+      const records = await this.#ask(machine, ask).finally(cancel);
+      isLetIn ||=
+        !isLate && records.some(({ id, epoch }) => id === NAMESPACE_ID && epoch >= store.traits.maxTtl);
       if (!isLetIn) throw new Error('not let in yet');
       return records;
     };

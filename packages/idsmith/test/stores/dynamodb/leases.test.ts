@@ -40,7 +40,7 @@ describe('The DynamoDB store', () => {
   describe('holds to the port', () => {
     // Other suites may run beside it, and 64 clients in this process wait for one server in it.
     const open = () => dynamodbStore(newClient(), { table: 'conformance', timeout: 60_000 });
-    for (const { name, run } of leaseStoreCases(open)) it(name, run);
+    for (const { name, run } of leaseStoreCases(open)) it(name, { timeout: 180_000 }, run);
     for (const { name, run } of sequenceStoreCases(open)) it(name, run);
   });
 

@@ -12,6 +12,7 @@ import {
   takeLots,
 } from './mint-request.js';
 import { MintingNode } from './minting-node.js';
+import { nodeInTime } from './node-in-time.js';
 import type { MintReply, NodeSequence } from './node-sequence.js';
 import type { NodeSet } from './node-set.js';
 import { NodeSetConflictError, requireOwnSequence } from './node-set-conflict.js';
@@ -182,12 +183,26 @@ export class Minter {
     if (Number.isFinite(next)) this.#timer = setTimeout(() => this.#pump(), Math.ceil(next - now));
   }
 
-  async #run(node: MintingNode, lots: readonly MintLot[]): Promise<void> {
+  async #run(first: MintingNode, lots: readonly MintLot[]): Promise<void> {
+    let node = first;
     node.isBusy = true;
     try {
       await this.#proofs.settleDoubt();
       const count = lots.reduce((sum, lot) => sum + lot.count, 0);
-      const bounds = await this.#proofs.boundsOf(node);
+      const isLarge = this.#nodes.length > MAX_NODES_IN_TURN;
+      const bounds = await this.#proofs.boundsOf(isLarge ? undefined : node);
+      if (isLarge) {
+        // The proofs of many nodes take a while. The millisecond of the first node may be over.
+        const above = this.#lowestMs(node, lots, performance.now());
+        const next = nodeInTime(this.#nodes, node, lots, above, bounds, this.#nodeSet);
+        node.isBusy = false;
+        if (next !== undefined) node = next;
+        else {
+          this.#takeBack(lots);
+          return this.#pump();
+        }
+        node.isBusy = true;
+      }
       const sentAt = performance.now();
       const reply = await node.sequence.mint(count, this.#lowestMs(node, lots, sentAt), bounds);
       node.answered(reply.kind === 'refused' ? undefined : reply.proof, sentAt);

@@ -25,8 +25,9 @@ export class MintingNode {
   #proof: MintingProof | undefined;
   /** The time from which the proof has to be renewed. */
   #proofUntil = 0;
-  /** The time of the last answer. */
+  /** The time of the last question that was answered, and of the answer. */
   #readAt = 0;
+  #answeredAt = 0;
   #asking: Promise<void> | undefined;
 
   constructor(sequence: NodeSequence) {
@@ -61,10 +62,16 @@ export class MintingNode {
     return this.#proof && this.#proof.now + now - this.#readAt;
   }
 
+  /** The clock of the node by its last answer, ms since the epoch; behind by the time that the answer took. */
+  earliestClockAt(now: number): number | undefined {
+    return this.#proof && this.#proof.now + now - this.#answeredAt;
+  }
+
   /** Records an answer to a question that was sent at `sentAt`. */
   answered(proof: MintingProof | undefined, sentAt: number): void {
     this.#proof = proof;
     this.#readAt = sentAt;
+    this.#answeredAt = performance.now();
     this.#proofUntil = sentAt + MAX_PROOF_AGE;
     this.#isSilent = false;
   }

@@ -50,10 +50,11 @@ export class ProofKeeper {
 
   /**
    * The milliseconds that `node` may mint. Renews the old proofs of the other nodes, and opens sequences that were lost.
+   * Without a node, the milliseconds that every node may mint, from the proofs of all nodes.
    *
    * @returns `undefined` while another node is silent
    */
-  async boundsOf(node: MintingNode): Promise<MintBounds | undefined> {
+  async boundsOf(node?: MintingNode): Promise<MintBounds | undefined> {
     const others = this.#nodes.filter((other) => other !== node);
     for (let round = 0; ; round++) {
       const now = performance.now();

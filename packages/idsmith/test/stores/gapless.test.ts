@@ -112,7 +112,7 @@ function cases(start: () => Promise<Subject>, { waits = true } = {}): void {
 
   it('refuses names that are none, or not defined, and leaves the transaction usable', async () => {
     const { transaction, commit } = await db.begin();
-    await expect(gapless(`o'brien`, transaction)).rejects.toThrow(InvalidOptionError);
+    await expect(gapless('', transaction)).rejects.toThrow(InvalidOptionError);
     await expect(gapless('nothing', transaction)).rejects.toThrow(NoSuchSequenceError);
     await commit();
   });

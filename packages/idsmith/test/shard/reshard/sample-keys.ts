@@ -123,6 +123,24 @@ export async function faults(map: ShardMap, all: readonly SampleKey[]): Promise<
   return wrong;
 }
 
+/** Wrong values, and TTLs that are missing or should be, read through the clients that the map hands out. */
+export async function faultsThrough(map: ShardMap, all: readonly SampleKey[]): Promise<string[]> {
+  const wrong: string[] = [];
+  for (let at = 0; at < all.length; at += PER_TRIP)
+    await Promise.all(
+      all.slice(at, at + PER_TRIP).map(async (sample) => {
+        const { key, expiry } = sample;
+        const client = map.getClient(key);
+        const [value, ttl] = await Promise.all([client.call(...reading(sample)), client.pttl(key)]);
+        if (!isExpected(sample, value))
+          wrong.push(`${key} (${kindOf(sample.number)}) is ${JSON.stringify(value)}`);
+        const isKept = expiry === undefined ? ttl === -1 : Math.abs(Date.now() + ttl - expiry) < 2000;
+        if (!isKept) wrong.push(`${key} has a TTL of ${ttl}`);
+      }),
+    );
+  return wrong;
+}
+
 /** Every key of the nodes, with the names of the nodes that hold it. */
 export async function everywhere(map: ShardMap): Promise<Map<string, string[]>> {
   const places = new Map<string, string[]>();

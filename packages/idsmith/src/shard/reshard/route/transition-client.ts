@@ -1,4 +1,5 @@
 import { InvalidOptionError } from '../../../errors.js';
+import { taggedArguments } from '../../cluster/tagged-client.js';
 import { stemOf } from '../../keys/codec.js';
 import type { OwnerChange } from '../context.js';
 import { kindOf, requireKeyless, requireRoutable } from './client-methods.js';
@@ -41,6 +42,8 @@ export function transitionClient(
     requireRoutable(name, args);
     const keys = keysInArguments(stem, args);
     if (keys.length === 0) requireKeyless(name, args, stem);
+    // Refuses commands that the cluster could not take later on.
+    if (change.target.isCluster) taggedArguments(name, args, stem);
     return callWith(args, (given) =>
       send(keys.length === 0 ? [key] : keys, (client) => callPath(client, path, given)),
     );

@@ -1,6 +1,5 @@
 import { InvalidOptionError } from '../errors.js';
 import { refuse } from '../options.js';
-import { pause, systemTimer } from '../support/timer.js';
 import { type BinaryClient, binaryClient, bytesForDriver, type CommandPart } from './client.js';
 
 /** A client of a whole Redis Cluster, of either driver. */
@@ -34,29 +33,21 @@ interface ClusterOptions {
   readonly redisOptions?: { readonly keyPrefix?: string };
 }
 
-/** Errors of a cluster that moves a slot or elects a master. The command was not run. */
-const TRANSIENT = /TRYAGAIN|CLUSTERDOWN|Too many Cluster redirections/;
-
-/** The longest time for which such a command is tried again, ms, and the pause between two tries. */
-const PATIENCE = 20_000;
-const RETRY_INTERVAL = 50;
-
 /** The type of text replies in the package `redis`: their first byte, `$`. */
 const BLOB_STRING = 36;
 
 /**
  * A client of a Redis Cluster that sends and receives bytes. All keys of a command are in one slot. The first key follows the name
- * of the command. The client waits while the cluster moves that slot.
+ * of the command.
  *
  * @throws InvalidOptionError when the client is not one of a cluster, has a `keyPrefix`, or reads from replicas
  */
 export function clusterClient(client: unknown): ClusterClient {
   const send = senderOf(client);
-  const patient = (key: CommandPart, parts: CommandPart[]) => retrying(() => send(key, parts));
   return {
-    send: (...parts) => patient(parts[1] ?? '', parts),
+    send: (...parts) => send(parts[1] ?? '', parts),
     evaluate: (command, script, keys, args) =>
-      patient(keys[0] ?? '', [command, script, keys.length, ...keys, ...args]),
+      send(keys[0] ?? '', [command, script, keys.length, ...keys, ...args]),
     masters: async () => (await mastersOf(client)).map(binaryClient),
   };
 }
@@ -93,17 +84,4 @@ async function mastersOf(client: unknown): Promise<readonly unknown[]> {
   const { nodes, nodeClient, masters } = client as Partial<IoredisCluster & NodeRedisCluster>;
   if (typeof nodes === 'function') return nodes.call(client, 'master');
   return Promise.all((masters ?? []).map((master) => nodeClient?.call(client, master)));
-}
-
-async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
-  const until = performance.now() + PATIENCE;
-  for (;;) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const isTransient = error instanceof Error && TRANSIENT.test(error.message);
-      if (!isTransient || performance.now() > until) throw error;
-    }
-    await pause(systemTimer, RETRY_INTERVAL, false);
-  }
 }

@@ -1,12 +1,20 @@
 import type { CommandPart } from '../../redis/client.js';
 import { type ClusterClient, clusterClient } from '../../redis/cluster-client.js';
+import { pause, systemTimer } from '../../support/timer.js';
 import { SLOTS, slotOf, tagOfSlot } from '../cluster/slots.js';
 import { taggedName, untaggedName } from '../cluster/tagged-name.js';
 import type { ShardMap } from '../shard-map.js';
 import type { ShardNode } from '../shard-nodes.js';
-import { NodeConnection } from './node-connection.js';
+import { NodeConnection, type ScriptArguments } from './node-connection.js';
 import { type RedisKey, redisKeyOf } from './redis-key.js';
 import { reservedKeyOf, STATE_KEY } from './reserved-keys.js';
+
+/** Errors of a cluster that moves a slot or elects a master. The command was not run. */
+const TRANSIENT = /TRYAGAIN|CLUSTERDOWN|Too many Cluster redirections/;
+
+/** The longest time for which such a command is tried again, ms, and the pause between two tries. */
+const PATIENCE = 20_000;
+const RETRY_INTERVAL = 50;
 
 /** The number of slots that are asked at the same time. */
 const SLOTS_AT_ONCE = 512;
@@ -46,6 +54,20 @@ export class ClusterConnection extends NodeConnection {
     const masters = lines.map((line) => line.split(' ')).filter(([, , flags]) => flags?.includes('master'));
     const slots = masters.map(([id, , , , , , , , ...own]) => `${id} ${own.join(' ')}`);
     return slots.some((text) => text.includes('[')) ? undefined : slots.sort().join('\n');
+  }
+
+  /** Waits while the cluster moves the slot of the keys, or elects a master. */
+  override async run(
+    operation: string,
+    script: string,
+    keys: readonly CommandPart[],
+    args: ScriptArguments = [],
+  ): Promise<unknown[]> {
+    return whileTransient(() => super.run(operation, script, keys, args));
+  }
+
+  override async command(operation: string, ...parts: CommandPart[]): Promise<unknown> {
+    return whileTransient(() => super.command(operation, ...parts));
   }
 
   override nameOf(key: RedisKey): RedisKey {
@@ -99,5 +121,18 @@ export class ClusterConnection extends NodeConnection {
   async #eachSlot(use: (tag: string) => Promise<unknown>): Promise<void> {
     for (let first = 0; first < SLOTS; first += SLOTS_AT_ONCE)
       await Promise.all(Array.from({ length: SLOTS_AT_ONCE }, (_, i) => use(tagOfSlot(first + i))));
+  }
+}
+
+async function whileTransient<T>(attempt: () => Promise<T>): Promise<T> {
+  const until = performance.now() + PATIENCE;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isTransient = error instanceof Error && TRANSIENT.test(error.message);
+      if (!isTransient || performance.now() > until) throw error;
+    }
+    await pause(systemTimer, RETRY_INTERVAL, false);
   }
 }

@@ -10,6 +10,9 @@ import { STATE_KEY } from './reserved-keys.js';
 /** The longest time that a node may take to answer one command, ms. A large value takes long. */
 const TIMEOUT = 30_000;
 
+/** The arguments of a script, or a function that gives them for each try, because a TTL gets shorter meanwhile. */
+export type ScriptArguments = readonly CommandPart[] | (() => readonly CommandPart[]);
+
 /** A node, as resharding talks to it: commands and scripts in bytes, and errors that name the node. */
 export class NodeConnection {
   readonly node: ShardNode;
@@ -109,9 +112,10 @@ export class NodeConnection {
     operation: string,
     script: string,
     keys: readonly CommandPart[],
-    args: readonly CommandPart[] = [],
+    args: ScriptArguments = [],
   ): Promise<unknown[]> {
-    return (await this.#connect(operation).run(operation, script, keys, args)) as unknown[];
+    const now = typeof args === 'function' ? args() : args;
+    return (await this.#connect(operation).run(operation, script, keys, now)) as unknown[];
   }
 
   #connect(operation: string): ScriptRunner<BinaryClient> {

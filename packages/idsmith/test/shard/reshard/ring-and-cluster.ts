@@ -30,9 +30,12 @@ export class RingAndCluster {
   }
 
   /** The same configs for other processes. */
-  get portableConfigs(): [object, object] {
+  get portableConfigs(): [ShardConfig, ShardConfig & { clusterPorts: number[] }] {
     const { config } = this.ring;
-    return [config, { clusterPorts: this.cluster.nodes.map(({ port }) => port), options: config.options }];
+    return [
+      config,
+      { clusterPorts: this.cluster.nodes.map(({ port }) => port), options: config.options ?? {} },
+    ];
   }
 
   /** New maps of the ring and the cluster. */

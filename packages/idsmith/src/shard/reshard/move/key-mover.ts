@@ -94,7 +94,7 @@ export class KeyMover {
   async findAtSource(source: NodeConnection, keys: readonly RedisKey[]): Promise<RedisKey[]> {
     const found = new Set<RedisKey>();
     await this.#run(source, 'looking for keys', FIND_KEYS, OUTGOING_KEY, keys, (group, run) =>
-      run([]).then(([letters]) =>
+      run(() => []).then(([letters]) =>
         eachLetter(group, letters, (key, letter) => {
           if (letter === 'h') found.add(key);
         }),
@@ -106,7 +106,7 @@ export class KeyMover {
   async #claim({ target, keys, claims, occupied }: MoveBatch): Promise<void> {
     const name = this.#nextName();
     await this.#run(target, 'claiming keys', CLAIM_KEYS, INCOMING_KEY, keys, async (group, run) => {
-      const [number, letters] = await run([name, OUTGOING_KEY]);
+      const [number, letters] = await run(() => [name, OUTGOING_KEY]);
       eachLetter(group, letters, (key, letter) => {
         claims.set(key, text(number));
         if (letter === 't') occupied.add(key);
@@ -118,7 +118,7 @@ export class KeyMover {
     const { source, keys, takes, values, orphans, done, result } = batch;
     const name = this.#nextName();
     await this.#run(source, 'reading keys', TAKE_KEYS, OUTGOING_KEY, keys, async (group, run) => {
-      const [number, letters, rows, all] = await run([name, MAX_BYTES]);
+      const [number, letters, rows, all] = await run(() => [name, MAX_BYTES]);
       const nextRow = text(rows).split('\n').values();
       let at = 0;
       eachLetter(group, letters, (key, letter) => {
@@ -148,9 +148,9 @@ export class KeyMover {
     };
     await this.#run(target, 'writing keys', PUT_KEYS, INCOMING_KEY, keys, async (group, run) => {
       const rows = group.map((key) => values.get(key) as TakenValue);
-      const sizes = rows.map((row) => `${row.value.length} ${ttlNow(row)}`).join('\n');
+      const sizes = () => rows.map((row) => `${row.value.length} ${ttlNow(row)}`).join('\n');
       const all = Buffer.concat(rows.map(({ value }) => value));
-      const [letters, error, number] = await run([numberOf(claims, group), sizes, all]);
+      const [letters, error, number] = await run(() => [numberOf(claims, group), sizes(), all]);
       if (String(error ?? '') !== '')
         throw new StoreError(`node ${target.name}: writing keys failed: ${text(error)}`);
       batch.putNumber = Number(number ?? 0);
@@ -184,7 +184,7 @@ export class KeyMover {
     await this.#run(source, 'deleting keys', DROP_KEYS, OUTGOING_KEY, keys, async (group, run) => {
       const taken = group.map((key) => values.get(key) as TakenValue);
       const rows = taken.map(({ digest, expiry }) => `${digest} ${expiry}`).join('\n');
-      const [letters, number] = await run([numberOf(takes, group), rows, target.name, batch.putNumber]);
+      const [letters, number] = await run(() => [numberOf(takes, group), rows, target.name, batch.putNumber]);
       batch.dropNumber = Number(number ?? 0);
       eachLetter(group, letters, (key, letter) => {
         if (letter === 'c') result.again.push(key);
@@ -211,13 +211,13 @@ export class KeyMover {
     const freed = orphans.filter((key) => occupied.has(key));
     await this.#run(target, 'settling keys', SETTLE_KEYS, INCOMING_KEY, keys, async (group, run) => {
       const fates = group.map((key) => (copied.has(key) ? 'd' : 'k')).join('');
-      const [letters] = await run([numberOf(claims, group), fates, source.name, dropNumber]);
+      const [letters] = await run(() => [numberOf(claims, group), fates, source.name, dropNumber]);
       eachLetter(group, letters, (key, letter) => {
         if (letter === 's' && copied.has(key)) freed.push(key);
       });
     });
     await this.#run(source, 'settling keys', FREE_ORPHANS, OUTGOING_KEY, freed, (group, run) =>
-      run([numberOf(takes, group)]),
+      run(() => [numberOf(takes, group)]),
     );
   }
 
@@ -235,7 +235,7 @@ export class KeyMover {
     keys: readonly RedisKey[],
     use: (
       group: readonly RedisKey[],
-      run: (args: readonly CommandPart[]) => Promise<unknown[]>,
+      run: (args: () => readonly CommandPart[]) => Promise<unknown[]>,
     ) => Promise<unknown>,
   ): Promise<void> {
     const head = [this.#reshardId, this.#direction];
@@ -243,7 +243,7 @@ export class KeyMover {
       node.groupsOf(keys).map((group) =>
         use(group, async (args) => {
           const names = [...node.placeOf(list, group), ...group.map((key) => node.nameOf(key))];
-          const reply = await node.run(operation, script, names, [...head, ...args]);
+          const reply = await node.run(operation, script, names, () => [...head, ...args()]);
           if (text(reply[0]) === STALE) throw new StalePhaseError(node, operation, reply);
           return reply;
         }),

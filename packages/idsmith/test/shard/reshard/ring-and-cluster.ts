@@ -76,6 +76,6 @@ export class RingAndCluster {
 }
 
 /** A client of `ioredis` for a cluster. */
-export function clusterOf(cluster: RedisCluster): Cluster {
+function clusterOf(cluster: RedisCluster): Cluster {
   return new Cluster(cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })));
 }

@@ -1,5 +1,6 @@
 import { InvalidOptionError } from 'idsmith';
-import { abortReshard, planReshard, reshard, ShardMap } from 'idsmith/shard';
+import { abortReshard, planReshard, reshard, ShardMap, TransitionMap } from 'idsmith/shard';
+import { createCluster } from 'redis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { describeWith } from '#services';
 import type { AfterStep } from '../../../src/shard/reshard/move/key-mover.ts';
@@ -150,6 +151,26 @@ await describeWith(['redis'], 'A resharding from a ring to a Redis Cluster', () 
     const after = new ShardMap(both.configs[1]);
     expect(await after.getClient(key).hget(part, 'step')).toBe('4');
     expect(() => map.getClient(key).mset(part, '1')).toThrow('nobody can tell which arguments are keys');
+  });
+
+  it('works with clients of the package redis', async () => {
+    const cluster = createCluster({ rootNodes: both.cluster.nodes.map(({ url }) => ({ url })) });
+    await cluster.connect();
+    const [ring, onCluster] = both.configs;
+    const configs = [
+      { ...ring, driver: 'redis' },
+      { ...onCluster, cluster },
+    ] as const;
+    const map = new TransitionMap(...configs);
+    const key = map.fixedKey(9_000_000, 1, 2);
+    await map.getClient(key).rPush(`${key}-list`, ['1', `${key}-2`]);
+    const maps = configs.map((config) => new ShardMap(config)) as [ShardMap, ShardMap];
+    expect(await reshard(...maps)).toMatchObject({ moved: all.length + 1 });
+    expect(await map.getClient(key).lRange(`${key}-list`, 0, -1)).toEqual(['1', `${key}-2`]);
+    expect(await both.client.llen(`{${key}}-list`)).toBe(2);
+    await Promise.all([map, ...maps].map((one) => one.close()));
+    cluster.destroy();
+    expect(await faultsThrough(both.maps()[1], all)).toEqual([]);
   });
 
   it('keeps a key at its old owner if the cluster loses the copy before the key is deleted there', async () => {

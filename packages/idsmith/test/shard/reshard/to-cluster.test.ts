@@ -164,6 +164,7 @@ await describeWith(['redis'], 'A resharding from a ring to a Redis Cluster', () 
     const map = new TransitionMap(...configs);
     const key = map.fixedKey(9_000_000, 1, 2);
     await map.getClient(key).rPush(`${key}-list`, ['1', `${key}-2`]);
+    expect(() => map.getClient(key).sendCommand(['GET', key])).toThrow('sendCommand must not be used');
     const maps = configs.map((config) => new ShardMap(config)) as [ShardMap, ShardMap];
     expect(await reshard(...maps)).toMatchObject({ moved: all.length + 1 });
     expect(await map.getClient(key).lRange(`${key}-list`, 0, -1)).toEqual(['1', `${key}-2`]);

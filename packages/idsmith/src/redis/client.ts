@@ -81,9 +81,9 @@ const BLOB_STRING = 36;
 export function binaryClient(client: unknown): BinaryClient {
   const send = senderInBytes((client ?? {}) as DriverInBytes) ?? refuseClient(client);
   return {
-    send: async (...parts) => send(parts.map(toDriver)),
+    send: async (...parts) => send(parts.map(bytesForDriver)),
     evaluate: async (command, script, keys, args) =>
-      send([command, script, keys.length, ...keys, ...args].map(toDriver)),
+      send([command, script, keys.length, ...keys, ...args].map(bytesForDriver)),
   };
 }
 
@@ -97,8 +97,8 @@ function senderInBytes(driver: DriverInBytes) {
   return (parts: (string | Uint8Array)[]) => driver.sendCommand?.(parts, options);
 }
 
-/** Turns bytes into a `Buffer`, because drivers take no other bytes. */
-function toDriver(part: CommandPart): string | Uint8Array {
+/** The part as drivers take it. Bytes become a `Buffer`, because drivers take no other bytes. */
+export function bytesForDriver(part: CommandPart): string | Uint8Array {
   if (typeof part !== 'object') return String(part);
   return Buffer.isBuffer(part) ? part : Buffer.from(part.buffer, part.byteOffset, part.byteLength);
 }

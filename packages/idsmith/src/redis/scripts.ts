@@ -579,7 +579,16 @@ local function countProcesses(prefix, timeout)
 end
 local STALE = 'stale'
 local list, isBack = KEYS[2], ARGV[2] == 'back'
+local isSlot = string.find(state, '{', 1, true) ~= nil
+if isSlot then isChecked = true end
+local function nextNumber(mover, field)
+  if not isSlot then return mover .. '.' .. redis.call('HINCRBY', state, field, 1) end
+  local time = redis.call('TIME')
+  return mover .. '.' .. time[1] .. '.' .. time[2]
+end
+local function countStep(field) return isSlot and 1 or redis.call('HINCRBY', state, field, 1) end
 local function note(field, number)
+  if isSlot then return end
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 local function staleReply() return { STALE, unpack(answer()) } end
@@ -625,7 +634,7 @@ end
 local function isCopy(key, digest)
   return digest and digest ~= '' and digest == redis.sha1hex(redis.call('DUMP', key))
 end
-local number = ARGV[3] .. '.' .. redis.call('HINCRBY', state, 'claims', 1)
+local number = nextNumber(ARGV[3], 'claims')
 local isEmpty = hasNoKey()
 local entries = isEmpty and {} or readList()
 for i = 3, #KEYS do
@@ -694,7 +703,16 @@ local function countProcesses(prefix, timeout)
 end
 local STALE = 'stale'
 local list, isBack = KEYS[2], ARGV[2] == 'back'
+local isSlot = string.find(state, '{', 1, true) ~= nil
+if isSlot then isChecked = true end
+local function nextNumber(mover, field)
+  if not isSlot then return mover .. '.' .. redis.call('HINCRBY', state, field, 1) end
+  local time = redis.call('TIME')
+  return mover .. '.' .. time[1] .. '.' .. time[2]
+end
+local function countStep(field) return isSlot and 1 or redis.call('HINCRBY', state, field, 1) end
 local function note(field, number)
+  if isSlot then return end
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 local function staleReply() return { STALE, unpack(answer()) } end
@@ -753,7 +771,7 @@ for i = 3, #KEYS do
 end
 writeList()
 note('put:' .. ARGV[5], ARGV[6])
-return { allLetters(), redis.call('HINCRBY', state, 'drops', 1) }`;
+return { allLetters(), countStep('drops') }`;
 
 /** Finds keys on the source. See scripts/move/find-keys.lua. */
 export const FIND_KEYS = `
@@ -799,7 +817,16 @@ local function countProcesses(prefix, timeout)
 end
 local STALE = 'stale'
 local list, isBack = KEYS[2], ARGV[2] == 'back'
+local isSlot = string.find(state, '{', 1, true) ~= nil
+if isSlot then isChecked = true end
+local function nextNumber(mover, field)
+  if not isSlot then return mover .. '.' .. redis.call('HINCRBY', state, field, 1) end
+  local time = redis.call('TIME')
+  return mover .. '.' .. time[1] .. '.' .. time[2]
+end
+local function countStep(field) return isSlot and 1 or redis.call('HINCRBY', state, field, 1) end
 local function note(field, number)
+  if isSlot then return end
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 local function staleReply() return { STALE, unpack(answer()) } end
@@ -883,7 +910,16 @@ local function countProcesses(prefix, timeout)
 end
 local STALE = 'stale'
 local list, isBack = KEYS[2], ARGV[2] == 'back'
+local isSlot = string.find(state, '{', 1, true) ~= nil
+if isSlot then isChecked = true end
+local function nextNumber(mover, field)
+  if not isSlot then return mover .. '.' .. redis.call('HINCRBY', state, field, 1) end
+  local time = redis.call('TIME')
+  return mover .. '.' .. time[1] .. '.' .. time[2]
+end
+local function countStep(field) return isSlot and 1 or redis.call('HINCRBY', state, field, 1) end
 local function note(field, number)
+  if isSlot then return end
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 local function staleReply() return { STALE, unpack(answer()) } end
@@ -968,7 +1004,16 @@ local function countProcesses(prefix, timeout)
 end
 local STALE = 'stale'
 local list, isBack = KEYS[2], ARGV[2] == 'back'
+local isSlot = string.find(state, '{', 1, true) ~= nil
+if isSlot then isChecked = true end
+local function nextNumber(mover, field)
+  if not isSlot then return mover .. '.' .. redis.call('HINCRBY', state, field, 1) end
+  local time = redis.call('TIME')
+  return mover .. '.' .. time[1] .. '.' .. time[2]
+end
+local function countStep(field) return isSlot and 1 or redis.call('HINCRBY', state, field, 1) end
 local function note(field, number)
+  if isSlot then return end
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 local function staleReply() return { STALE, unpack(answer()) } end
@@ -1040,7 +1085,7 @@ for i = 3, #KEYS do
   end
 end
 writeList()
-return { allLetters(), lastError, redis.call('HINCRBY', state, 'puts', 1) }`;
+return { allLetters(), lastError, countStep('puts') }`;
 
 /** SETTLE: removes keys from the list of the target. See scripts/move/settle-keys.lua. */
 export const SETTLE_KEYS = `
@@ -1086,7 +1131,16 @@ local function countProcesses(prefix, timeout)
 end
 local STALE = 'stale'
 local list, isBack = KEYS[2], ARGV[2] == 'back'
+local isSlot = string.find(state, '{', 1, true) ~= nil
+if isSlot then isChecked = true end
+local function nextNumber(mover, field)
+  if not isSlot then return mover .. '.' .. redis.call('HINCRBY', state, field, 1) end
+  local time = redis.call('TIME')
+  return mover .. '.' .. time[1] .. '.' .. time[2]
+end
+local function countStep(field) return isSlot and 1 or redis.call('HINCRBY', state, field, 1) end
 local function note(field, number)
+  if isSlot then return end
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 local function staleReply() return { STALE, unpack(answer()) } end
@@ -1193,7 +1247,16 @@ local function countProcesses(prefix, timeout)
 end
 local STALE = 'stale'
 local list, isBack = KEYS[2], ARGV[2] == 'back'
+local isSlot = string.find(state, '{', 1, true) ~= nil
+if isSlot then isChecked = true end
+local function nextNumber(mover, field)
+  if not isSlot then return mover .. '.' .. redis.call('HINCRBY', state, field, 1) end
+  local time = redis.call('TIME')
+  return mover .. '.' .. time[1] .. '.' .. time[2]
+end
+local function countStep(field) return isSlot and 1 or redis.call('HINCRBY', state, field, 1) end
 local function note(field, number)
+  if isSlot then return end
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 local function staleReply() return { STALE, unpack(answer()) } end
@@ -1227,7 +1290,7 @@ redis.call('HDEL', KEYS[1], '')
 local isGiving = phase == 'moving' or phase == 'done'
 if isBack then isGiving = phase == 'returning' end
 if not isGiving or not isChecked then return staleReply() end
-local number = ARGV[3] .. '.' .. redis.call('HINCRBY', state, 'takings', 1)
+local number = nextNumber(ARGV[3], 'takings')
 local left = tonumber(ARGV[4])
 local rows, values = {}, {}
 for i = 3, #KEYS do

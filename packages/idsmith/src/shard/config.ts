@@ -41,6 +41,11 @@ export interface ShardConfig<Client = AnyClient> {
   readonly shards?: Readonly<Record<string, ShardEntry>>;
   /** A Redis Cluster client of `ioredis` or `redis`. The slots of the cluster then place the keys. */
   readonly cluster?: Client;
+  /**
+   * Gives keys with a suffix hash tags, beside `cluster`: `K-part` is called `{K}-part` in the cluster, so that it is in the slot of
+   * `K`. `getClient` then takes the names without tags. Default false.
+   */
+  readonly hashTags?: boolean;
   /** The login for all nodes that have none of their own. */
   readonly auth?: ShardAuth | null | undefined;
   readonly options?: ShardOptions;
@@ -57,6 +62,7 @@ const DEFAULT_EPOCH = 1_325_404_800_000;
 export interface ShardSettings {
   readonly nodes: readonly ShardNode[];
   readonly isCluster: boolean;
+  readonly hashTags: boolean;
   /** The login of each node, in the order of the nodes. */
   readonly logins: readonly NodeLogin[];
   readonly driver: DriverName | undefined;
@@ -66,7 +72,7 @@ export interface ShardSettings {
   readonly timeout: number;
 }
 
-const CONFIG_NAMES = ['shards', 'cluster', 'auth', 'options', 'driver', 'createClient'];
+const CONFIG_NAMES = ['shards', 'cluster', 'hashTags', 'auth', 'options', 'driver', 'createClient'];
 const OPTION_NAMES = ['seqname', 'epoch', 'keyTypes', 'specialKeys', 'subKeys', 'maxSkew', 'timeout'];
 
 /**
@@ -99,6 +105,7 @@ export function readConfig(config: ShardConfig<unknown>): ShardSettings {
   return {
     ...(isCluster ? CLUSTER : readShards(config.shards as object, readAuth('auth', config.auth))),
     isCluster,
+    hashTags: readHashTags(config.hashTags, isCluster),
     driver:
       config.driver === undefined ? undefined : requireChoice('driver', config.driver, ['ioredis', 'redis']),
     seqname: requireText('seqname', options.seqname ?? '$EQUENCE'),
@@ -106,4 +113,13 @@ export function readConfig(config: ShardConfig<unknown>): ShardSettings {
     maxSkew: requireInteger('maxSkew', options.maxSkew ?? 1000, 0, 86_400_000),
     timeout: requireInteger('timeout', options.timeout ?? 2000, 1, 2 ** 31 - 1),
   };
+}
+
+function readHashTags(value: unknown, isCluster: boolean): boolean {
+  if (value !== undefined && typeof value !== 'boolean') refuse('hashTags', 'true or false', value);
+  if (value === true && !isCluster)
+    throw new InvalidOptionError(
+      'hashTags must be left out without a cluster: a ring keeps K and K-part together',
+    );
+  return value ?? false;
 }

@@ -1,6 +1,7 @@
 import { ClosedError, type IdError, InvalidIdError } from '../errors.js';
 import { refuse, requireInteger, show } from '../options.js';
 import { Emitter } from '../support/emitter.js';
+import { taggedClient } from './cluster/tagged-client.js';
 import { type AnyClient, readConfig, type ShardConfig, type ShardSettings } from './config.js';
 import { refuseExtraArguments } from './extra-arguments.js';
 import { type GenKeyOptions, readSignal } from './gen-key-options.js';
@@ -125,7 +126,17 @@ export class ShardMap<Client = AnyClient> extends MapKeys {
     refuseExtraArguments('getClient(key)', extra, 'it returns the client');
     if (this.#isClosed) throw closedError();
     const owner = this.#owner(key);
-    return (this.routing?.getClient(key) as Client | undefined) ?? this.#clients.of(owner);
+    return (this.routing?.getClient(key) as Client | undefined) ?? this.ownClient(owner, key);
+  }
+
+  /**
+   * The client of a node of this map for a key, whatever `routing` says.
+   *
+   * @internal
+   */
+  ownClient(node: ShardNode, key: string): Client {
+    const client = this.clientOf(node);
+    return this.hasHashTags ? taggedClient(client, stemOf(key)) : client;
   }
 
   /** The client of a node. */
@@ -233,6 +244,16 @@ export class ShardMap<Client = AnyClient> extends MapKeys {
    */
   get sequences(): readonly NodeSequence[] {
     return this.#sequences;
+  }
+
+  /** @internal */
+  get isCluster(): boolean {
+    return this.#settings.isCluster;
+  }
+
+  /** @internal */
+  get hasHashTags(): boolean {
+    return this.#settings.hashTags;
   }
 
   /**

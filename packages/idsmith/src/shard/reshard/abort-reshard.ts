@@ -3,6 +3,7 @@ import { requireKnown } from '../../options.js';
 import { askNodes, requireAnswers } from '../mint/ask-nodes.js';
 import { handOver } from '../mint/handover.js';
 import type { ShardMap } from '../shard-map.js';
+import { ClusterConnection } from './cluster-connection.js';
 import { ReshardContext } from './context.js';
 import { commonPhaseOf } from './move/compare-states.js';
 import { moveAllKeys } from './move/move-all-keys.js';
@@ -63,11 +64,15 @@ export async function abortReshard(
     const persistence = await requireTargetsDurable(reversed, true);
     if (await isHandedOver(context)) await handOver(to.sequences, from.sequences, [...context.gone]);
     let lapsed = 0;
+    const clusters = context.nodes.filter((node) => node instanceof ClusterConnection);
     if (phase !== 'before' && phase !== 'aborted') {
       outcome = 'not finished';
       lapsed = await stopReshard(context, signal, acceptOlder);
       const parts = { context: reversed, direction: 'back', placement, persistence, progress } as const;
+      const { reshardId: move, description: about } = context;
+      for (const cluster of clusters) await cluster.openSlots({ move, phase: 'returning', about });
       await moveAllKeys(parts, settings);
+      for (const cluster of clusters) await cluster.closeSlots();
       await finishReshard(context, 'aborted');
     }
     outcome = 'aborted';

@@ -4,6 +4,7 @@ import { InvalidOptionError } from '../../errors.js';
 import { refuse } from '../../options.js';
 import { ShardMap } from '../shard-map.js';
 import type { ShardNode } from '../shard-nodes.js';
+import { ClusterConnection } from './cluster-connection.js';
 import { NodeConnection } from './node-connection.js';
 
 /** The old owner and the new owner of a key that moves. */
@@ -27,10 +28,15 @@ export class ReshardContext {
   /** The names of nodes that are lost for good. Nobody asks them any more. */
   readonly gone = new Set<string>();
 
-  /** @throws InvalidOptionError when keys cannot be moved from one map to the other */
-  constructor(from: ShardMap<unknown>, to: ShardMap<unknown>) {
+  /**
+   * @param isReversed true if keys go back from `from` to `to`
+   * @throws InvalidOptionError when keys cannot be moved from one map to the other
+   */
+  constructor(from: ShardMap<unknown>, to: ShardMap<unknown>, isReversed = false) {
     this.from = requireMap('from', from);
     this.to = requireMap('to', to);
+    requireRing(isReversed ? this.to : this.from);
+    requireHashTags(isReversed ? this.from : this.to);
     if (this.from === this.to) throw new InvalidOptionError('from and to must be two different maps');
     if (this.from.seqname !== this.to.seqname)
       throw new InvalidOptionError(
@@ -55,7 +61,7 @@ export class ReshardContext {
   /** The same resharding with the two maps exchanged, for keys that go back. */
   reversed(): ReshardContext {
     const { reshardId, description, gone } = this;
-    return Object.assign(new ReshardContext(this.to, this.from), { reshardId, description, gone });
+    return Object.assign(new ReshardContext(this.to, this.from, true), { reshardId, description, gone });
   }
 
   /** The nodes that keys leave, without those that are gone. */
@@ -80,11 +86,21 @@ export class ReshardContext {
 
 function requireMap(option: string, map: ShardMap<unknown>): ShardMap<unknown> {
   if (!(map instanceof ShardMap)) refuse(option, 'a ShardMap', map);
-  if (map.nodes[0]?.port === 0)
-    throw new InvalidOptionError(
-      `${option} must have shards: a Redis Cluster moves keys between its nodes itself`,
-    );
   return map as ShardMap<unknown>;
+}
+
+function requireRing({ isCluster }: ShardMap<unknown>): void {
+  if (isCluster)
+    throw new InvalidOptionError(
+      'from must have shards: a Redis Cluster moves keys between its nodes itself, and keys do not leave a cluster',
+    );
+}
+
+function requireHashTags({ isCluster, hasHashTags }: ShardMap<unknown>): void {
+  if (isCluster && !hasHashTags)
+    throw new InvalidOptionError(
+      'to must have hashTags: true beside its cluster: keys with a suffix, like K-part, are called {K}-part there, in the slot of K',
+    );
 }
 
 /** Two servers with one ring name would mint the same keys: to the ring they are one node. */
@@ -105,7 +121,8 @@ function fingerprintOf(map: ShardMap<unknown>): string {
 }
 
 function connectionsOf(map: ShardMap<unknown>): Map<string, NodeConnection> {
-  return new Map(map.nodes.map((node) => [node.address, new NodeConnection(map, node)]));
+  const Connection = map.isCluster ? ClusterConnection : NodeConnection;
+  return new Map(map.nodes.map((node) => [node.address, new Connection(map, node)]));
 }
 
 function describe(nodes: readonly ShardNode[]): string {

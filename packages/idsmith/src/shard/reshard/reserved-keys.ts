@@ -9,7 +9,12 @@ export const OUTGOING_KEY = 'idsmith:reshard:out';
 /** A hash on the new owner: each key that a mover brings, with the number of the latest CLAIM and a digest of the copy. */
 export const INCOMING_KEY = 'idsmith:reshard:in';
 
+/** One of these keys in one slot of a Redis Cluster. The hash tag decides the slot. */
+export function reservedKeyOf(key: string, tag: string): string {
+  return `${key}:{${tag}}`;
+}
+
 /** Tells whether a Redis key is one of the reserved keys. */
 export function isReservedKey(key: string): boolean {
-  return key === STATE_KEY || key === OUTGOING_KEY || key === INCOMING_KEY;
+  return /^idsmith:reshard(:in|:out)?(:\{\w+\})?$/.test(key);
 }

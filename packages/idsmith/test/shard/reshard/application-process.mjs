@@ -2,9 +2,10 @@
 // prints what it has done, and what was wrong.
 
 import { TransitionMap } from 'idsmith/shard';
+import { configOf, endClusters } from './config-of.mjs';
 
 const { from, to, id, counters, steady } = JSON.parse(process.argv[2]);
-const map = new TransitionMap(from, to);
+const map = new TransitionMap(configOf(from), configOf(to));
 const problems = [];
 const done = {
   reads: 0,
@@ -106,6 +107,7 @@ await Promise.all([
   loop(mint, 5),
 ]);
 await map.close();
+endClusters();
 const { reads, writes, increments } = done;
 const things = own.map(({ key, list, hash }) => ({ key, list, hash }));
 process.stdout.write(

@@ -2,11 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type ReshardReport, type ShardConfig, ShardMap } from 'idsmith/shard';
 import { Redis } from 'ioredis';
-import { everywhere, faults, populate, type SampleKey, sampleKeys } from './sample-keys.ts';
+import { configOf, endClusters } from './config-of.mjs';
+import { everywhere, faults, faultsThrough, populate, type SampleKey, sampleKeys } from './sample-keys.ts';
 
 export interface LoadSettings {
   readonly from: ShardConfig;
-  readonly to: ShardConfig;
+  /** A config with `clusterPorts` is one of a Redis Cluster. */
+  readonly to: ShardConfig & { readonly clusterPorts?: readonly number[] };
   readonly keys: number;
   /** The number of times that `reshard` is killed before it may finish. */
   readonly kills: number;
@@ -16,6 +18,8 @@ export interface LoadSettings {
   /** Keys per second: slow enough that runs are killed in the middle. */
   readonly rate?: number;
   readonly log?: (line: string) => void;
+  /** Something else that happens meanwhile. */
+  readonly meanwhile?: () => Promise<void>;
 }
 
 interface Work {
@@ -42,7 +46,7 @@ const script = (name: string) => new URL(`./${name}`, import.meta.url);
 /** Runs `reshard` and kills it again and again while application processes read and write. Then checks every key. */
 export async function reshardUnderLoad(settings: LoadSettings): Promise<Outcome> {
   const { from, to, log = () => {} } = settings;
-  const [old, next] = [new ShardMap(from), new ShardMap(to)];
+  const [old, next] = [new ShardMap(from), new ShardMap(configOf(to))];
   try {
     await old.genKey();
     const all = sampleKeys(old, settings.keys, Date.now() + 3_600_000);
@@ -53,13 +57,14 @@ export async function reshardUnderLoad(settings: LoadSettings): Promise<Outcome>
     const workers = await Promise.all(
       Array.from({ length: settings.workers }, (_, id) => startWorker({ from, to, id, counters, steady })),
     );
-    const { killed, report } = await moveAndKill(settings, log);
+    const [{ killed, report }] = await Promise.all([moveAndKill(settings, log), settings.meanwhile?.()]);
     const work = await Promise.all(workers.map(stopWorker));
     log('moved; checking');
     const problems = [
       ...work.flatMap(({ problems }) => problems),
-      ...(await faults(next, all)),
-      ...(await misplaced(next, all)),
+      ...(next.isCluster
+        ? await faultsThrough(next, all, 10_000)
+        : [...(await faults(next, all)), ...(await misplaced(next, all))]),
       ...(await unlike(next, counters, work)),
     ];
     const sum = (of: (work: Work) => number) => work.reduce((total, one) => total + of(one), 0);
@@ -73,6 +78,7 @@ export async function reshardUnderLoad(settings: LoadSettings): Promise<Outcome>
     };
   } finally {
     await Promise.all([old.close(), next.close()]);
+    endClusters();
   }
 }
 
@@ -144,8 +150,9 @@ async function unlike(next: ShardMap, counters: readonly string[], work: readonl
   const expect = (what: string, actual: unknown, expected: unknown) => {
     if (actual !== expected) problems.push(`${what} is ${actual}, not ${expected}`);
   };
-  const clients = new Map(next.nodes.map(({ name, host, port }) => [name, new Redis(port, host)]));
-  const clientOf = (key: string) => clients.get(next.whereIs(key)) as Redis;
+  const nodes = next.isCluster ? [] : next.nodes;
+  const clients = new Map(nodes.map(({ name, host, port }) => [name, new Redis(port, host)]));
+  const clientOf = (key: string) => clients.get(next.whereIs(key)) ?? next.getClient(key);
   try {
     for (const [i, key] of counters.entries()) {
       const total = work.reduce((sum, { increments }) => sum + increments[i]!, 0);

@@ -123,6 +123,33 @@ export async function faults(map: ShardMap, all: readonly SampleKey[]): Promise<
   return wrong;
 }
 
+/**
+ * Wrong values and TTLs, read through the clients that the map hands out.
+ *
+ * @param tolerance the largest difference of expiries, ms. A copy may wait for a slot that is moved
+ */
+export async function faultsThrough(
+  map: ShardMap,
+  all: readonly SampleKey[],
+  tolerance = 2000,
+): Promise<string[]> {
+  const wrong: string[] = [];
+  for (let at = 0; at < all.length; at += PER_TRIP)
+    await Promise.all(
+      all.slice(at, at + PER_TRIP).map(async (sample) => {
+        const { key, expiry } = sample;
+        const client = map.getClient(key);
+        const answers = [client.call(...reading(sample)), client.pexpiretime(key)];
+        const [value, expiresAt] = await Promise.all(answers);
+        if (!isExpected(sample, value))
+          wrong.push(`${key} (${kindOf(sample.number)}) is ${JSON.stringify(value)}`);
+        const isKept = expiry === undefined ? expiresAt === -1 : Math.abs(expiresAt - expiry) < tolerance;
+        if (!isKept) wrong.push(`${key} expires at ${expiresAt}, not at ${expiry}`);
+      }),
+    );
+  return wrong;
+}
+
 /** Every key of the nodes, with the names of the nodes that hold it. */
 export async function everywhere(map: ShardMap): Promise<Map<string, string[]>> {
   const places = new Map<string, string[]>();

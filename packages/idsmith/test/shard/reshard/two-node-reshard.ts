@@ -2,7 +2,8 @@ import { type ShardConfig, ShardMap } from 'idsmith/shard';
 import { Redis } from 'ioredis';
 import { type RedisServer, startRedis } from '#services';
 import { type OwnerChange, ReshardContext } from '../../../src/shard/reshard/context.ts';
-import { type AfterStep, KeyMover, type MoveResult } from '../../../src/shard/reshard/move/key-mover.ts';
+import { type AfterStep, KeyMover } from '../../../src/shard/reshard/move/key-mover.ts';
+import type { MoveResult } from '../../../src/shard/reshard/move/move-batch.ts';
 import { beginReshard } from '../../../src/shard/reshard/move/phase.ts';
 import { entriesOf, README_OPTIONS } from '../start-shards.ts';
 

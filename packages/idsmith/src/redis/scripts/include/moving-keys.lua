@@ -21,8 +21,12 @@
 -- Each node counts its PUTs and DROPs, and the other node of a move notes the latest number. A node that comes back from a
 -- crash with lower numbers than the others know has lost some of these steps.
 --
--- KEYS[1]  the hash of the state of the node
--- KEYS[2]  the hash of the list of the node
+-- A script of a Redis Cluster runs in one slot. Every slot has its own lists. In place of the state, it has a hash that is there
+-- only while keys go back: `move`, `phase` (returning), `about` and `round`. Numbers come from the clock, and steps are not
+-- counted.
+--
+-- KEYS[1]  the hash of the state of the node; in a cluster that of the slot, whose name has a `{`
+-- KEYS[2]  the hash of the list of the node; in a cluster that of the slot
 -- KEYS     the keys, from KEYS[3] on
 -- ARGV[1]  the id of the resharding
 -- ARGV[2]  `out` for moves to new owners, `back` for moves to old owners
@@ -31,9 +35,23 @@
 --- @const STALE
 
 local list, isBack = KEYS[2], ARGV[2] == 'back'
+local isSlot = string.find(state, '{', 1, true) ~= nil
+-- Only the state of a whole node is compared with other nodes.
+if isSlot then isChecked = true end
+
+-- A number for a CLAIM or TAKE that no other one has. The name of the mover is another one for each move.
+local function nextNumber(mover, field)
+  if not isSlot then return mover .. '.' .. redis.call('HINCRBY', state, field, 1) end
+  local time = redis.call('TIME')
+  return mover .. '.' .. time[1] .. '.' .. time[2]
+end
+
+-- Counts a PUT or DROP, and returns its number.
+local function countStep(field) return isSlot and 1 or redis.call('HINCRBY', state, field, 1) end
 
 -- Notes the number of a step on another node, unless a higher one is known.
 local function note(field, number)
+  if isSlot then return end
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 

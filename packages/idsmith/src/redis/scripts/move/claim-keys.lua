@@ -7,7 +7,7 @@
 
 --- @include "on-target"
 
-local number = ARGV[3] .. '.' .. redis.call('HINCRBY', state, 'claims', 1)
+local number = nextNumber(ARGV[3], 'claims')
 local isEmpty = hasNoKey()
 local entries = isEmpty and {} or readList()
 for i = 3, #KEYS do

@@ -37,4 +37,4 @@ for i = 3, #KEYS do
 end
 writeList()
 note('put:' .. ARGV[5], ARGV[6])
-return { allLetters(), redis.call('HINCRBY', state, 'drops', 1) }
+return { allLetters(), countStep('drops') }

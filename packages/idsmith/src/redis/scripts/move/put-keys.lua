@@ -35,4 +35,4 @@ for i = 3, #KEYS do
   end
 end
 writeList()
-return { allLetters(), lastError, redis.call('HINCRBY', state, 'puts', 1) }
+return { allLetters(), lastError, countStep('puts') }

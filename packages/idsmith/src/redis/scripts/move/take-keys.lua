@@ -7,7 +7,7 @@
 
 --- @include "on-source"
 
-local number = ARGV[3] .. '.' .. redis.call('HINCRBY', state, 'takings', 1)
+local number = nextNumber(ARGV[3], 'takings')
 local left = tonumber(ARGV[4])
 local rows, values = {}, {}
 for i = 3, #KEYS do

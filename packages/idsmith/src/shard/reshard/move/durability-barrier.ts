@@ -59,9 +59,11 @@ function barrierOf(
 }
 
 async function waitOn(target: NodeConnection, command: readonly (string | number)[]): Promise<void> {
-  const reply = await target.command('making keys durable', ...command);
-  const safe = Number(Array.isArray(reply) ? reply[0] : reply);
-  if (safe < 1)
+  const servers = await target.servers();
+  const replies = await Promise.all(
+    servers.map((server) => server.command('making keys durable', ...command)),
+  );
+  if (replies.some((reply) => Number(Array.isArray(reply) ? reply[0] : reply) < 1))
     throw new StoreError(
       `node ${target.name}: making keys durable failed: ${command[0]} had no success within ${command.at(-1)} ms. ` +
         'The keys are still at their old owners, too. Check the disk or the replica of the node, and run it again',

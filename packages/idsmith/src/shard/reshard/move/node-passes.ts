@@ -57,7 +57,7 @@ export class NodePasses {
   /** @param failed aborted when another node has failed */
   async #clearNode(source: NodeConnection, isFirst: boolean, failed: AbortSignal): Promise<number> {
     const { placement, progress, batch, concurrency, signal } = this.#settings;
-    if (isFirst) progress.expect(Number(await source.command('counting', 'DBSIZE')));
+    if (isFirst) progress.expect(await countKeys(source));
     const gathered = new Map<string, RedisKey[]>();
     const tasks = new ConcurrentTasks(concurrency);
     let found = 0;
@@ -102,6 +102,12 @@ export class NodePasses {
       keys = result.again;
     }
   }
+}
+
+async function countKeys(node: NodeConnection): Promise<number> {
+  const servers = await node.servers();
+  const sizes = await Promise.all(servers.map((server) => server.command('counting', 'DBSIZE')));
+  return sizes.reduce<number>((sum, size) => sum + Number(size), 0);
 }
 
 function distinct(keys: readonly RedisKey[]): RedisKey[] {

@@ -12,7 +12,7 @@ import type { ReshardContext } from '../context.js';
 import type { NodeConnection } from '../node-connection.js';
 import { STATE_KEY } from '../reserved-keys.js';
 import { behindError, commonPhaseOf, findBehind, misfitError, requireFit } from './compare-states.js';
-import { type NodeState, type ReshardPhase, readStates } from './node-state.js';
+import { type NodeState, type ReshardPhase, readState, readStates } from './node-state.js';
 
 /** The silence after which a process with a map in transition counts as dead, ms. */
 export const MEMBER_TIMEOUT = 10_000;
@@ -68,6 +68,8 @@ export async function beginReshard(
       requireOwnPhase(context, node, reply);
     }
     await acceptStates(context, states);
+    const clusters = nodes.filter(({ isCluster }) => isCluster);
+    for (const node of clusters) await beginOnCluster(context, node, signal);
     const dead = await Promise.all(nodes.map((node) => beginOn(context, node, signal)));
     return Math.max(0, ...dead);
   } catch (error) {
@@ -180,6 +182,20 @@ async function acceptStates(context: ReshardContext, states: readonly NodeState[
       if (!state.isChecked) await acceptState(context, node, state, behind.get(node.name));
     }),
   );
+}
+
+/**
+ * Begins on a Redis Cluster, before any old owner begins. So a cluster that knows nothing of a resharding that old owners have begun
+ * is another one. A cluster does not count its steps. Its numbers only tell that it has not lost its state.
+ */
+async function beginOnCluster(
+  context: ReshardContext,
+  node: NodeConnection,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await beginOn(context, node, signal);
+  const state = await readState(node, context.reshardId);
+  await acceptState(context, node, state, { puts: 1, drops: 1 });
 }
 
 /** Waits until no process uses the node as before, and begins. Returns the number of dead processes. */

@@ -1,14 +1,12 @@
 import { stemOf } from '../../keys/codec.js';
 import type { OwnerChange, ReshardContext } from '../context.js';
 import type { NodeConnection } from '../node-connection.js';
-import { type RedisKey, redisKeyOf, redisKeyText } from '../redis-key.js';
+import { type RedisKey, redisKeyText } from '../redis-key.js';
 import { INCOMING_KEY, OUTGOING_KEY } from '../reserved-keys.js';
 import type { Direction, KeyMover } from './key-mover.js';
 
 /** The number of leftovers that are settled at a time. */
 const BATCH = 100;
-
-const READING = 'reading leftovers';
 
 /**
  * Finishes the moves that killed movers left unfinished: all keys with an entry in a list of a node. When keys go back, entries
@@ -25,8 +23,7 @@ export async function settleLeftovers(
   let found = 0;
   for (const list of [INCOMING_KEY, OUTGOING_KEY])
     for (const node of context.nodes) {
-      const reply = await node.command(READING, 'HKEYS', list);
-      const keys = (reply as Uint8Array[]).map(redisKeyOf);
+      const keys = await node.listedKeys(list);
       found += keys.length;
       for (const { change, keys: some } of byOwnerChange(keys, context))
         for (let at = 0; at < some.length; at += BATCH)
@@ -50,7 +47,7 @@ async function settle(keys: readonly RedisKey[], leftovers: Leftovers): Promise<
   const { source, target } = change;
   // Nothing comes from a node that is gone, and nothing can be brought there. The key stays where it is.
   if (context.gone.has(source.name) || context.gone.has(target.name)) {
-    await node.command(READING, 'HDEL', list, ...keys);
+    await node.unlist(list, keys);
     return;
   }
   const { again, lost } = await mover.move(change, keys);
@@ -59,7 +56,7 @@ async function settle(keys: readonly RedisKey[], leftovers: Leftovers): Promise<
   // The entry was written before the resharding was given up. Nobody uses it any more.
   const unsettled = new Set([...again, ...lost].map(redisKeyText));
   const settled = keys.filter((key) => !unsettled.has(redisKeyText(key)));
-  if (settled.length > 0) await node.command(READING, 'HDEL', list, ...settled);
+  await node.unlist(list, settled);
 }
 
 function byOwnerChange(

@@ -6,8 +6,8 @@ import { STATE_KEY } from '../reserved-keys.js';
 
 const TRYING = 'trying the commands that resharding needs';
 
-/** A key that nobody writes. */
-const ABSENT_KEY = `${STATE_KEY}:probe`;
+/** A key that nobody writes, in the slot of the state if the node is a Redis Cluster. */
+const ABSENT_KEY = `{${STATE_KEY}}:probe`;
 
 /**
  * Checks that the user may run every command that resharding needs, before anything is changed.
@@ -29,6 +29,7 @@ async function checkNode(node: NodeConnection): Promise<void> {
     ['EXISTS', ABSENT_KEY],
     ['HKEYS', ABSENT_KEY],
     ['HEXISTS', ABSENT_KEY, ''],
+    ['HMGET', ABSENT_KEY, ''],
     ['HDEL', ABSENT_KEY, ''],
   ] as const)
     await node.command(TRYING, ...command).catch((error) => {

@@ -48,5 +48,5 @@ async function exists(node: NodeConnection, key: RedisKey): Promise<boolean> {
 
 /** Tells whether a mover that was interrupted has brought the key. */
 async function isIncoming(node: NodeConnection, key: RedisKey): Promise<boolean> {
-  return Number(await node.command(CHECKING, 'HEXISTS', INCOMING_KEY, key)) !== 0;
+  return (await node.entriesOf(INCOMING_KEY, [key]))[0] !== null;
 }

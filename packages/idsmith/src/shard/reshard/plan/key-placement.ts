@@ -1,3 +1,4 @@
+import { isTagged } from '../../cluster/tagged-name.js';
 import { stemOf } from '../../keys/codec.js';
 import type { ReshardContext } from '../context.js';
 import { type RedisKey, redisKeyText } from '../redis-key.js';
@@ -48,7 +49,15 @@ export class KeyPlacement {
   /** The text that decides the owner of a key; `undefined` if the key is not moved. */
   stemOf(key: RedisKey): string | undefined {
     const stem = stemOf(redisKeyText(key));
-    return this.isReserved(key) || this.#refusal(key, stem) !== undefined ? undefined : stem;
+    return this.isReserved(key) || this.#isUntranslatable(key) || this.#refusal(key, stem) !== undefined
+      ? undefined
+      : stem;
+  }
+
+  /** Tells whether the name would stand for another key in a Redis Cluster. */
+  #isUntranslatable(key: RedisKey): boolean {
+    const { from, to } = this.#context;
+    return (from.isCluster || to.isCluster) && isTagged(redisKeyText(key));
   }
 
   #refusal(key: RedisKey, stem: string): NotOurs | undefined {

@@ -27,6 +27,10 @@ export function readKeySettings(context: ReshardContext, options: PlanOptions, s
   if (types !== undefined && !Array.isArray(types)) refuse('types', 'a list of types', types);
   if (pattern !== undefined && !(pattern instanceof RegExp))
     refuse('pattern', 'a regular expression', pattern);
+  if (allKeys && context.to.isCluster)
+    throw new InvalidOptionError(
+      'allKeys must be false for a Redis Cluster: other programs have to learn its slots first. Use pattern for further keys',
+    );
   const given = {
     allKeys,
     types: types && [...new Set(types.map((type) => typeNumber(context, type)))].sort((a, b) => a - b),

@@ -14,8 +14,18 @@ export interface Persistence {
 
 const ASKING = 'asking about persistence';
 
-/** Asks a node what survives a crash. */
+/** Asks a node what survives a crash. A cluster is as safe as the least safe of its masters. */
 export async function readPersistence(node: NodeConnection): Promise<Persistence> {
+  const all = await Promise.all((await node.servers()).map(readServer));
+  return {
+    hasAof: all.every(({ hasAof }) => hasAof),
+    replicas: Math.min(...all.map(({ replicas }) => replicas)),
+    keepsNothing: all.some(({ keepsNothing }) => keepsNothing),
+    canWaitForDisk: all.every(({ canWaitForDisk }) => canWaitForDisk),
+  };
+}
+
+async function readServer(node: NodeConnection): Promise<Persistence> {
   const [persistence, replication, server, save, appendfsync] = await Promise.all([
     infoOf(node, 'persistence'),
     infoOf(node, 'replication'),

@@ -1,3 +1,4 @@
+import { StoreError } from '../../../errors.js';
 import { pause, systemTimer } from '../../../support/timer.js';
 import { stemOf } from '../../keys/codec.js';
 import type { OwnerChange, ReshardContext } from '../context.js';
@@ -96,12 +97,12 @@ export class CommandRouter {
     const queue = this.#queues.get(stem);
     if (queue === undefined) {
       const owner = this.#readyOwner(change, keys);
-      if (owner !== undefined) return this.#sendTo(owner, change, send);
+      if (owner !== undefined) return this.#sendTo(owner, change, stem, send);
     }
     // The answer is wrapped in an object, so that the next command waits until this one is sent, not until it is answered.
     const sent = (queue ?? Promise.resolve())
       .then(() => this.#prepare(change, keys))
-      .then((owner) => ({ answer: this.#sendTo(owner, change, send) }));
+      .then((owner) => ({ answer: this.#sendTo(owner, change, stem, send) }));
     const turn = sent
       .catch(() => {})
       .then(() => {
@@ -128,11 +129,11 @@ export class CommandRouter {
     return session;
   }
 
-  #sendTo<T>(owner: NodeUse, change: OwnerChange, send: (client: unknown) => T): T {
+  #sendTo<T>(owner: NodeUse, change: OwnerChange, stem: string, send: (client: unknown) => T): T {
     const { from, to } = this.#context;
     if (change.source === change.target) return send(to.clientOf(change.target.node));
     const [map, node] = owner === 'old owner' ? [from, change.source] : [to, change.target];
-    return this.#session(owner, node).track(send(map.clientOf(node.node)));
+    return this.#session(owner, node).track(send(map.ownClient(node.node, stem)));
   }
 
   /** The owner to send a command to, if it is known without asking any node. */
@@ -203,6 +204,9 @@ export class CommandRouter {
         old.reopen();
         return undefined;
       }
+      // A cluster begins before all old owners.
+      if (target.isCluster && (next.phase === 'before' || next.phase === 'preparing'))
+        throw otherClusterError(this.#context);
       if (old.phase === 'done' || next.phase === 'done') this.#end();
       else if (!this.#isGone(source)) await this.#moveKeys('out', change, keys);
       return this.#isDone || next.standing === 'open' ? 'new owner' : undefined;
@@ -254,4 +258,11 @@ export class CommandRouter {
     if (settled.size + keys.length > REMEMBERED_KEYS) settled.clear();
     for (const key of keys) settled.add(key);
   }
+}
+
+function otherClusterError({ description }: ReshardContext): StoreError {
+  return new StoreError(
+    `node cluster knows nothing of the resharding ${description}, which has begun on the old nodes. Is it another Redis Cluster, or ` +
+      'has it lost data? Nothing was changed: use the cluster that keys are moved to',
+  );
 }

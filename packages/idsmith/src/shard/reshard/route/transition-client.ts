@@ -1,4 +1,5 @@
 import { InvalidOptionError } from '../../../errors.js';
+import { taggedArguments } from '../../cluster/tagged-client.js';
 import { stemOf } from '../../keys/codec.js';
 import type { OwnerChange } from '../context.js';
 import { kindOf, requireKeyless, requireRoutable } from './client-methods.js';
@@ -41,6 +42,8 @@ export function transitionClient(
     requireRoutable(name, args);
     const keys = keysInArguments(stem, args);
     if (keys.length === 0) requireKeyless(name, args, stem);
+    // Refuses commands that the cluster could not take later on.
+    if (change.target.isCluster) requireClusterCommand(name, args, stem);
     return callWith(args, (given) =>
       send(keys.length === 0 ? [key] : keys, (client) => callPath(client, path, given)),
     );
@@ -80,6 +83,15 @@ export function transitionClient(
     },
   });
   return proxy;
+}
+
+/** @throws InvalidOptionError naming a command that a client of a cluster does not take, or takes in another form */
+function requireClusterCommand(name: string, args: readonly unknown[], stem: string): void {
+  if (name === 'sendCommand')
+    throw new InvalidOptionError(
+      'sendCommand must not be used while keys are moved to a Redis Cluster: it has other arguments there. Use the method of the command',
+    );
+  taggedArguments(name, args, stem);
 }
 
 /** The commands of a module. */

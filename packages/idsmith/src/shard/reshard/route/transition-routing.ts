@@ -127,7 +127,7 @@ class ForwardingRouting implements KeyRouting {
   }
 
   getClient(key: string): unknown {
-    return this.#to.clientOf(this.#to.ownerOf(key));
+    return this.#to.ownClient(this.#to.ownerOf(key), key);
   }
 
   mint(type: number, count: number, signal: AbortSignal | undefined): Promise<string[]> {

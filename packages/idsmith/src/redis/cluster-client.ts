@@ -1,0 +1,87 @@
+import { InvalidOptionError } from '../errors.js';
+import { refuse } from '../options.js';
+import { type BinaryClient, binaryClient, bytesForDriver, type CommandPart } from './client.js';
+
+/** A client of a whole Redis Cluster, of either driver. */
+export interface ClusterClient extends BinaryClient {
+  /** The clients of the present masters, which the cluster client itself uses. */
+  masters(): Promise<readonly BinaryClient[]>;
+}
+
+/** The part of `Cluster` of the package `ioredis` that is used here. */
+interface IoredisCluster {
+  nodes(role: 'master'): readonly unknown[];
+  callBuffer(...parts: (string | Uint8Array)[]): Promise<unknown>;
+  readonly options?: ClusterOptions;
+}
+
+/** The part of a cluster client of the package `redis` that is used here. */
+interface NodeRedisCluster {
+  readonly masters: readonly unknown[];
+  nodeClient(node: unknown): unknown;
+  sendCommand(
+    firstKey: string | Uint8Array,
+    isReadonly: boolean,
+    parts: (string | Uint8Array)[],
+    options: object,
+  ): Promise<unknown>;
+}
+
+interface ClusterOptions {
+  readonly keyPrefix?: string;
+  readonly scaleReads?: unknown;
+  readonly redisOptions?: { readonly keyPrefix?: string };
+}
+
+/** The type of text replies in the package `redis`: their first byte, `$`. */
+const BLOB_STRING = 36;
+
+/**
+ * A client of a Redis Cluster that sends and receives bytes. All keys of a command are in one slot. The first key follows the name
+ * of the command.
+ *
+ * @throws InvalidOptionError when the client is not one of a cluster, has a `keyPrefix`, or reads from replicas
+ */
+export function clusterClient(client: unknown): ClusterClient {
+  const send = senderOf(client);
+  return {
+    send: (...parts) => send(parts[1] ?? '', parts),
+    evaluate: (command, script, keys, args) =>
+      send(keys[0] ?? '', [command, script, keys.length, ...keys, ...args]),
+    masters: async () => (await mastersOf(client)).map(binaryClient),
+  };
+}
+
+type Send = (key: CommandPart, parts: CommandPart[]) => Promise<unknown>;
+
+function senderOf(client: unknown): Send {
+  const { nodes, callBuffer, options } = (client ?? {}) as Partial<IoredisCluster>;
+  if (typeof nodes === 'function' && typeof callBuffer === 'function') {
+    refuseOptions(options ?? {});
+    const cluster = client as IoredisCluster;
+    return (_, parts) => cluster.callBuffer(...parts.map(bytesForDriver));
+  }
+  const { nodeClient, _keyPrefix } = (client ?? {}) as Partial<NodeRedisCluster> & { _keyPrefix?: string };
+  if (typeof nodeClient !== 'function')
+    return refuse('cluster', 'a cluster client of the package ioredis or redis', client);
+  refuseOptions({ ...(typeof _keyPrefix === 'string' && { keyPrefix: _keyPrefix }) });
+  const cluster = client as NodeRedisCluster;
+  const typeMapping = { typeMapping: { [BLOB_STRING]: Buffer } };
+  return (key, parts) =>
+    cluster.sendCommand(bytesForDriver(key), false, parts.map(bytesForDriver), typeMapping);
+}
+
+function refuseOptions({ keyPrefix, scaleReads, redisOptions }: ClusterOptions): void {
+  const prefix = keyPrefix || redisOptions?.keyPrefix;
+  if (prefix) refuse('keyPrefix', 'empty for resharding', prefix);
+  if (scaleReads !== undefined && scaleReads !== 'master')
+    throw new InvalidOptionError(
+      'scaleReads must be master while keys are moved: a replica may not have a key yet that has been moved',
+    );
+}
+
+async function mastersOf(client: unknown): Promise<readonly unknown[]> {
+  const { nodes, nodeClient, masters } = client as Partial<IoredisCluster & NodeRedisCluster>;
+  if (typeof nodes === 'function') return nodes.call(client, 'master');
+  return Promise.all((masters ?? []).map((master) => nodeClient?.call(client, master)));
+}

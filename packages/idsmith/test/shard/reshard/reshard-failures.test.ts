@@ -198,7 +198,7 @@ await describeWith(['redis'], 'Resharding that fails or is refused', () => {
     for (const [pair, message] of [
       [[from, other], 'seqname must stay $equence'],
       [[from, later], 'epoch must stay 1325404800000'],
-      [[from, cluster], 'to must have shards'],
+      [[from, cluster], 'to must have hashTags: true'],
       [[cluster, to], 'from must have shards'],
       [[from, from], 'from and to must be two different maps'],
       [[from, {}], 'to must be a ShardMap, not an object'],

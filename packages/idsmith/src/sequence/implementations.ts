@@ -27,7 +27,7 @@ export class Implementations {
   }
 
   /** @throws InvalidOptionError naming the known implementations when `name` is not one of them */
-  require(name: string): MakeSource {
+  makerOf(name: string): MakeSource {
     const make = this.#makers.get(name);
     if (make !== undefined) return make;
     const known = [...this.#makers.keys()].map(show).join(', ') || 'none';
@@ -38,7 +38,7 @@ export class Implementations {
 
   /** @throws InvalidOptionError when the function gives something that is no source */
   async makeSource(name: string, source: NamedSource): Promise<BlockSource> {
-    const made = await this.require(name)(source);
+    const made = await this.makerOf(name)(source);
     if (typeof made?.allocate === 'function') return made;
     refuse(`the source of implementation ${show(name)}`, 'an object with a method allocate()', made);
   }

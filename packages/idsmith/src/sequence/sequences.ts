@@ -171,7 +171,7 @@ export class Sequences {
     requireKnown('options', use, USABLE);
     prefetchPolicy(use.prefetch);
     if (use.implementation !== undefined) {
-      this.#implementations.require(use.implementation);
+      this.#implementations.makerOf(use.implementation);
       if (use.source !== undefined)
         throw new InvalidOptionError(`sequence ${show(name)}: give a source or an implementation, not both`);
     }

@@ -1,18 +1,20 @@
 import { LeaseFencedError, memoryStore, StoreError } from 'idsmith';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Health } from '../../src/ops/health.ts';
-import { jsonLines, makeLog } from '../../src/ops/log.ts';
+import { jsonLines, type Log, makeLog } from '../../src/ops/log.ts';
 
-const lines: string[] = [];
-const log = makeLog(
-  'info',
-  jsonLines((line) => lines.push(line)),
-);
+let lines: string[];
+let log: Log;
 
-afterEach(() => {
-  vi.restoreAllMocks();
-  lines.length = 0;
+// A log of its own for each test, because a log writes equal errors once a second.
+beforeEach(() => {
+  lines = [];
+  log = makeLog(
+    'info',
+    jsonLines((line) => lines.push(line)),
+  );
 });
+afterEach(() => vi.restoreAllMocks());
 
 const failing = (error: Error) => ({
   ...memoryStore(),

@@ -20,7 +20,7 @@ describe('renewal', () => {
   it('does not come for all who started together at the same moment', async () => {
     const { time, lease } = setUp();
     const times: number[] = [];
-    for (let i = 0; i < 3; i++) (await lease()).on('renewed', () => times.push(time.now));
+    for (let i = 0; i < 3; i++) (await lease()).once('renewed', () => times.push(time.now));
     await time.advance(TTL / 2);
     expect(new Set(times).size).toBe(3);
   });

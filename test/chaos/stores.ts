@@ -98,7 +98,7 @@ async function startForgetfulRedis(): Promise<ChaosStore> {
   });
   return {
     ...store,
-    long: { target: { url: `${url}?maxTtl=${2 * TTL}` }, ttl: 2 * TTL },
+    long: { target: { url: `${url}?maxTtl=${2 * TTL}` }, ttl: TTL },
     faults: { ...store.faults, 'store restarted empty': () => server.restart({ empty: true }) },
   };
 }

@@ -1,38 +1,33 @@
-import { InvalidOptionError, NoSuchSequenceError, StoreError } from '../errors.js';
-import { refuse, show } from '../options.js';
+import { NoSuchSequenceError, StoreError } from '../errors.js';
+import type { SqlExecutor } from '../executor/port.js';
+import { sqlExecutor } from '../executor/recognise.js';
+import { requireTransaction } from '../executor/transaction.js';
+import { show } from '../options.js';
 import { takeBlocks } from '../sequence/blocks.js';
 import { requireStoredName } from '../sequence/name.js';
 import { marked, type SequenceRows } from '../sequence/rows.js';
 import { storeError } from '../support/store-error.js';
-import type { MysqlClient } from './mysql/client.js';
 import { mysqlColumns, mysqlRows, requireTransactions, showColumns } from './mysql/sequences.js';
-import type { PostgresClient } from './postgres/client.js';
 import { postgresRows } from './postgres/sequences.js';
+import { inTurn } from './sql/in-turn.js';
 import type { SqlRun } from './sql/runner.js';
-import type { SqliteConnection, SqliteDatabase } from './sqlite/connection.js';
+import type { RunStatement } from './sql/statement.js';
 import { sqliteRows } from './sqlite/sequences.js';
 
 /**
- * A connection with a transaction open: a `Client` or `PoolClient` of `pg`, a connection of `mysql2/promise`, or a database
- * of `node:sqlite`, `libsql` or `better-sqlite3`.
+ * A connection with a transaction open, or the transaction object of an ORM: everything that `sqlExecutor` of `idsmith/sql`
+ * recognises, except pools.
  */
-export type GaplessTransaction =
-  | PostgresClient
-  | (MysqlClient & { beginTransaction: unknown })
-  | SqliteDatabase;
-
-const CONNECTION = [
-  'transaction',
-  'a connection with a transaction open, of pg, mysql2/promise or SQLite',
-] as const;
+export type GaplessTransaction = object;
 
 /**
  * Takes the next number of a sequence inside the caller's own transaction. A rollback gives the number back, so that there is no gap.
  * Other callers wait until the transaction has ended; calls on one connection take turns. Define the sequence like any other, and do not also draw blocks from it: blocks
  * leave gaps.
  *
- * @throws InvalidOptionError when no transaction is open, `transaction` is a pool and not a connection, or MySQL keeps the table in a
- * storage engine without transactions
+ * @param transaction a connection or an ORM's transaction, see {@link sqlExecutor}
+ * @throws InvalidOptionError when no transaction is open, `transaction` is a pool or unknown, or MySQL keeps the table in a storage
+ * engine without transactions
  * @throws NoSuchSequenceError when the sequence is not defined
  * @throws SequenceExhaustedError when all ids are used
  * @throws StoreError when the database fails; roll back then
@@ -45,25 +40,13 @@ const CONNECTION = [
  */
 export async function gapless(sequenceName: string, transaction: GaplessTransaction): Promise<bigint> {
   requireStoredName(sequenceName);
-  if (typeof transaction !== 'object' || transaction === null) refuse(...CONNECTION, transaction);
-  return inTurn(transaction, () => takeNumber(sequenceName, transaction));
+  const executor = sqlExecutor(transaction);
+  return inTurn(executor, () => takeNumber(sequenceName, executor));
 }
 
-/** The last call on each connection. */
-const calls = new WeakMap<object, Promise<unknown>>();
-
-/** Runs calls on one connection one after the other: the steps of two calls would get in each other's way. */
-function inTurn<T>(connection: object, call: () => Promise<T>): Promise<T> {
-  const result = (calls.get(connection) ?? Promise.resolve()).then(call);
-  calls.set(
-    connection,
-    result.catch(() => {}),
-  );
-  return result;
-}
-
-async function takeNumber(sequenceName: string, transaction: GaplessTransaction): Promise<bigint> {
-  const rows = await lockedRows(transaction);
+async function takeNumber(sequenceName: string, executor: SqlExecutor): Promise<bigint> {
+  await run('looking for the transaction', () => requireTransaction(executor));
+  const rows = await lockedRows[executor.dialect](executor);
   const row = await rows.read(sequenceName);
   if (row === undefined) throw new NoSuchSequenceError(`there is no sequence ${show(sequenceName)}`);
   // One number, with any block size.
@@ -83,84 +66,35 @@ const run: SqlRun = async (operation, statement) => {
   }
 };
 
-/** Sequence rows inside the transaction. A row that is read stays locked until the transaction ends. */
-async function lockedRows(transaction: GaplessTransaction): Promise<SequenceRows> {
-  const has = (method: string) =>
-    typeof (transaction as unknown as Record<string, unknown> | undefined)?.[method] === 'function';
-  if (has('prepare') && has('exec')) return sqliteLocked(transaction as SqliteConnection);
-  if (has('query') && has('beginTransaction')) return mysqlLocked(transaction as MysqlClient);
-  if (has('query') && !has('getConnection') && !('totalCount' in transaction))
-    return postgresLocked(transaction as PostgresClient);
-  refuse(...CONNECTION, transaction);
-}
-
-/** A name that no savepoint of the user has. */
-const savepoint = () => `idsmith_${crypto.randomUUID().replaceAll('-', '')}`;
-
-const forUpdate = (sql: string) => (sql.startsWith('SELECT') ? `${sql} FOR UPDATE` : sql);
-
-async function postgresLocked(client: PostgresClient): Promise<SequenceRows> {
-  const rowsOf = async (sql: string, values: unknown[] = []) =>
-    (await client.query(forUpdate(sql), values)).rows;
-  const NO_ACTIVE_SQL_TRANSACTION = '25P01';
-  try {
-    // PostgreSQL refuses a savepoint outside of a transaction.
-    const name = savepoint();
-    await client.query(`SAVEPOINT ${name}`, []);
-    await client.query(`RELEASE SAVEPOINT ${name}`, []);
-  } catch (error) {
-    if ((error as { code?: unknown }).code === NO_ACTIVE_SQL_TRANSACTION) throw noTransaction();
-    throw storeError('gapless: looking for the transaction', error);
-  }
-  return postgresRows(run, { rowsOf });
-}
-
-async function mysqlLocked(connection: MysqlClient): Promise<SequenceRows> {
-  const query = async (sql: string, values: unknown[] = []) =>
-    (await connection.query(forUpdate(sql), values))[0];
-  const columns = mysqlColumns();
-  const ER_SP_DOES_NOT_EXIST = 1305;
-  try {
-    // Outside of a transaction, a savepoint ends with its own statement.
-    const name = savepoint();
-    await query(`SAVEPOINT ${name}`);
-    await query(`RELEASE SAVEPOINT ${name}`);
-  } catch (error) {
-    if ((error as { errno?: unknown }).errno === ER_SP_DOES_NOT_EXIST) throw noTransaction();
-    throw storeError('gapless: looking for the transaction', error);
-  }
-  await run('looking at the table', async () => {
-    await requireTransactions(query);
-    columns.learn(await showColumns(query));
-  });
-  return mysqlRows(run, { query, columns, isLocked: true });
-}
-
-async function sqliteLocked(db: SqliteConnection): Promise<SequenceRows> {
-  let wasOpen = true;
-  try {
-    // SQLite refuses BEGIN inside a transaction.
-    db.exec('BEGIN');
-    wasOpen = false;
-    db.exec('ROLLBACK');
-  } catch {
-    // The transaction is open.
-  }
-  if (!wasOpen) throw noTransaction();
-  const rowsOf = (sql: string, values: string[]) => db.prepare(sql).all(...values);
-  // Begin to write now: SQLite refuses the first write of a transaction that has only read, if another connection has written since.
-  // Not with a prepared statement, which libsql leaves half open when it meets a lock.
-  await run('locking the file', () => db.exec('UPDATE id_sequences SET name = name WHERE 0'));
-  return sqliteRows((what, build, make) =>
-    run(what, () => {
+/** Runs statements of a sequence's row in the transaction. */
+const inside =
+  ({ query }: SqlExecutor, lock = ''): RunStatement =>
+  (what, build, make) =>
+    run(what, async () => {
       const { sql, values } = build();
-      return make(rowsOf(sql, values as string[]));
-    }),
-  );
-}
+      return make(await query(sql.startsWith('SELECT') ? sql + lock : sql, values));
+    });
 
-function noTransaction(): InvalidOptionError {
-  return new InvalidOptionError(
-    'transaction must be open: without a transaction, a rollback cannot give the number back. Run BEGIN on this connection first',
-  );
-}
+const FOR_UPDATE = ' FOR UPDATE';
+
+/** Sequence rows inside the transaction. A row that is read stays locked until the transaction ends. */
+const lockedRows = {
+  async postgres(executor: SqlExecutor): Promise<SequenceRows> {
+    return postgresRows(inside(executor, FOR_UPDATE), undefined, true);
+  },
+
+  async mysql(executor: SqlExecutor): Promise<SequenceRows> {
+    const columns = mysqlColumns();
+    await run('looking at the table', async () => {
+      await requireTransactions(executor.query);
+      columns.learn(await showColumns(executor.query));
+    });
+    return mysqlRows(inside(executor, FOR_UPDATE), columns, true);
+  },
+
+  async sqlite(executor: SqlExecutor): Promise<SequenceRows> {
+    // Begin to write now: SQLite refuses the first write of a transaction that has only read, if another connection has written since.
+    await run('locking the file', () => executor.query('UPDATE id_sequences SET name = name WHERE 0'));
+    return sqliteRows(inside(executor));
+  },
+};

@@ -1,2 +1,3 @@
 export { openStore } from './open.js';
+export type { SchemaVersion } from './schema-version.js';
 export type { DisposableStore, Store } from './store.js';

@@ -3,10 +3,19 @@ import type { LeaseStore } from '../lease/port.js';
 import type { SequenceStore } from '../sequence/port.js';
 import { report } from '../support/diagnostics.js';
 import { reasonOf } from '../support/store-error.js';
-import type { DisposableStore } from './store.js';
+import type { DisposableStore, Store } from './store.js';
 
 /** A backend, as messages and events name it. */
-type StoreKind = 'memory' | 'sqlite' | 'postgres' | 'mysql' | 'redis' | 'dynamodb' | 'etcd' | 'http';
+type StoreKind =
+  | 'memory'
+  | 'sqlite'
+  | 'postgres'
+  | 'mysql'
+  | 'oracle'
+  | 'redis'
+  | 'dynamodb'
+  | 'etcd'
+  | 'http';
 
 /** A client that `openStore` made for a store. */
 export interface OwnClient {
@@ -26,7 +35,7 @@ type Method = (...args: never[]) => Promise<unknown>;
  */
 export function makeStore(
   kind: StoreKind,
-  methods: LeaseStore & SequenceStore,
+  methods: LeaseStore & SequenceStore & Pick<Store, 'schemaVersion'>,
   own?: OwnClient,
 ): DisposableStore {
   let closing: Promise<void> | undefined;

@@ -69,6 +69,7 @@ function problemOf(url: string, scheme: string): string {
     const isFile = /^[\w./-]+\.(db|sqlite3?)$/.test(url);
     return isFile ? `for the file ${url}, write sqlite:${url}` : 'it has no scheme';
   }
+  if (scheme === 'oracle') return 'for Oracle, give oracleStore(pool) of idsmith/stores/oracle';
   const nearest = nearestName(scheme, [...OPENERS.keys()]);
   return `${scheme}: is unknown${nearest === undefined ? '' : `; did you mean ${nearest}:?`}`;
 }

@@ -3,6 +3,7 @@ import type {
   BatchGetItemCommandOutput,
   DynamoDBClient,
   ScanCommandInput,
+  WriteRequest,
 } from '@aws-sdk/client-dynamodb';
 import { packageError } from '../../support/load-package.js';
 import { storeError } from '../../support/store-error.js';
@@ -88,6 +89,19 @@ export async function readItems(sdk: Sdk, send: Send, table: string, keys: reado
     left = page.UnprocessedKeys?.[table]?.Keys;
   }
   return items;
+}
+
+/** The most items that one request may delete. */
+const MAX_DELETIONS = 25;
+
+/** Deletes items, page by page. The service may leave some to another request. */
+export async function deleteItems(sdk: Sdk, send: Send, table: string, keys: readonly Item[]): Promise<void> {
+  let left = keys.map((Key): WriteRequest => ({ DeleteRequest: { Key } }));
+  while (left.length > 0) {
+    const RequestItems = { [table]: left.slice(0, MAX_DELETIONS) };
+    const { UnprocessedItems } = await send(new sdk.BatchWriteItemCommand({ RequestItems }));
+    left = [...(UnprocessedItems?.[table] ?? []), ...left.slice(MAX_DELETIONS)];
+  }
 }
 
 /**

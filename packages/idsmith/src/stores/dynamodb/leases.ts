@@ -1,6 +1,7 @@
-import { requireNamespace } from '../../lease/namespace.js';
+import { requireNamespace, requireTrial } from '../../lease/namespace.js';
 import { type LeaseRecord, type LeaseStore, OWN_IDS, sameRecord } from '../../lease/port.js';
-import { conditionally, type Item, readItems, scan, type Table } from './connection.js';
+import { conditionally, deleteItems, type Item, readItems, scan } from './connection.js';
+import type { CheckedTable } from './schema.js';
 
 /** The attributes of a lease item, besides the table's hash key. */
 export const LEASE_ATTRIBUTES = ['namespace', 'node', 'owner', 'epoch', 'fence', 'expiresAt', 'label'];
@@ -10,21 +11,23 @@ export function dynamodbLeases({
   table,
   hashKey,
   request,
-}: Table): Pick<LeaseStore, 'listLeases' | 'readLeases' | 'swapLease'> {
+  create,
+}: CheckedTable): Pick<LeaseStore, 'listLeases' | 'readLeases' | 'swapLease' | 'removeTrial'> {
   // The last # ends the namespace, which may have others in it.
   const keyOf = (namespace: string, id: number): Item => ({
     [hashKey]: { S: `lease#${requireNamespace(namespace)}#${id}` },
   });
+  const listLeases = async (namespace: string) => {
+    const filter = {
+      TableName: table,
+      FilterExpression: '#namespace = :namespace',
+      ExpressionAttributeNames: { '#namespace': 'namespace' },
+      ExpressionAttributeValues: { ':namespace': { S: requireNamespace(namespace) } },
+    };
+    return request('listing leases', async (sdk, send) => (await scan(sdk, send, filter)).map(decode));
+  };
   return {
-    async listLeases(namespace) {
-      const filter = {
-        TableName: table,
-        FilterExpression: '#namespace = :namespace',
-        ExpressionAttributeNames: { '#namespace': 'namespace' },
-        ExpressionAttributeValues: { ':namespace': { S: requireNamespace(namespace) } },
-      };
-      return request('listing leases', async (sdk, send) => (await scan(sdk, send, filter)).map(decode));
-    },
+    listLeases,
 
     async readLeases(namespace, first, count) {
       const ids = [...OWN_IDS, ...Array.from({ length: count }, (_, i) => first + i)];
@@ -38,7 +41,7 @@ export function dynamodbLeases({
       const Key = keyOf(namespace, next.id);
       const Item = { ...Key, namespace: { S: namespace }, label: { S: next.label }, ...stateOf(next) };
       const command = { TableName: table, Item, ...unchanged(expected, hashKey) };
-      return request('swapping a lease', async (sdk, send) =>
+      return create('swapping a lease', async (sdk, send) =>
         conditionally(
           send(new sdk.PutItemCommand(command)).then(() => true),
           async (repeated) => {
@@ -48,6 +51,11 @@ export function dynamodbLeases({
           },
         ),
       );
+    },
+
+    async removeTrial(namespace) {
+      const keys = (await listLeases(requireTrial(namespace))).map(({ id }) => keyOf(namespace, id));
+      await request('removing leases', (sdk, send) => deleteItems(sdk, send, table, keys));
     },
   };
 }

@@ -2,13 +2,14 @@ import { show } from '../../options.js';
 import type { SequenceRow } from '../../sequence/blocks.js';
 import type { SequenceRows } from '../../sequence/rows.js';
 import { decodeRow, encodeDefinition } from '../definition.js';
-import { conditionally, type Item, scan, type Table } from './connection.js';
+import { conditionally, type Item, scan } from './connection.js';
+import type { CheckedTable } from './schema.js';
 
 /** The attributes of a sequence item, besides the table's hash key. */
 export const SEQUENCE_ATTRIBUTES = ['sequence', 'definition', 'next', 'change'];
 
 /** Sequence rows in a DynamoDB table: an item for each. `next` is a number, of which DynamoDB keeps 38 digits. */
-export function dynamodbRows({ table: TableName, hashKey, request }: Table): SequenceRows {
+export function dynamodbRows({ table: TableName, hashKey, request, create }: CheckedTable): SequenceRows {
   const addressOf = (name: string) => ({ TableName, Key: { [hashKey]: { S: `sequence#${name}` } } });
   const lookFor = (name: string) => ({ ...addressOf(name), ConsistentRead: true });
 
@@ -68,7 +69,7 @@ export function dynamodbRows({ table: TableName, hashKey, request }: Table): Seq
         ConditionExpression: 'attribute_not_exists(#key)',
         ExpressionAttributeNames: { '#key': hashKey },
       };
-      return request(`defining sequence ${show(name)}`, async (sdk, send) =>
+      return create(`defining sequence ${show(name)}`, async (sdk, send) =>
         conditionally(
           send(new sdk.PutItemCommand(command)).then(() => true),
           async (repeated) => {

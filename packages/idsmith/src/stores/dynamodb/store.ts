@@ -2,10 +2,12 @@ import { refuse, requireKnown } from '../../options.js';
 import { sequenceStore } from '../../sequence/rows.js';
 import { requireTimeout } from '../../support/timeout.js';
 import { makeStore, type OwnClient } from '../make-store.js';
+import { SchemaGate } from '../schema-version.js';
 import type { DisposableStore } from '../store.js';
 import type { DynamodbClient } from './client.js';
 import { openTable, serviceTime } from './connection.js';
 import { dynamodbLeases, LEASE_ATTRIBUTES } from './leases.js';
+import { checkedTable, dynamodbMarker } from './schema.js';
 import { dynamodbRows, SEQUENCE_ATTRIBUTES } from './sequences.js';
 
 /** Options of a DynamoDB store. */
@@ -43,11 +45,14 @@ export function storeOn(
   own?: OwnClient,
 ): DisposableStore {
   const { table, hashKey, timeout } = requireOptions(client, options);
-  const items = openTable(client, { table, hashKey, timeout, at: own?.at });
+  const bare = openTable(client, { table, hashKey, timeout, at: own?.at });
+  const schema = new SchemaGate('dynamodb', dynamodbMarker(bare));
+  const items = checkedTable(bare, schema);
   const now = () => items.request('reading the clock', (sdk, send) => serviceTime(sdk, send, table, hashKey));
   const methods = {
     ...dynamodbLeases(items),
     ...sequenceStore(dynamodbRows(items)),
+    schemaVersion: () => schema.admit(),
     durable: true,
     ...(client.middlewareStack !== undefined && { now }),
   };

@@ -1,6 +1,7 @@
 import { InvalidOptionError } from '../../errors.js';
 import { storeError } from '../../support/store-error.js';
 import { requireTimeout } from '../../support/timeout.js';
+import { keepAlive, systemTimer } from '../../support/timer.js';
 import { fetchCause, wasNeverSent } from '../fetch-failure.js';
 
 type Headers = Readonly<Record<string, string>>;
@@ -72,7 +73,8 @@ export function asker(options: EtcdStoreOptions): Ask {
     for (let tried = 1; ; tried++) {
       const endpoint = endpoints[(first + tried - 1) % endpoints.length]!;
       try {
-        return await fetchJson(endpoint + path, body, timeout, options);
+        // A signal of a time limit does not keep a process alive, nor does a socket that the runtime has given up.
+        return await keepAlive(systemTimer, fetchJson(endpoint + path, body, timeout, options));
       } catch (error) {
         turn = (first + tried) % endpoints.length;
         const cause = fetchCause(error);

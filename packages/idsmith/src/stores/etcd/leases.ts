@@ -1,4 +1,4 @@
-import { requireNamespace } from '../../lease/namespace.js';
+import { requireNamespace, requireTrial } from '../../lease/namespace.js';
 import { type LeaseRecord, type LeaseStore, OWN_IDS } from '../../lease/port.js';
 import { type Ask, fromBase64, rangeOf, toBase64 } from './connection.js';
 
@@ -9,7 +9,7 @@ import { type Ask, fromBase64, rangeOf, toBase64 } from './connection.js';
 export function etcdLeases(
   ask: Ask,
   root: string,
-): Required<Pick<LeaseStore, 'now' | 'listLeases' | 'readLeases' | 'swapLease'>> {
+): Required<Pick<LeaseStore, 'now' | 'listLeases' | 'readLeases' | 'swapLease' | 'removeTrial'>> {
   const folderOf = (namespace: string) => `${root}${encodeURIComponent(requireNamespace(namespace))}/`;
   return {
     async now() {
@@ -55,6 +55,10 @@ export function etcdLeases(
         success: puts.map((put) => ({ request_put: put })),
       });
       return reply.succeeded === true;
+    },
+
+    async removeTrial(namespace) {
+      await ask('removing leases', '/v3/kv/deleterange', rangeOf(folderOf(requireTrial(namespace))));
     },
   };
 }

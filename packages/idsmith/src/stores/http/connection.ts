@@ -2,7 +2,7 @@ import { errorTable, IdError, StoreError } from '../../errors.js';
 import { backoff } from '../../support/backoff.js';
 import { freshName } from '../../support/fresh-name.js';
 import { reasonOf } from '../../support/store-error.js';
-import { pause, systemTimer } from '../../support/timer.js';
+import { keepAlive, pause, systemTimer } from '../../support/timer.js';
 import { fetchCause, wasNeverSent } from '../fetch-failure.js';
 import type { HttpRequest } from './request.js';
 import { type HttpReply, requestedWait } from './retry-after.js';
@@ -24,6 +24,9 @@ export interface HttpTransport {
 /** The most times that a request is sent without a reply. */
 const MAX_LOST = 3;
 const BACKOFF = { unit: 100, longest: 1000 };
+/** The way in which a store takes a token. */
+const TOKEN_HINT =
+  '. A store takes its token in the URL, https://TOKEN@host:7600, or as httpStore(url, { token })';
 
 /**
  * Asks a server, and asks again where a repetition is harmless. A server that refuses for a while (429, 503) or accepts no
@@ -39,7 +42,8 @@ export function serverAsker(transport: HttpTransport): AskServer {
     for (let tries = 1; ; tries++) {
       let wait = backoff(tries, BACKOFF);
       try {
-        const reply = await send(transport, request, key, lost + 1);
+        // A signal of a time limit does not keep a process alive, nor does a socket that the runtime has given up.
+        const reply = await keepAlive(systemTimer, send(transport, request, key, lost + 1));
         hasAnswered = true;
         const asked = requestedWait(reply, request);
         // Clients that were refused together come back one after the other.
@@ -94,7 +98,7 @@ function interpret<T>(what: string, status: number, text: string, read: (reply: 
     const [code, detail] = [reply.text('code'), reply.text('detail')];
     const known = errorTable.find((entry) => entry.code === code);
     throw known === undefined
-      ? new StoreError(`${what} failed: HTTP ${status}: ${detail}`)
+      ? new StoreError(`${what} failed: HTTP ${status}: ${detail}${status === 401 ? TOKEN_HINT : ''}`)
       : new known.class(detail);
   } catch (error) {
     if (error instanceof IdError) throw error;

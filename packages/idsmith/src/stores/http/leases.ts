@@ -1,3 +1,5 @@
+import { InvalidOptionError } from '../../errors.js';
+import { requireTrial } from '../../lease/namespace.js';
 import type { LeaseStore } from '../../lease/port.js';
 import type { AskServer } from './connection.js';
 import { SentOwners } from './owners.js';
@@ -12,8 +14,17 @@ import { leaseIn, type ServerReply } from './server-reply.js';
 export function httpLeases(
   askServer: AskServer,
   learn: (reply: ServerReply) => void,
-): Required<Pick<LeaseStore, 'now' | 'listLeases' | 'swapLease'>> {
+): Required<Pick<LeaseStore, 'now' | 'listLeases' | 'readLeases' | 'swapLease' | 'removeTrial'>> {
   const owners = new SentOwners();
+  /** False once the server has refused to list a part of a namespace, as one of an earlier version does. */
+  let hasPages = true;
+  const list = (what: string, path: string) =>
+    askServer(get(what, path), (reply) => {
+      learn(reply);
+      // A server of an earlier version lists the records of the namespace itself among the leases.
+      const own = reply.has('own') ? reply.list('own') : [];
+      return [...own, ...reply.list('leases')].map((each) => owners.reveal(leaseIn(each)));
+    });
   return {
     now: () =>
       askServer(get('reading the clock', '/v1/server'), (reply) => {
@@ -21,13 +32,19 @@ export function httpLeases(
         return reply.integer('now');
       }),
 
-    async listLeases(namespace) {
-      return askServer(get('listing leases', leasesPath(namespace)), (reply) => {
-        learn(reply);
-        // A server of an earlier version lists the records of the namespace itself among the leases.
-        const own = reply.has('own') ? reply.list('own') : [];
-        return [...own, ...reply.list('leases')].map((each) => owners.reveal(leaseIn(each)));
-      });
+    listLeases: async (namespace) => list('listing leases', leasesPath(namespace)),
+
+    async readLeases(namespace, first, count) {
+      const path = leasesPath(namespace);
+      if (hasPages)
+        try {
+          return await list('reading leases', `${path}?first=${first}&count=${count}`);
+        } catch (error) {
+          if (!(error instanceof InvalidOptionError)) throw error;
+          hasPages = false;
+        }
+      const records = await list('listing leases', path);
+      return records.filter(({ id }) => id < 0 || (id >= first && id < first + count));
     },
 
     async swapLease(namespace, expected, next) {
@@ -37,6 +54,11 @@ export function httpLeases(
       // A repeated swap is recognised by the server, which remembers its reply, or refused by the store.
       const request = post('swapping a lease', path, body, true);
       return askServer(request, (reply) => reply.boolean('swapped'));
+    },
+
+    async removeTrial(namespace) {
+      const path = leasesPath(requireTrial(namespace));
+      await askServer({ what: 'removing leases', method: 'DELETE', path, isRepeatable: true }, () => {});
     },
   };
 }

@@ -44,6 +44,10 @@ export class ServerReply {
     return BigInt(text as string);
   }
 
+  object(name: string): ServerReply {
+    return new ServerReply(this.#fields[name]);
+  }
+
   list(name: string): ServerReply[] {
     return (this.#get(name, Array.isArray) as unknown[]).map((fields) => new ServerReply(fields));
   }

@@ -2,6 +2,7 @@ import { InvalidOptionError } from '../../errors.js';
 import { requireKnown } from '../../options.js';
 import { requireTimeout } from '../../support/timeout.js';
 import { makeStore } from '../make-store.js';
+import { requireUsable, type SchemaVersion, schemaOf, UNMARKED } from '../schema-version.js';
 import type { DisposableStore } from '../store.js';
 import { serverAsker } from './connection.js';
 import { httpLeases } from './leases.js';
@@ -51,15 +52,32 @@ export function httpStore(url: string, options: HttpStoreOptions = {}): Disposab
   let durable = false;
   let maxTtl = USUAL_MAX_TTL;
 
-  /** Learns the capabilities of the store behind the server from a reply. */
+  /** The schema of the store behind the server, as far as the server has told it. Servers of earlier versions do not. */
+  let schema: SchemaVersion = UNMARKED;
+
+  /**
+   * Learns the capabilities of the store behind the server from a reply.
+   *
+   * @throws StoreError when only later libraries may use that store
+   */
   function learn(reply: ServerReply): void {
+    if (reply.has('schema')) {
+      const found = reply.object('schema');
+      schema = schemaOf(found.integer('version'), found.integer('leastReader'));
+      requireUsable('http', schema);
+    }
     durable = reply.boolean('durable');
     maxTtl = durable ? USUAL_MAX_TTL : reply.integer('maxTtl');
   }
 
+  const leases = httpLeases(askServer, learn);
   return makeStore('http', {
-    ...httpLeases(askServer, learn),
+    ...leases,
     ...httpSequences(askServer),
+    async schemaVersion() {
+      await leases.now();
+      return schema;
+    },
     guarded: true,
     get durable() {
       return durable;

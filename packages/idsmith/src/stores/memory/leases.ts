@@ -1,3 +1,4 @@
+import { requireTrial } from '../../lease/namespace.js';
 import { type LeaseRecord, type LeaseStore, OWN_IDS, sameRecord } from '../../lease/port.js';
 
 /** Leases in the memory of this process. */
@@ -24,6 +25,10 @@ export function memoryLeases(): LeaseStore {
       if (!sameRecord(records.get(next.id), expected)) return false;
       records.set(next.id, { ...next });
       return true;
+    },
+
+    async removeTrial(namespace) {
+      namespaces.delete(requireTrial(namespace));
     },
   };
 }

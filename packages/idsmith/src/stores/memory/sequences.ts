@@ -1,11 +1,10 @@
 import { canMove, type SequenceRow } from '../../sequence/blocks.js';
+import { isLike } from '../../sequence/row-match.js';
 import type { SequenceRows } from '../../sequence/rows.js';
 
 /** Sequence rows in the memory of this process. */
 export function memoryRows(): SequenceRows {
   const rows = new Map<string, SequenceRow>();
-  const isLike = (row: SequenceRow | undefined, other: SequenceRow, but: string[]): row is SequenceRow =>
-    row !== undefined && keysOf(other).every((key) => but.includes(key) || row[key] === other[key]);
   return {
     async insert(row) {
       if (rows.has(row.name)) return false;
@@ -43,5 +42,3 @@ export function memoryRows(): SequenceRows {
     },
   };
 }
-
-const keysOf = (row: SequenceRow) => Object.keys(row) as (keyof SequenceRow)[];

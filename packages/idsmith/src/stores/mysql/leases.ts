@@ -1,9 +1,4 @@
-import { requireNamespace } from '../../lease/namespace.js';
-import type { LeaseStore } from '../../lease/port.js';
 import type { DriverError } from '../../support/store-error.js';
-import { leaseRecord } from '../sql/lease-row.js';
-import type { SqlRun } from '../sql/runner.js';
-import { onlyInteger } from '../sql/values.js';
 import type { Query } from './client.js';
 import { OUTSIDE_TRANSACTION } from './transaction-guard.js';
 
@@ -21,78 +16,39 @@ const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS idsmith_leases (
     PRIMARY KEY (namespace, id)
   ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC`;
 
-// All in UTC: a local time would be ambiguous in the hour when summer time ends.
-const NOW = `SELECT CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 AS CHAR)`;
-
 const LIST = `SELECT CAST(id AS CHAR) AS id, owner, CAST(epoch AS CHAR) AS epoch, CAST(fence AS CHAR) AS fence,
     CAST(expires_at AS CHAR) AS expires_at, CAST(label AS BINARY) AS label
-  FROM idsmith_leases WHERE namespace = ?`;
+  FROM idsmith_leases WHERE namespace = UNHEX(?)`;
 
-// Two ranges of the primary key. With OR, the whole namespace would be read.
-const READ = `${LIST} AND id < 0 UNION ALL ${LIST} AND id >= ? AND id < ?`;
+/** The placeholder of a number. Text comes as the digits of its bytes, for UNHEX. */
+const N = 'CAST(? AS SIGNED)';
 
-const INSERT = `INSERT INTO idsmith_leases (owner, epoch, fence, expires_at, label, namespace, id)
-  SELECT ?, ?, ?, ?, ?, ?, ? FROM DUAL WHERE ${OUTSIDE_TRANSACTION}`;
+/** The statements on leases in MySQL and MariaDB. */
+export const LEASES = {
+  // All in UTC: a local time would be ambiguous in the hour when summer time ends.
+  now: `SELECT CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 AS CHAR) AS ms`,
+  list: LIST,
+  // Two ranges of the primary key. With OR, the whole namespace would be read.
+  read: `${LIST} AND id < 0 UNION ALL ${LIST} AND id >= ${N} AND id < ${N}`,
+  insert: `INSERT INTO idsmith_leases (owner, epoch, fence, expires_at, label, namespace, id)
+  SELECT UNHEX(?), ${N}, ${N}, ${N}, UNHEX(?), UNHEX(?), ${N} FROM DUAL WHERE ${OUTSIDE_TRANSACTION}`,
+  update: `UPDATE idsmith_leases
+  SET owner = UNHEX(?), epoch = ${N}, fence = ${N}, expires_at = ${N}, label = UNHEX(?), swaps = swaps + 1
+  WHERE namespace = UNHEX(?) AND id = ${N}
+    AND owner <=> UNHEX(?) AND epoch = ${N} AND fence = ${N} AND expires_at = ${N} AND ${OUTSIDE_TRANSACTION}`,
+  remove: `DELETE FROM idsmith_leases WHERE namespace = UNHEX(?) AND ${OUTSIDE_TRANSACTION}`,
+};
 
-const UPDATE = `UPDATE idsmith_leases
-  SET owner = ?, epoch = ?, fence = ?, expires_at = ?, label = ?, swaps = swaps + 1
-  WHERE namespace = ? AND id = ? AND owner <=> ? AND epoch = ? AND fence = ? AND expires_at = ?
-    AND ${OUTSIDE_TRANSACTION}`;
-
-const ER_DUP_ENTRY = 1062;
 const ER_NO_SUCH_TABLE = 1146;
 
-/** Leases in MySQL or MariaDB: a row of `idsmith_leases` for each node id. */
-export function mysqlLeases(
-  run: SqlRun,
-  query: Query,
-): Required<Pick<LeaseStore, 'now' | 'listLeases' | 'readLeases' | 'swapLease'>> {
-  const rowsOf = async (sql: string, values?: unknown[]) => (await query(sql, values)) as unknown[];
-  return {
-    now: () => run('now', async () => onlyInteger(await rowsOf(NOW))),
-
-    async listLeases(namespace) {
-      const name = bytes(requireNamespace(namespace));
-      return run('listLeases', async () => (await rowsOf(LIST, [name])).map(leaseRecord));
-    },
-
-    async readLeases(namespace, first, count) {
-      const name = bytes(requireNamespace(namespace));
-      const values = [name, name, first, first + count];
-      return run('readLeases', async () => (await rowsOf(READ, values)).map(leaseRecord));
-    },
-
-    async swapLease(namespace, expected, { id, owner, epoch, fence, expiresAt, label }) {
-      const name = bytes(requireNamespace(namespace));
-      const values = [bytes(owner), epoch, fence, expiresAt, bytes(label), name, id];
-      const sql = expected ? UPDATE : INSERT;
-      if (expected) values.push(bytes(expected.owner), expected.epoch, expected.fence, expected.expiresAt);
-      return run('swapLease', async () => {
-        try {
-          const { affectedRows } = (await query(sql, values)) as { affectedRows: number };
-          return affectedRows === 1;
-        } catch (error) {
-          // `INSERT IGNORE` would turn every other error into a warning, too.
-          if ((error as DriverError).errno === ER_DUP_ENTRY) return false;
-          throw error;
-        }
-      });
-    },
-  };
-}
-
-/** Creates `idsmith_leases` in the connection's database, unless the table exists. */
-export async function createLeaseTable(query: Query): Promise<void> {
+/** Marks the schema and creates `idsmith_leases` in the connection's database, unless the table exists. */
+export async function createLeaseTable(query: Query, mark: () => Promise<void>): Promise<void> {
   try {
     // `CREATE TABLE IF NOT EXISTS` needs the right to create even where the table exists, so look for the table first.
     await query('SELECT 1 FROM idsmith_leases LIMIT 0');
   } catch (error) {
     if ((error as DriverError).errno !== ER_NO_SUCH_TABLE) throw error;
+    await mark();
     await query(CREATE_TABLE);
   }
-}
-
-/** Text as bytes, which are sent unchanged with any character set of the connection and any quoting rule of the server. */
-function bytes(text: string | null): Uint8Array | null {
-  return text === null ? null : Buffer.from(text);
 }

@@ -1,6 +1,6 @@
 import type { BlockSource } from '../../sequence/port.js';
 import { type NativeSequenceOptions, nativeSource, sequenceNameOf } from '../sql/native-source.js';
-import { type MysqlClient, queryWithTimeout } from './client.js';
+import { type MysqlClient, mysqlDriver, sendWithTimeout } from './client.js';
 
 const ER_NO_SUCH_TABLE = 1146;
 const ER_NOT_SEQUENCE = 4089;
@@ -22,11 +22,12 @@ export function mariadbSequence(
   name: string,
   options: NativeSequenceOptions = {},
 ): BlockSource {
+  const driver = mysqlDriver(client);
   const sequence = quoted(sequenceNameOf(name, options));
   const sql = options.sql ?? nextOf(sequence);
   const selectWithin = (timeout: number) => {
-    const query = queryWithTimeout(client, timeout);
-    return async () => (await query(sql)) as unknown[];
+    const send = sendWithTimeout(driver, timeout);
+    return async () => (await send(sql)) as unknown[];
   };
   return nativeSource(name, options, selectWithin, faultOf, ['mariadb', client]);
 }

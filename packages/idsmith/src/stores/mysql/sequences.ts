@@ -1,14 +1,13 @@
-import { bytesToHex } from '../../encoding/hex.js';
 import { InvalidOptionError, StoreError } from '../../errors.js';
 import type { Move, SequenceRow } from '../../sequence/blocks.js';
 import type { SequenceRows } from '../../sequence/rows.js';
 import type { DriverError } from '../../support/store-error.js';
 import { Columns } from '../sql/columns.js';
-import type { SqlRun } from '../sql/runner.js';
 import { sqlRows } from '../sql/sequences.js';
+import type { RunStatement } from '../sql/statement.js';
 import { columnDefinition, setUpTable } from '../sql/table.js';
 import { plainText } from '../sql/values.js';
-import type { Query } from './client.js';
+import { hexOf, type Query } from './client.js';
 import { OUTSIDE_TRANSACTION } from './transaction-guard.js';
 
 // Other programs insert four values without naming the columns. Invisible columns let them go on to do so. MySQL has such
@@ -23,7 +22,6 @@ const STYLE = {
 
 const ER_TABLE_EXISTS = 1050;
 const ER_DUP_FIELDNAME = 1060;
-const ER_DUP_ENTRY = 1062;
 const ER_NO_SUCH_TABLE = 1146;
 const ER_LOCK_WAIT_TIMEOUT = 1205;
 /** ER_DBACCESS_DENIED, ER_TABLEACCESS_DENIED, ER_SPECIFIC_ACCESS_DENIED */
@@ -40,11 +38,17 @@ export const mysqlColumns = () =>
   new Columns((column) => `ALTER TABLE id_sequences MODIFY ${column} ${columnDefinition(column, STYLE)}`);
 
 /** The columns of `id_sequences`. Each row begins with a name and a type. */
-export const showColumns = async (query: Query) =>
-  (await query('SHOW COLUMNS FROM id_sequences')) as unknown[];
+export const showColumns = (query: Query) => query('SHOW COLUMNS FROM id_sequences');
 
-/** Creates `id_sequences` in the connection's database, or adds the columns that an existing table lacks. */
-export async function setUpSequenceTable(query: Query, known: Columns): Promise<void> {
+/**
+ * Creates `id_sequences` in the connection's database, or adds the columns that an existing table lacks. Marks the schema before such
+ * a change.
+ */
+export async function setUpSequenceTable(
+  query: Query,
+  known: Columns,
+  mark: () => Promise<void>,
+): Promise<void> {
   const columns = async () => {
     try {
       return await showColumns(query);
@@ -60,8 +64,10 @@ export async function setUpSequenceTable(query: Query, known: Columns): Promise<
   const isForbidden = (error: unknown) => FORBIDDEN.includes((error as DriverError).errno);
   const isBusy = (error: unknown) => (error as DriverError).errno === ER_LOCK_WAIT_TIMEOUT;
   // A change that waits for its lock would make everybody wait behind it. MySQL skips the comment.
-  const execute = (sql: string) =>
-    query(sql.replace(/^ALTER TABLE id_sequences /, 'ALTER TABLE id_sequences /*M!100300 NOWAIT */ '));
+  const execute = async (sql: string) => {
+    await mark();
+    return query(sql.replace(/^ALTER TABLE id_sequences /, 'ALTER TABLE id_sequences /*M!100300 NOWAIT */ '));
+  };
   known.learn(await setUpTable({ columns, execute, isBusy, isDone, isForbidden }, STYLE));
   const engine = await engineOf(query);
   if (engine !== undefined && FORGETFUL.includes(engine.name.toUpperCase()))
@@ -71,29 +77,20 @@ export async function setUpSequenceTable(query: Query, known: Columns): Promise<
     );
 }
 
-/** The function that sends statements, and the ranges of the columns. */
-interface MysqlTable {
-  query: Query;
-  columns: Columns;
-  /**
-   * True when the row is locked in the caller's transaction. A swap then needs no answer in `LAST_INSERT_ID`, whose value on the
-   * caller's connection must stay.
-   */
-  isLocked?: boolean;
-}
-
 /**
  * Sequence rows in MySQL or MariaDB, where an update gives no rows. An update gives the number in `LAST_INSERT_ID`. Here this
  * number is the distance of `next_block_start` from `low`, plus one; 0 means that no row was found. The number is exact with
  * every setting of the driver, and also correct for an update that changed nothing.
+ *
+ * @param isLocked true if the row is locked in the caller's transaction. A swap then leaves `LAST_INSERT_ID`, whose value on the
+ * caller's connection must stay, and looks at the row again.
  */
-export function mysqlRows(run: SqlRun, { query, columns, isLocked = false }: MysqlTable): SequenceRows {
+export function mysqlRows(run: RunStatement, columns: Columns, isLocked = false): SequenceRows {
   const rows = sqlRows({
     columns,
     integer: () => 'CAST(? AS SIGNED)',
     // Bytes are sent unchanged. Declared as UTF-8, they are compared by the rules of the column, with its index.
-    name: () => '_utf8mb4 ?',
-    nameValue: hexLiteral,
+    name: (name) => `_utf8mb4 X'${hexOf(name)}'`,
     text: (expression) => `CAST(${expression} AS CHAR)`,
     nameText: 'CAST(CONVERT(name USING utf8mb4) AS BINARY)',
     isExhausted: 'exhausted <> 0',
@@ -106,33 +103,18 @@ export function mysqlRows(run: SqlRun, { query, columns, isLocked = false }: Mys
     updated: '',
     deleted: '',
     before: (answer, { low }) => low + answer - 1n,
-    run: (what, build, make) =>
-      run(what, async () => {
-        const { sql, values } = build();
-        return make(await outcome(() => query(sql, values)));
-      }),
+    run,
   });
-  return { ...rows, advance: (from, move, to) => rows.advance(from, limited(REACH, from, move), to) };
-}
-
-/** Text as the bytes of its UTF-8. The driver writes a value with this method as the method says. */
-function hexLiteral(text: string): { toSqlString(): string } {
-  return { toSqlString: () => `X'${bytesToHex(new TextEncoder().encode(text))}'` };
-}
-
-/** The rows of a query. For any other statement, one row if the statement found one. */
-async function outcome(ask: () => Promise<unknown>): Promise<unknown[]> {
-  try {
-    const result = await ask();
-    if (Array.isArray(result)) return result;
-    const { insertId, affectedRows } = result as { insertId: unknown; affectedRows: unknown };
-    const answer = Number(insertId) || Number(affectedRows);
-    return answer === 0 ? [] : [[answer]];
-  } catch (error) {
-    // `INSERT IGNORE` would turn every other error into a warning, too.
-    if ((error as DriverError).errno === ER_DUP_ENTRY) return [];
-    throw error;
-  }
+  return {
+    ...rows,
+    advance: (from, move, to) => rows.advance(from, limited(REACH, from, move), to),
+    ...(isLocked && {
+      async swap(expected, next) {
+        await rows.swap(expected, next);
+        return (await rows.read(next.name))?.mark === next.mark;
+      },
+    }),
+  };
 }
 
 /** The move for the values of `next_block_start` that are at most `reach` away. */
@@ -147,7 +129,7 @@ const ENGINE = `SELECT t.engine, e.transactions FROM information_schema.tables t
 
 /** The storage engine of `id_sequences`; `undefined` for a view or a temporary table. */
 async function engineOf(query: Query): Promise<{ name: string; hasTransactions: boolean } | undefined> {
-  const [row] = (await query(ENGINE)) as unknown[];
+  const [row] = await query(ENGINE);
   const [name, transactions] = row === undefined ? [] : Object.values(row as object);
   if (name === null || name === undefined) return undefined;
   return { name: plainText(name), hasTransactions: plainText(transactions) === 'YES' };

@@ -1,5 +1,6 @@
 import { StoreError } from '../../errors.js';
 import { onlyInteger } from '../sql/values.js';
+import type { Query } from './client.js';
 
 /**
  * An SQL condition that holds for a statement which is a transaction of its own, as far as the server tells. MySQL skips the
@@ -33,8 +34,8 @@ export function requireCommitted(answer: unknown): void {
  *
  * @throws StoreError when autocommit is off, or a transaction is open
  */
-export async function requireAutocommit(query: (sql: string) => Promise<unknown>): Promise<void> {
-  const rows = (await query(`SELECT CAST((${OUTSIDE_TRANSACTION}) AS CHAR)`)) as unknown[];
+export async function requireAutocommit(query: Query): Promise<void> {
+  const rows = await query(`SELECT CAST((${OUTSIDE_TRANSACTION}) AS CHAR) AS outside`);
   if (onlyInteger(rows) !== 1)
     throw new StoreError(
       'mysql store: the connection has autocommit = 0 or an open transaction. Set autocommit = 1, and end every transaction ' +

@@ -1,8 +1,10 @@
 import { StoreError } from '../../errors.js';
+import { atAnyTime, type Borrowed } from '../../executor/driver.js';
 import { refuse, show } from '../../options.js';
 import type { BlockSource } from '../../sequence/port.js';
 import { type NativeSequenceOptions, nativeSource, sequenceNameOf } from '../sql/native-source.js';
-import { type Borrowed, onPooledConnection } from '../sql/pooled.js';
+import { onPooledConnection } from '../sql/pooled.js';
+import { checkOut } from './client.js';
 import { findOracleSequence, type OracleQuery, type OracleSequence, parseOracleName } from './names.js';
 
 /** The used part of a `Connection` of the package `oracledb`. */
@@ -116,15 +118,10 @@ function queryOf(borrow: Borrow, timeout: number): OracleQuery {
 
 function borrowFrom(client: OraclePool | OracleConnection): Borrow {
   if (typeof (client as OracleConnection)?.execute === 'function')
-    return async () => ({ connection: client as OracleConnection, release() {}, destroy() {} });
+    return atAnyTime(client as OracleConnection);
   if (typeof (client as OraclePool)?.getConnection !== 'function')
     refuse('client', 'a Pool or Connection of the package oracledb', client);
-  return async () => {
-    const connection = await (client as OraclePool).getConnection();
-    // The value counts, even if the connection cannot be given back.
-    const close = (options?: { drop: boolean }) => void connection.close(options).catch(() => {});
-    return { connection, release: () => close(), destroy: () => close({ drop: true }) };
-  };
+  return () => checkOut(client as OraclePool);
 }
 
 function faultOf(error: unknown): 'exhausted' | 'missing' | undefined {

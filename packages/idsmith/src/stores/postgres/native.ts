@@ -1,6 +1,6 @@
 import type { BlockSource } from '../../sequence/port.js';
 import { type NativeSequenceOptions, nativeSource, sequenceNameOf } from '../sql/native-source.js';
-import { type PostgresClient, queryWithTimeout } from './client.js';
+import { type PostgresClient, postgresDriver, queryWithTimeout } from './client.js';
 
 // The statement reads the increment after nextval. An ALTER SEQUENCE may run between the beginning of the statement and
 // nextval, and a block of the old size would run into the next block. The CASE keeps the planner from reading the increment
@@ -26,10 +26,11 @@ export function postgresSequence(
   name: string,
   options: NativeSequenceOptions = {},
 ): BlockSource {
+  const driver = postgresDriver(client);
   const sequenceName = sequenceNameOf(name, options);
   const values = options.sql === undefined ? [sequenceName] : [];
   const selectWithin = (timeout: number) => {
-    const rowsOf = queryWithTimeout(client, timeout);
+    const rowsOf = queryWithTimeout(driver, timeout);
     return () => rowsOf(options.sql ?? NEXT, values);
   };
   return nativeSource(name, options, selectWithin, faultOf, ['postgres', client]);

@@ -1,11 +1,11 @@
 import type { SequenceRows } from '../../sequence/rows.js';
 import type { DriverError } from '../../support/store-error.js';
 import { Columns } from '../sql/columns.js';
-import type { SqlRun } from '../sql/runner.js';
 import { sqlRows } from '../sql/sequences.js';
+import type { RunStatement } from '../sql/statement.js';
 import { columnDefinition, setUpTable } from '../sql/table.js';
 import type { RowsOf } from './client.js';
-import { OUTSIDE_TRANSACTION, type TransactionGuard } from './transaction-guard.js';
+import { OUTSIDE_TRANSACTION } from './transaction-guard.js';
 
 const STYLE = { name: 'VARCHAR(255) COLLATE "C"' };
 
@@ -31,11 +31,21 @@ export const postgresColumns = () =>
     return `ALTER TABLE id_sequences ALTER COLUMN ${column} TYPE ${type}`;
   });
 
-/** Creates `id_sequences` in the first schema of the search path, or adds the columns that an existing table lacks. */
-export async function setUpSequenceTable(rowsOf: RowsOf, columns: Columns): Promise<void> {
+/**
+ * Creates `id_sequences` in the first schema of the search path, or adds the columns that an existing table lacks. Marks the schema
+ * before such a change.
+ */
+export async function setUpSequenceTable(
+  rowsOf: RowsOf,
+  columns: Columns,
+  mark: () => Promise<void>,
+): Promise<void> {
   const server = {
     columns: () => rowsOf(COLUMNS),
-    execute: (sql: string) => rowsOf(sql.startsWith('ALTER') ? atOnce(sql) : sql),
+    execute: async (sql: string) => {
+      await mark();
+      return rowsOf(sql.startsWith('ALTER') ? atOnce(sql) : sql);
+    },
     isBusy: (error: unknown) => (error as DriverError).code === LOCK_NOT_AVAILABLE,
     isDone: (error: unknown) => DONE_BY_ANOTHER.includes((error as DriverError).code),
     isForbidden: (error: unknown) => (error as DriverError).code === INSUFFICIENT_PRIVILEGE,
@@ -43,39 +53,29 @@ export async function setUpSequenceTable(rowsOf: RowsOf, columns: Columns): Prom
   columns.learn(await setUpTable(server, STYLE));
 }
 
-/** Functions that send statements, and the ranges of the columns. */
-interface PostgresTable {
-  rowsOf: RowsOf;
-  /** Runs changes outside of transactions. Left out where the changes belong into the caller's transaction. */
-  change?: TransactionGuard['change'];
-  columns?: Columns;
-}
-
-/** Sequence rows in PostgreSQL. An update that waited for another one checks its conditions again, on the changed row. */
-export function postgresRows(run: SqlRun, { rowsOf, change, columns }: PostgresTable): SequenceRows {
+/**
+ * Sequence rows in PostgreSQL. An update that waited for another one checks its conditions again, on the changed row.
+ *
+ * @param isLocked true if changes belong into the caller's transaction
+ */
+export function postgresRows(run: RunStatement, columns?: Columns, isLocked = false): SequenceRows {
   return sqlRows({
     columns,
     // PostgreSQL takes the type of a value from the column beside it.
     integer: (n) => `$${n}`,
-    name: (n) => `$${n}`,
-    nameValue: (name) => name,
+    name: (name, add) => `$${add(name)}`,
     text: (expression) => `CAST(${expression} AS text)`,
     // Without the spaces that fill up a CHAR.
     nameText: 'CAST(name AS text)',
     // Quoted, this is 0 in any type of number, and false in a boolean.
     isExhausted: `exhausted <> '0'`,
     moved: (_low, next) => next(),
-    row: (values) => `SELECT ${values}${change ? ` WHERE ${OUTSIDE_TRANSACTION}` : ''}`,
-    outsideTransaction: change ? ` AND ${OUTSIDE_TRANSACTION}` : '',
+    row: (values) => `SELECT ${values}${isLocked ? '' : ` WHERE ${OUTSIDE_TRANSACTION}`}`,
+    outsideTransaction: isLocked ? '' : ` AND ${OUTSIDE_TRANSACTION}`,
     inserted: ' ON CONFLICT DO NOTHING RETURNING 1',
     updated: ' RETURNING CAST(next_block_start AS text)',
     deleted: ' RETURNING 1',
     before: (after, { delta }) => after - delta,
-    run: (what, build, make) =>
-      run(what, async () => {
-        const { sql, values } = build();
-        const send = change && !sql.startsWith('SELECT') ? change : rowsOf;
-        return make(await send(sql, values));
-      }),
+    run,
   });
 }

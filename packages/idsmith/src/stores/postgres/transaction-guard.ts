@@ -1,5 +1,9 @@
 import { StoreError } from '../../errors.js';
+import type { SqlDriver } from '../../executor/driver.js';
+import type { SqlValue } from '../../executor/port.js';
 import type { DriverError } from '../../support/store-error.js';
+import type { SqlAccess } from '../sql/access.js';
+import { requireNoTransaction } from '../sql/adapter-transactions.js';
 import { plainText } from '../sql/values.js';
 import type { RowsOf } from './client.js';
 
@@ -42,14 +46,14 @@ export interface TransactionGuard {
    */
   prepare(): Promise<void>;
   /** Runs a query. */
-  read(text: string, values?: readonly unknown[]): Promise<unknown[]>;
+  read(text: string, values?: readonly SqlValue[]): Promise<readonly unknown[]>;
   /**
    * Runs a statement that has {@link OUTSIDE_TRANSACTION} among its conditions, at READ COMMITTED. Gives the rows of its
    * `RETURNING`, which is one column.
    *
    * @throws StoreError inside a transaction; the statement has changed nothing there
    */
-  change(text: string, values: readonly unknown[]): Promise<unknown[]>;
+  change(text: string, values: readonly SqlValue[]): Promise<readonly unknown[]>;
 }
 
 /** The guard of a client, by the function that sends its statements. */
@@ -65,7 +69,7 @@ export function transactionGuard(rowsOf: RowsOf): TransactionGuard {
     return isSingle;
   };
 
-  async function changeAlone(text: string, values: readonly unknown[]): Promise<unknown[]> {
+  async function changeAlone(text: string, values: readonly SqlValue[]): Promise<unknown[]> {
     const wasStrict = isStrict;
     try {
       const [row] = await rowsOf(
@@ -96,14 +100,30 @@ export function transactionGuard(rowsOf: RowsOf): TransactionGuard {
       isStrict = isolation !== 'read committed' && isolation !== 'read uncommitted';
     },
     async read(text, values = []) {
-      return (await learn()) ? rowsOf(withLiterals(text, values), [], limits) : rowsOf(text, [...values]);
+      return (await learn()) ? rowsOf(withLiterals(text, values), [], limits) : rowsOf(text, values);
     },
     async change(text, values) {
       if (await learn()) return changeAlone(text, values);
-      return rowsOf(text.replaceAll(OUTSIDE_TRANSACTION, 'TRUE'), [...values]);
+      return rowsOf(unguarded(text), values);
     },
   };
 }
+
+/** The guard of an adapter of the user's own, whose transactions are sent by the adapter. */
+export function adapterGuard(
+  driver: SqlDriver,
+  rowsOf: RowsOf,
+  access: SqlAccess | undefined,
+): TransactionGuard {
+  const { transact } = access as SqlAccess;
+  return {
+    prepare: () => requireNoTransaction(driver),
+    read: rowsOf,
+    change: (text, values) => transact(({ query }) => query(unguarded(text), values)),
+  };
+}
+
+const unguarded = (text: string) => text.replaceAll(OUTSIDE_TRANSACTION, 'TRUE');
 
 /** Tells whether the driver sends a statement without values as one message. Only such a message may hold two statements. */
 async function sendsSingleMessages(rowsOf: RowsOf): Promise<boolean> {

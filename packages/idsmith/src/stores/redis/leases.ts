@@ -1,16 +1,16 @@
-import { requireNamespace } from '../../lease/namespace.js';
+import { requireNamespace, requireTrial } from '../../lease/namespace.js';
 import type { LeaseRecord, LeaseStore } from '../../lease/port.js';
 import { NAMESPACE_ID } from '../../lease/protocol.js';
 import { DURABLE, FORGETFUL } from '../../redis/script-constants.js';
-import type { ScriptRunner } from '../../redis/script-runner.js';
-import { LIST_LEASES, READ_LEASES, READ_TIME, SWAP_LEASE } from '../../redis/scripts.js';
+import { LIST_LEASES, READ_LEASES, READ_TIME, REMOVE_LEASES, SWAP_LEASE } from '../../redis/scripts.js';
+import type { StoreScripts } from './schema.js';
 
 /** Leases in Redis: one hash for each namespace. */
 export function redisLeases(
-  runner: ScriptRunner,
+  runner: StoreScripts,
   durable: boolean,
   maxTtl: number | undefined,
-): Pick<LeaseStore, 'now' | 'listLeases' | 'readLeases' | 'swapLease' | 'claimLease'> {
+): Pick<LeaseStore, 'now' | 'listLeases' | 'readLeases' | 'swapLease' | 'claimLease' | 'removeTrial'> {
   const trust = durable ? DURABLE : FORGETFUL;
   const swap = async (
     namespace: string,
@@ -47,6 +47,10 @@ export function redisLeases(
     swapLease: (namespace, expected, next) => swap(namespace, expected, next, ''),
 
     claimLease: (namespace, expected, next, birth) => swap(namespace, expected, next, comparedText(birth)),
+
+    async removeTrial(namespace) {
+      await runner.run('removing leases', REMOVE_LEASES, [keyOf(requireTrial(namespace))]);
+    },
   };
 }
 

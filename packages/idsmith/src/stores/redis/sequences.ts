@@ -1,7 +1,6 @@
 import { StoreError } from '../../errors.js';
 import { show } from '../../options.js';
 import { DURABLE, FORGETFUL, FORGOTTEN, VOUCHED } from '../../redis/script-constants.js';
-import type { ScriptRunner } from '../../redis/script-runner.js';
 import {
   ADVANCE_SEQUENCE,
   DELETE_SEQUENCE,
@@ -15,6 +14,7 @@ import {
 import type { SequenceRow } from '../../sequence/blocks.js';
 import type { SequenceRows } from '../../sequence/rows.js';
 import { decodeRow, encodeDefinition } from '../definition.js';
+import type { StoreScripts } from './schema.js';
 
 /**
  * The set that registers all rows, because a Cluster cannot be searched for keys. Each generation of a row has an entry of its
@@ -24,7 +24,7 @@ import { decodeRow, encodeDefinition } from '../definition.js';
 const REGISTER = ['idsmith:sequences'];
 
 /** Rows in Redis: one hash for each row, so that a Cluster spreads the rows over its nodes. */
-export function redisRows(runner: ScriptRunner, durable: boolean): SequenceRows {
+export function redisRows(runner: StoreScripts, durable: boolean): SequenceRows {
   /** The replication id of the server that each row was read from. A caller vouches only for the data of that server. */
   const servers = new WeakMap<SequenceRow, string>();
   const register = (row: SequenceRow) =>

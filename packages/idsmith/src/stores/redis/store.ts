@@ -11,8 +11,10 @@ import { sequenceStore } from '../../sequence/rows.js';
 import { requireTimeout } from '../../support/timeout.js';
 import { MAX_DELAY } from '../../support/timer.js';
 import { makeStore, type OwnClient } from '../make-store.js';
+import { SchemaGate } from '../schema-version.js';
 import type { DisposableStore } from '../store.js';
 import { redisLeases } from './leases.js';
+import { checkedScripts, redisMarker } from './schema.js';
 import { redisRows } from './sequences.js';
 
 export type { IoredisClient, NodeRedisClient };
@@ -34,7 +36,8 @@ export interface RedisStoreOptions {
 
 /**
  * A store in Redis 5 or later, a single server or a Cluster. A namespace is one hash, `idsmith:lease:{namespace}`. A
- * sequence is one hash, `idsmith:sequence:{name}`, and has an entry in the set `idsmith:sequences`.
+ * sequence is one hash, `idsmith:sequence:{name}`, and has an entry in the set `idsmith:sequences`. The key `idsmith:schema` tells the
+ * version of this form.
  *
  * @param client a client of `ioredis` or of `redis`; the caller configures and closes it
  * @throws InvalidOptionError when the client belongs to neither package, or an option is out of range
@@ -64,9 +67,12 @@ export function storeOn(
   const durable = requireChoice('durable', options.durable, [false, true]);
   const maxTtl = options.maxTtl ?? (durable ? undefined : 60_000);
   if (maxTtl !== undefined) requireInteger('maxTtl', maxTtl, 1, MAX_DELAY);
+  const schema = new SchemaGate('redis', redisMarker(runner));
+  const scripts = checkedScripts(runner, schema);
   const methods = {
-    ...sequenceStore(redisRows(runner, durable)),
-    ...redisLeases(runner, durable, maxTtl),
+    ...sequenceStore(redisRows(scripts, durable)),
+    ...redisLeases(scripts, durable, maxTtl),
+    schemaVersion: () => schema.admit(),
     durable,
     ...(maxTtl !== undefined && { maxTtl }),
   };

@@ -1,17 +1,9 @@
 import { StoreError } from '../../errors.js';
+import type { Borrowed } from '../../executor/driver.js';
 import { withTimeout } from '../../support/timeout.js';
 
 /** The shortest time that is worth starting a statement, ms. */
 const SHORTEST = 50;
-
-/** A connection that was taken from a pool. Exactly one of its methods is called. */
-export interface Borrowed<C> {
-  readonly connection: C;
-  /** Gives the connection back to the pool. */
-  release(): void;
-  /** Ends the connection: a statement may still be running on it. */
-  destroy(): void;
-}
 
 /** The way to run a statement on a connection of a pool. */
 interface PooledWork<C, T> {
@@ -39,7 +31,10 @@ export function onPooledConnection<C, T>(timeout: number, work: PooledWork<C, T>
     held?.[how]();
   };
   const ask = async (): Promise<T> => {
-    borrowed = await work.borrow();
+    borrowed = await work.borrow().catch((error) => {
+      // The pool of pg has a time limit of its own, `connectionTimeoutMillis`.
+      throw /^timeout exceeded/.test(error?.message) ? noConnection(timeout, error) : error;
+    });
     try {
       const left = deadline - performance.now();
       // The caller has already got its error, or will get it before the statement can end.
@@ -64,24 +59,10 @@ export function onPooledConnection<C, T>(timeout: number, work: PooledWork<C, T>
 }
 
 /** The error for a wait for a connection that was too long. */
-export function noConnection(timeout: number, cause?: unknown): StoreError {
+function noConnection(timeout: number, cause?: unknown): StoreError {
   return new StoreError(
     `no connection was free within ${timeout} ms: the server does not answer, or all connections of the pool are in use. ` +
       'If the transactions that use them wait for this call, give the store a pool of its own',
     cause === undefined ? {} : { cause },
   );
-}
-
-/** Lends a single connection to one statement at a time, so that a statement whose caller has given up is not left in its queue. */
-export function oneAtATime<C>(connection: C): () => Promise<Borrowed<C>> {
-  let last: Promise<void> = Promise.resolve();
-  return async () => {
-    const before = last;
-    let release = () => {};
-    last = new Promise((resolve) => {
-      release = resolve;
-    });
-    await before;
-    return { connection, release, destroy: () => {} };
-  };
 }

@@ -1,23 +1,17 @@
+import type { SqlValue } from '../../executor/port.js';
 import type { Move, SequenceRow } from '../../sequence/blocks.js';
 import type { SequenceRows } from '../../sequence/rows.js';
 import { type Columns, signedBlockSize } from './columns.js';
 import { called, NUMBERS, sequenceRow } from './sequence-row.js';
+import type { RunStatement, Statement } from './statement.js';
 import { exactBigInt } from './values.js';
-
-/** A statement and its values. */
-export interface Statement {
-  readonly sql: string;
-  readonly values: unknown[];
-}
 
 /** The differences between databases in the statements on `id_sequences`, and the function that runs statements. */
 interface SequenceDialect {
   /** The placeholder of the n-th value, which is the text of a number. */
   integer(n: number): string;
-  /** The placeholder of the n-th value, which is a name. */
-  name(n: number): string;
-  /** A name as a value. */
-  nameValue(name: string): unknown;
+  /** The expression of a name: a placeholder, after `add` has made the name a value and told its number, or a literal. */
+  name(name: string, add: (value: string) => number): string;
   /** An expression as text, so that no driver rounds it. */
   text(expression: string): string;
   /** The column `name` as text, or as the bytes of its UTF-8. */
@@ -38,8 +32,7 @@ interface SequenceDialect {
   before(answer: bigint, move: Move): bigint;
   /** The ranges of the columns, where numbers have to be checked. */
   readonly columns?: Columns | undefined;
-  /** Runs a statement, which is built after the table is set up, and converts its rows with `make`. Messages name `what`. */
-  run<T>(what: string, build: () => Statement, make: (rows: unknown[]) => T): Promise<T>;
+  run: RunStatement;
 }
 
 /**
@@ -54,7 +47,7 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
     `${dialect.text(exhausted)} AS exhausted`,
   ].join(', ')} FROM id_sequences`;
 
-  const isOne = (rows: unknown[]) => rows.length === 1;
+  const isOne = (rows: readonly unknown[]) => rows.length === 1;
 
   /**
    * The update that changes the row if it equals `from` in all fields but `next`, and `next` is from `low` to `high`. The start is not
@@ -96,7 +89,7 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
   /** The `next` before an update, by the rows that the update gave. */
   const before =
     (move: Move) =>
-    ([row]: unknown[]) =>
+    ([row]: readonly unknown[]) =>
       row === undefined ? undefined : dialect.before(exactBigInt('the answer', firstOf(row)), move);
 
   return {
@@ -176,7 +169,7 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
 
 /** The values of a statement that is being built. Each method adds a value and gives its placeholder. */
 class Values {
-  readonly all: unknown[] = [];
+  readonly all: SqlValue[] = [];
   readonly #dialect: SequenceDialect;
 
   constructor(dialect: SequenceDialect) {
@@ -184,7 +177,7 @@ class Values {
   }
 
   name(name: string): string {
-    return this.#dialect.name(this.all.push(this.#dialect.nameValue(name)));
+    return this.#dialect.name(name, (value) => this.all.push(value));
   }
 
   /** Adds a number as text: drivers round numbers, or do not accept a bigint. */

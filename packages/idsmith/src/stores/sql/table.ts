@@ -63,7 +63,7 @@ export function columnDefinition(column: string, { name, own = '' }: TableStyle)
 /** The functions that read and change the table on a server. */
 interface TableServer {
   /** A row for each column, which begins with its name and its type. No rows if there is no such table. */
-  columns(): Promise<unknown[]>;
+  columns(): Promise<readonly unknown[]>;
   /** Changes the table. A change of an existing table fails at once if it would have to wait for others. */
   execute(sql: string): Promise<unknown>;
   /** Tells whether a change failed because others use the table. */
@@ -88,7 +88,7 @@ const BACKOFF = { unit: 5, longest: 250 };
  * @returns the columns of the finished table
  * @throws StoreError with the necessary statement if the user lacks the right to run it, or if others use the table all the time
  */
-export async function setUpTable(server: TableServer, style: TableStyle): Promise<unknown[]> {
+export async function setUpTable(server: TableServer, style: TableStyle): Promise<readonly unknown[]> {
   for (let looks = 0; ; looks++) {
     const present = await server.columns();
     const missing = additions(present, style);

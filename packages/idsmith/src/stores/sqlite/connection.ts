@@ -1,7 +1,9 @@
+import { type SqliteConnection, sqliteRowsOf } from '../../executor/drivers.js';
 import type { DriverError } from '../../support/store-error.js';
 import { type SqlRun, sqlRunner } from '../sql/runner.js';
 import { onlyInteger } from '../sql/values.js';
 import { FileWatch } from './file-watch.js';
+import { LockWatch, type Patience } from './lock-watch.js';
 
 /** A value that every SQLite driver binds. */
 export type SqliteValue = string | number | null;
@@ -14,32 +16,25 @@ export interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): {
     all(...values: never[]): unknown[];
-    run(...values: never[]): { changes: number | bigint };
-  };
-}
-
-/** A {@link SqliteDatabase} with the values that every driver binds. */
-export interface SqliteConnection {
-  exec(sql: string): unknown;
-  prepare(sql: string): {
-    all(...values: SqliteValue[]): unknown[];
-    run(...values: SqliteValue[]): { changes: number | bigint };
+    run(...values: never[]): unknown;
   };
 }
 
 /** SQLite's own wait for a lock, ms. This wait blocks the thread. The longer wait of the runner does not. */
 const BUSY_TIMEOUT = 10;
 
-/** The pauses between two looks at a locked file, ms. SQLite keeps no line of those who wait, so whoever looks often gets in. */
-const PAUSES = { unit: 1, longest: 50 };
+/**
+ * The pauses between two looks at a locked file, ms. SQLite keeps no line of those who wait. Whoever looks often gets in sooner, but
+ * hundreds who look often leave the writer no processor, so the pauses grow. They may be short at any time, so that nobody is last.
+ */
+const PAUSES = { unit: 1, longest: 500, floor: 0 };
 
 /**
  * Makes a runner of statements.
  *
  * @param tables gives the statements that create missing tables; called inside a transaction
- * @param patience the longest wait for a locked file, ms
  */
-export type SqliteRunner = (tables: () => readonly string[], patience?: number) => SqlRun;
+export type SqliteRunner = (tables: () => readonly string[], patience: Patience) => SqlRun;
 
 /**
  * Runs statements on a file that is in its place before and after: a file that was removed or replaced does not count.
@@ -57,10 +52,25 @@ export function sqliteRunner(db: SqliteConnection, configure: () => void, path?:
     return result;
   };
   return (tables, patience) => {
+    const lock = new LockWatch(() => briefly(() => dataVersion(db)), patience.stalled);
     const setUp = () => watched(() => prepareFile(db, configure, tables));
-    const run = sqlRunner({ name: 'sqlite', at: path, setUp, isTransient: isBusy, patience, pauses: PAUSES });
-    return (operation, statement) => run(operation, () => watched(statement));
+    const isTransient = (error: DriverError) => isBusy(error) && lock.isWorthWaiting();
+    const run = sqlRunner({
+      ...{ name: 'sqlite', at: path, setUp, isTransient, patience: patience.busy, pauses: PAUSES },
+    });
+    return (operation, statement) =>
+      run(operation, () => {
+        const result = watched(statement);
+        lock.passed();
+        return result;
+      });
   };
+}
+
+/** A number that changes when another connection writes. */
+export function dataVersion(db: SqliteConnection): unknown {
+  const [row] = readOnly(db, () => sqliteRowsOf(db, 'PRAGMA data_version'));
+  return Object.values(row as object)[0];
 }
 
 /** Runs work with a short wait for locks. A longer wait of the connection would block the thread, and is set back afterwards. */

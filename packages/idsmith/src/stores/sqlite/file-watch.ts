@@ -1,10 +1,6 @@
 import { StoreError } from '../../errors.js';
+import { type SqliteConnection, sqliteRowsOf } from '../../executor/drivers.js';
 import { plainText } from '../sql/values.js';
-
-/** The part of a connection that tells its file. */
-interface Connection {
-  prepare(sql: string): { all(): unknown[] };
-}
 
 /** The used part of `node:fs`. `stat` does not open the file. Opening and closing it could end SQLite's locks. */
 interface FileSystem {
@@ -28,7 +24,7 @@ const COMPANIONS = ['-wal', '-shm'];
  * replaced. The next process that opens the path finds another file, and both would give out the same ids.
  */
 export class FileWatch {
-  readonly #db: Connection;
+  readonly #db: SqliteConnection;
   readonly #companions = new Map<string, string>();
   /** The file at the first look; `undefined` before it, and `null` for a database in memory. */
   #file: WatchedFile | null | undefined;
@@ -41,7 +37,7 @@ export class FileWatch {
    *
    * @param path the path that was opened, if it is known
    */
-  constructor(db: Connection, path?: string) {
+  constructor(db: SqliteConnection, path?: string) {
     this.#db = db;
     this.#opened = path === undefined ? undefined : { path, identity: identityOf(path) };
     try {
@@ -61,7 +57,7 @@ export class FileWatch {
   }
 
   #look(): WatchedFile | null {
-    const [row] = this.#db.prepare('PRAGMA database_list').all();
+    const [row] = sqliteRowsOf(this.#db, 'PRAGMA database_list');
     const [, , path] = Object.values(row as object);
     const isFile = path !== null && path !== '' && fileSystem() !== undefined;
     this.#file = isFile ? { path: plainText(path), identity: identityOf(plainText(path)) } : null;
@@ -72,7 +68,7 @@ export class FileWatch {
     const [before, now] = [this.#companions.get(path), identityOf(path)];
     if (before === now || (before === undefined && now === ABSENT)) return;
     if (before !== undefined) {
-      const [mode] = this.#db.prepare('PRAGMA journal_mode').all();
+      const [mode] = sqliteRowsOf(this.#db, 'PRAGMA journal_mode');
       if (plainText(Object.values(mode as object)[0]) === 'wal') throw moved(path);
     }
     // SQLite has created the file, or the connection has left WAL mode.

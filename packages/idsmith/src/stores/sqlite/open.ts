@@ -1,9 +1,10 @@
 import { StoreError } from '../../errors.js';
+import type { SqliteConnection } from '../../executor/drivers.js';
 import { refuse } from '../../options.js';
 import { packageError } from '../../support/load-package.js';
 import { type DriverError, storeError } from '../../support/store-error.js';
 import type { DisposableStore } from '../store.js';
-import { isBusy, type SqliteConnection } from './connection.js';
+import { isBusy } from './connection.js';
 import { storeOn } from './store.js';
 
 type OpenDatabase = SqliteConnection & { close(): unknown };
@@ -19,6 +20,9 @@ export async function openSqlite(url: string): Promise<DisposableStore> {
   const path = url.replace(/^sqlite:(\/\/)?/, '');
   if (path === '' || path.includes('?'))
     refuse('url', 'sqlite: and the path of a file, without settings, or sqlite::memory:', url);
+  // Some builds of SQLite read this as a URI: another file than the path names, or none at all.
+  if (/^file:/i.test(path))
+    refuse('url', 'sqlite: and a path without file:, for example sqlite:./ids.db', url);
   const Database = await sqliteDriver();
   try {
     const db = new Database(path);

@@ -1,9 +1,7 @@
 import type { SequenceRows } from '../../sequence/rows.js';
-import { type Statement, sqlRows } from '../sql/sequences.js';
+import { sqlRows } from '../sql/sequences.js';
+import type { RunStatement } from '../sql/statement.js';
 import { additions, createTable } from '../sql/table.js';
-
-/** Runs a statement in its own transaction, and converts its rows with `make`. Messages name `what`. */
-type Run = <T>(what: string, build: () => Statement, make: (rows: unknown[]) => T) => Promise<T>;
 
 const STYLE = { name: 'VARCHAR(255)' };
 
@@ -19,11 +17,13 @@ export function sqliteTable(rowsOf: (sql: string) => unknown[]): string[] {
 }
 
 /** Sequence rows in SQLite. Numbers are bound as text, which all drivers do alike, and cast back to numbers. */
-export function sqliteRows(run: Run): SequenceRows {
+export function sqliteRows(run: RunStatement): SequenceRows {
   return sqlRows({
     integer: () => 'CAST(? AS INTEGER)',
-    name: () => '?',
-    nameValue: (name) => name,
+    name: (name, add) => {
+      add(name);
+      return '?';
+    },
     text: (expression) => `CAST(${expression} AS TEXT)`,
     nameText: 'name',
     isExhausted: 'CAST(exhausted AS INTEGER) <> 0',

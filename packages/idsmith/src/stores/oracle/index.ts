@@ -1,0 +1,2 @@
+export type { OracleStoreConnection, OracleStorePool } from './client.js';
+export { type OracleStoreOptions, oracleStore } from './store.js';

@@ -18,6 +18,10 @@ interface IoredisCluster {
 /** The part of a cluster client of the package `redis` that is used here. */
 interface NodeRedisCluster {
   readonly masters: readonly unknown[];
+  /** The replicas that the client reads from. */
+  readonly replicas?: readonly unknown[];
+  readonly _options?: { readonly useReplicas?: boolean };
+  readonly _keyPrefix?: string;
   nodeClient(node: unknown): unknown;
   sendCommand(
     firstKey: string | Uint8Array,
@@ -61,11 +65,12 @@ function senderOf(client: unknown): Send {
     const cluster = client as IoredisCluster;
     return (_, parts) => cluster.callBuffer(...parts.map(bytesForDriver));
   }
-  const { nodeClient, _keyPrefix } = (client ?? {}) as Partial<NodeRedisCluster> & { _keyPrefix?: string };
-  if (typeof nodeClient !== 'function')
+  const cluster = (client ?? {}) as NodeRedisCluster;
+  if (typeof cluster.nodeClient !== 'function')
     return refuse('cluster', 'a cluster client of the package ioredis or redis', client);
-  refuseOptions({ ...(typeof _keyPrefix === 'string' && { keyPrefix: _keyPrefix }) });
-  const cluster = client as NodeRedisCluster;
+  const { _keyPrefix: keyPrefix, _options, replicas = [] } = cluster;
+  refuseOptions({ ...(typeof keyPrefix === 'string' && { keyPrefix }) });
+  if (_options?.useReplicas === true || replicas.length > 0) refuseReplicas('useReplicas must be false');
   const typeMapping = { typeMapping: { [BLOB_STRING]: Buffer } };
   return (key, parts) =>
     cluster.sendCommand(bytesForDriver(key), false, parts.map(bytesForDriver), typeMapping);
@@ -74,10 +79,13 @@ function senderOf(client: unknown): Send {
 function refuseOptions({ keyPrefix, scaleReads, redisOptions }: ClusterOptions): void {
   const prefix = keyPrefix || redisOptions?.keyPrefix;
   if (prefix) refuse('keyPrefix', 'empty for resharding', prefix);
-  if (scaleReads !== undefined && scaleReads !== 'master')
-    throw new InvalidOptionError(
-      'scaleReads must be master while keys are moved: a replica may not have a key yet that has been moved',
-    );
+  if (scaleReads !== undefined && scaleReads !== 'master') refuseReplicas('scaleReads must be master');
+}
+
+function refuseReplicas(rule: string): never {
+  throw new InvalidOptionError(
+    `${rule} while keys are moved: a replica may not have a key yet that has been moved`,
+  );
 }
 
 async function mastersOf(client: unknown): Promise<readonly unknown[]> {

@@ -36,6 +36,10 @@ return found`;
 export const READ_TIME = `
 return redis.call('TIME')`;
 
+/** Removes all records of a namespace that `idsmith verify` has made. See scripts/lease/remove-leases.lua. */
+export const REMOVE_LEASES = `
+return redis.call('DEL', KEYS[1])`;
+
 /** Replaces a lease record, if the stored one is the expected one. See scripts/lease/swap-lease.lua. */
 export const SWAP_LEASE = `
 local info = redis.call('INFO', 'replication')
@@ -550,18 +554,24 @@ local state, reshardId = KEYS[1], ARGV[1]
 local storedId, storedPhase, since, about, round, writer, was =
   unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
 local isChecked = writer == server
-local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
-if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local knownRound = tonumber(round or 0)
+local function isEarlierVersion() return storedId and #storedId == 32 and string.find(storedId, '^%x+$') ~= nil end
+local isVoid = storedPhase == 'preparing'
+  and (clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT or not isChecked and not isEarlierVersion())
+local isTakenBack = isVoid or storedPhase == 'cancelled'
+if isTakenBack then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
 if storedId == reshardId then
-  phase = storedPhase
+  if not (isTakenBack and storedPhase == 'aborted') then phase = storedPhase end
+elseif storedPhase and isEarlierVersion() then
+  if storedPhase ~= 'done' then phase = 'earlier' end
 elseif storedPhase == 'done' or storedPhase == 'aborted' then
   local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
   if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
 elseif storedPhase then
   phase = 'other'
 end
-local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
 local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
   local fields = redis.call('HGETALL', state)
@@ -580,7 +590,12 @@ end
 local STALE = 'stale'
 local list, isBack = KEYS[2], ARGV[2] == 'back'
 local isSlot = string.find(state, '{', 1, true) ~= nil
-if isSlot then isChecked = true end
+local moverRound = tonumber(ARGV[3])
+local isPresentRound = knownRound == moverRound
+if isSlot then
+  isChecked = true
+  if knownRound < moverRound then phase, isPresentRound = 'before', true end
+end
 local function nextNumber(mover, field)
   if not isSlot then return mover .. '.' .. redis.call('HINCRBY', state, field, 1) end
   local time = redis.call('TIME')
@@ -592,38 +607,48 @@ local function note(field, number)
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 local function staleReply() return { STALE, unpack(answer()) } end
+local keys = ARGV[4] ~= '' and cmsgpack.unpack(ARGV[4]) or {}
+for i = 3, #KEYS do keys[i - 2] = KEYS[i] end
 local CHUNK = 1000
-local function readList()
+local function readList(name)
   local entries = {}
-  for i = 3, #KEYS, CHUNK do
-    local texts = redis.call('HMGET', list, unpack(KEYS, i, math.min(i + CHUNK - 1, #KEYS)))
+  for i = 1, #keys, CHUNK do
+    local texts = redis.call('HMGET', name or list, unpack(keys, i, math.min(i + CHUNK - 1, #keys)))
     for j = 1, #texts do entries[i + j - 1] = texts[j] end
   end
   return entries
 end
-local added, removed = {}, {}
+local added, addedCount, removed, removedCount = {}, 0, {}, 0
 local function addEntry(key, text)
-  added[#added + 1] = key
-  added[#added + 1] = text
+  added[addedCount + 1], added[addedCount + 2] = key, text
+  addedCount = addedCount + 2
 end
-local function removeEntry(key) removed[#removed + 1] = key end
+local function removeEntry(key)
+  removedCount = removedCount + 1
+  removed[removedCount] = key
+end
+local FLAT, LONG = 16, string.rep(' ', 1000)
 local function writeList()
-  for i = 1, #added, 2 * CHUNK do
-    redis.call('HSET', list, unpack(added, i, math.min(i + 2 * CHUNK - 1, #added)))
+  if addedCount > 2 * FLAT then redis.call('HSET', list, added[1], LONG) end
+  for i = 1, addedCount, 2 * CHUNK do
+    redis.call('HSET', list, unpack(added, i, math.min(i + 2 * CHUNK - 1, addedCount)))
   end
-  for i = 1, #removed, CHUNK do
-    redis.call('HDEL', list, unpack(removed, i, math.min(i + CHUNK - 1, #removed)))
+  for i = 1, removedCount, CHUNK do
+    redis.call('HDEL', list, unpack(removed, i, math.min(i + CHUNK - 1, removedCount)))
   end
 end
-local letters = {}
-local function addLetter(letter) letters[#letters + 1] = letter end
+local letters, letterCount = {}, 0
+local function addLetter(letter)
+  letterCount = letterCount + 1
+  letters[letterCount] = letter
+end
 local function allLetters() return table.concat(letters) end
-local isTaking = phase ~= 'other' and phase ~= 'stopping' and phase ~= 'returning' and phase ~= 'aborted'
+local isTaking = phase ~= 'other' and phase ~= 'earlier' and phase ~= 'stopping' and phase ~= 'returning' and phase ~= 'aborted'
 if isBack then isTaking = phase == 'stopping' or phase == 'returning' end
-if not isTaking or not isChecked then return staleReply() end
+if not isTaking or not isChecked or not isPresentRound then return staleReply() end
 local function hasNoKey()
-  for i = 3, #KEYS, CHUNK do
-    if redis.call('EXISTS', unpack(KEYS, i, math.min(i + CHUNK - 1, #KEYS))) > 0 then return false end
+  for i = 1, #keys, CHUNK do
+    if redis.call('EXISTS', unpack(keys, i, math.min(i + CHUNK - 1, #keys))) > 0 then return false end
   end
   return true
 end
@@ -631,24 +656,32 @@ local function claimOf(entry)
   if not entry then return nil end
   return string.match(entry, '^(%S+) (.*)$')
 end
+local function beginsWith(entry, text) return entry and string.sub(entry, 1, #text) == text end
+local SHORT = 40
+local function plainDigest(value) return #value <= SHORT and '=' .. value or 's' .. redis.sha1hex(value) end
 local function isCopy(key, digest)
-  return digest and digest ~= '' and digest == redis.sha1hex(redis.call('DUMP', key))
+  if not digest or digest == '' then return false end
+  if not string.find(digest, '^[=s]') then return digest == redis.sha1hex(redis.call('DUMP', key)) end
+  local value = redis.call('MGET', key)[1]
+  return value and redis.call('PTTL', key) < 0 and plainDigest(value) == digest
 end
-local number = nextNumber(ARGV[3], 'claims')
+local number = nextNumber(ARGV[5], 'claims')
+local free = number .. ' '
 local isEmpty = hasNoKey()
 local entries = isEmpty and {} or readList()
-for i = 3, #KEYS do
-  local key = KEYS[i]
-  if isBack and redis.call('HEXISTS', ARGV[4], key) == 1 then
+local others = isBack and readList(ARGV[6]) or {}
+for i = 1, #keys do
+  local key = keys[i]
+  if others[i] then
     removeEntry(key)
     addLetter('t')
   elseif isEmpty or redis.call('EXISTS', key) == 0 then
-    addEntry(key, number .. ' ')
+    addEntry(key, free)
     addLetter('f')
   else
     local _, digest = claimOf(entries[i])
     if isCopy(key, digest) then
-      addEntry(key, number .. ' ' .. digest)
+      addEntry(key, free .. digest)
       addLetter('c')
     else
       removeEntry(key)
@@ -674,18 +707,24 @@ local state, reshardId = KEYS[1], ARGV[1]
 local storedId, storedPhase, since, about, round, writer, was =
   unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
 local isChecked = writer == server
-local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
-if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local knownRound = tonumber(round or 0)
+local function isEarlierVersion() return storedId and #storedId == 32 and string.find(storedId, '^%x+$') ~= nil end
+local isVoid = storedPhase == 'preparing'
+  and (clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT or not isChecked and not isEarlierVersion())
+local isTakenBack = isVoid or storedPhase == 'cancelled'
+if isTakenBack then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
 if storedId == reshardId then
-  phase = storedPhase
+  if not (isTakenBack and storedPhase == 'aborted') then phase = storedPhase end
+elseif storedPhase and isEarlierVersion() then
+  if storedPhase ~= 'done' then phase = 'earlier' end
 elseif storedPhase == 'done' or storedPhase == 'aborted' then
   local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
   if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
 elseif storedPhase then
   phase = 'other'
 end
-local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
 local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
   local fields = redis.call('HGETALL', state)
@@ -704,7 +743,12 @@ end
 local STALE = 'stale'
 local list, isBack = KEYS[2], ARGV[2] == 'back'
 local isSlot = string.find(state, '{', 1, true) ~= nil
-if isSlot then isChecked = true end
+local moverRound = tonumber(ARGV[3])
+local isPresentRound = knownRound == moverRound
+if isSlot then
+  isChecked = true
+  if knownRound < moverRound then phase, isPresentRound = 'before', true end
+end
 local function nextNumber(mover, field)
   if not isSlot then return mover .. '.' .. redis.call('HINCRBY', state, field, 1) end
   local time = redis.call('TIME')
@@ -716,61 +760,110 @@ local function note(field, number)
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 local function staleReply() return { STALE, unpack(answer()) } end
+local keys = ARGV[4] ~= '' and cmsgpack.unpack(ARGV[4]) or {}
+for i = 3, #KEYS do keys[i - 2] = KEYS[i] end
 local CHUNK = 1000
-local function readList()
+local function readList(name)
   local entries = {}
-  for i = 3, #KEYS, CHUNK do
-    local texts = redis.call('HMGET', list, unpack(KEYS, i, math.min(i + CHUNK - 1, #KEYS)))
+  for i = 1, #keys, CHUNK do
+    local texts = redis.call('HMGET', name or list, unpack(keys, i, math.min(i + CHUNK - 1, #keys)))
     for j = 1, #texts do entries[i + j - 1] = texts[j] end
   end
   return entries
 end
-local added, removed = {}, {}
+local added, addedCount, removed, removedCount = {}, 0, {}, 0
 local function addEntry(key, text)
-  added[#added + 1] = key
-  added[#added + 1] = text
+  added[addedCount + 1], added[addedCount + 2] = key, text
+  addedCount = addedCount + 2
 end
-local function removeEntry(key) removed[#removed + 1] = key end
+local function removeEntry(key)
+  removedCount = removedCount + 1
+  removed[removedCount] = key
+end
+local FLAT, LONG = 16, string.rep(' ', 1000)
 local function writeList()
-  for i = 1, #added, 2 * CHUNK do
-    redis.call('HSET', list, unpack(added, i, math.min(i + 2 * CHUNK - 1, #added)))
+  if addedCount > 2 * FLAT then redis.call('HSET', list, added[1], LONG) end
+  for i = 1, addedCount, 2 * CHUNK do
+    redis.call('HSET', list, unpack(added, i, math.min(i + 2 * CHUNK - 1, addedCount)))
   end
-  for i = 1, #removed, CHUNK do
-    redis.call('HDEL', list, unpack(removed, i, math.min(i + CHUNK - 1, #removed)))
+  for i = 1, removedCount, CHUNK do
+    redis.call('HDEL', list, unpack(removed, i, math.min(i + CHUNK - 1, removedCount)))
   end
 end
-local letters = {}
-local function addLetter(letter) letters[#letters + 1] = letter end
+local letters, letterCount = {}, 0
+local function addLetter(letter)
+  letterCount = letterCount + 1
+  letters[letterCount] = letter
+end
 local function allLetters() return table.concat(letters) end
 redis.call('HDEL', KEYS[1], '')
 local isGiving = phase == 'moving' or phase == 'done'
 if isBack then isGiving = phase == 'returning' end
-if not isGiving or not isChecked then return staleReply() end
-local EXPIRY_TOLERANCE = 100
-local number, entries = ARGV[3], readList()
-local nextRow = string.gmatch(ARGV[4], '(%S+) (%S+)')
-for i = 3, #KEYS do
-  local key, digest, takenExpiry = KEYS[i], nextRow()
-  local value = entries[i] == number and redis.call('DUMP', key)
-  if entries[i] ~= number then
-    addLetter('l')
-  elseif not value then
-    addLetter('o')
-  else
-    local ttl, expiry = redis.call('PTTL', key), tonumber(takenExpiry)
-    local isSameExpiry = (ttl < 0 and expiry < 0)
-      or (ttl >= 0 and expiry >= 0 and math.abs(clock + ttl - expiry) < EXPIRY_TOLERANCE)
-    if isSameExpiry and redis.sha1hex(value) == digest then
-      redis.call('UNLINK', key)
-      removeEntry(key)
-      addLetter('d')
-    else
-      addLetter('c')
+if not isGiving or not isChecked or not isPresentRound then return staleReply() end
+local expiryTolerance = 0
+local function expiryOf(key)
+  if expiryTolerance == 0 then
+    local expiry = redis.pcall('PEXPIRETIME', key)
+    if type(expiry) == 'number' then return expiry end
+    expiryTolerance = 100
+  end
+  local ttl, now = redis.call('PTTL', key), redis.call('TIME')
+  return ttl < 0 and ttl or now[1] * 1000 + math.floor(now[2] / 1000) + ttl
+end
+local keyspace = redis.call('INFO', 'keyspace')
+local hasExpiries = not string.find(keyspace, 'expires=0') or string.find(keyspace, 'expires=[1-9]') ~= nil
+local function readBlock(first, last)
+  local values, expiries = redis.call('MGET', unpack(keys, first, last)), {}
+  for row = 1, last - first + 1 do
+    if hasExpiries or not values[row] then
+      local key = keys[first + row - 1]
+      local expiry = hasExpiries and expiryOf(key) or -1
+      if not values[row] or expiry >= 0 then
+        local dump = redis.call('DUMP', key)
+        values[row] = dump and { dump }
+        if dump and expiry >= 0 then expiries[row] = expiry end
+      end
     end
   end
+  return values, expiries
 end
-writeList()
-note('put:' .. ARGV[5], ARGV[6])
+local number, fates, entries = ARGV[5], ARGV[8], readList()
+local isAllDeleted = fates == ''
+local expiries = {}
+for row, expiry in string.gmatch(ARGV[7], '(%d+) (%d+)') do expiries[tonumber(row)] = tonumber(expiry) end
+local function isSameExpiry(now, taken)
+  if not now or not taken then return not now and not taken end
+  return math.abs(now - taken) <= expiryTolerance
+end
+local dropped, droppedCount, first = {}, 0, 1
+for count, digest in string.gmatch(ARGV[6], '(%d+) (%w+)') do
+  local last = first + tonumber(count) - 1
+  local values, times = readBlock(first, last)
+  local isSame = redis.sha1hex(cmsgpack.pack(values)) == digest
+  if hasExpiries or ARGV[7] ~= '' then
+    for i = first, last do
+      isSame = isSame and isSameExpiry(times[i - first + 1], expiries[i])
+    end
+  end
+  for i = first, last do
+    if entries[i] ~= number or (not isAllDeleted and string.sub(fates, i, i) == 'k') then
+      addLetter('l')
+    elseif isSame then
+      droppedCount = droppedCount + 1
+      dropped[droppedCount] = keys[i]
+      addLetter('d')
+    else
+      addLetter(values[i - first + 1] and 'c' or 'o')
+    end
+  end
+  first = last + 1
+end
+for i = 1, droppedCount, CHUNK do
+  local last = math.min(i + CHUNK - 1, droppedCount)
+  redis.call('UNLINK', unpack(dropped, i, last))
+  redis.call('HDEL', list, unpack(dropped, i, last))
+end
+note('put:' .. ARGV[9], ARGV[10])
 return { allLetters(), countStep('drops') }`;
 
 /** Finds keys on the source. See scripts/move/find-keys.lua. */
@@ -788,18 +881,24 @@ local state, reshardId = KEYS[1], ARGV[1]
 local storedId, storedPhase, since, about, round, writer, was =
   unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
 local isChecked = writer == server
-local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
-if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local knownRound = tonumber(round or 0)
+local function isEarlierVersion() return storedId and #storedId == 32 and string.find(storedId, '^%x+$') ~= nil end
+local isVoid = storedPhase == 'preparing'
+  and (clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT or not isChecked and not isEarlierVersion())
+local isTakenBack = isVoid or storedPhase == 'cancelled'
+if isTakenBack then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
 if storedId == reshardId then
-  phase = storedPhase
+  if not (isTakenBack and storedPhase == 'aborted') then phase = storedPhase end
+elseif storedPhase and isEarlierVersion() then
+  if storedPhase ~= 'done' then phase = 'earlier' end
 elseif storedPhase == 'done' or storedPhase == 'aborted' then
   local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
   if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
 elseif storedPhase then
   phase = 'other'
 end
-local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
 local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
   local fields = redis.call('HGETALL', state)
@@ -818,7 +917,12 @@ end
 local STALE = 'stale'
 local list, isBack = KEYS[2], ARGV[2] == 'back'
 local isSlot = string.find(state, '{', 1, true) ~= nil
-if isSlot then isChecked = true end
+local moverRound = tonumber(ARGV[3])
+local isPresentRound = knownRound == moverRound
+if isSlot then
+  isChecked = true
+  if knownRound < moverRound then phase, isPresentRound = 'before', true end
+end
 local function nextNumber(mover, field)
   if not isSlot then return mover .. '.' .. redis.call('HINCRBY', state, field, 1) end
   local time = redis.call('TIME')
@@ -830,39 +934,49 @@ local function note(field, number)
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 local function staleReply() return { STALE, unpack(answer()) } end
+local keys = ARGV[4] ~= '' and cmsgpack.unpack(ARGV[4]) or {}
+for i = 3, #KEYS do keys[i - 2] = KEYS[i] end
 local CHUNK = 1000
-local function readList()
+local function readList(name)
   local entries = {}
-  for i = 3, #KEYS, CHUNK do
-    local texts = redis.call('HMGET', list, unpack(KEYS, i, math.min(i + CHUNK - 1, #KEYS)))
+  for i = 1, #keys, CHUNK do
+    local texts = redis.call('HMGET', name or list, unpack(keys, i, math.min(i + CHUNK - 1, #keys)))
     for j = 1, #texts do entries[i + j - 1] = texts[j] end
   end
   return entries
 end
-local added, removed = {}, {}
+local added, addedCount, removed, removedCount = {}, 0, {}, 0
 local function addEntry(key, text)
-  added[#added + 1] = key
-  added[#added + 1] = text
+  added[addedCount + 1], added[addedCount + 2] = key, text
+  addedCount = addedCount + 2
 end
-local function removeEntry(key) removed[#removed + 1] = key end
+local function removeEntry(key)
+  removedCount = removedCount + 1
+  removed[removedCount] = key
+end
+local FLAT, LONG = 16, string.rep(' ', 1000)
 local function writeList()
-  for i = 1, #added, 2 * CHUNK do
-    redis.call('HSET', list, unpack(added, i, math.min(i + 2 * CHUNK - 1, #added)))
+  if addedCount > 2 * FLAT then redis.call('HSET', list, added[1], LONG) end
+  for i = 1, addedCount, 2 * CHUNK do
+    redis.call('HSET', list, unpack(added, i, math.min(i + 2 * CHUNK - 1, addedCount)))
   end
-  for i = 1, #removed, CHUNK do
-    redis.call('HDEL', list, unpack(removed, i, math.min(i + CHUNK - 1, #removed)))
+  for i = 1, removedCount, CHUNK do
+    redis.call('HDEL', list, unpack(removed, i, math.min(i + CHUNK - 1, removedCount)))
   end
 end
-local letters = {}
-local function addLetter(letter) letters[#letters + 1] = letter end
+local letters, letterCount = {}, 0
+local function addLetter(letter)
+  letterCount = letterCount + 1
+  letters[letterCount] = letter
+end
 local function allLetters() return table.concat(letters) end
 redis.call('HDEL', KEYS[1], '')
 local isGiving = phase == 'moving' or phase == 'done'
 if isBack then isGiving = phase == 'returning' end
-if not isGiving or not isChecked then return staleReply() end
+if not isGiving or not isChecked or not isPresentRound then return staleReply() end
 local entries = readList()
-for i = 3, #KEYS do
-  addLetter((entries[i] or redis.call('EXISTS', KEYS[i]) == 1) and 'h' or 'a')
+for i = 1, #keys do
+  addLetter((entries[i] or redis.call('EXISTS', keys[i]) == 1) and 'h' or 'a')
 end
 return { allLetters() }`;
 
@@ -881,18 +995,24 @@ local state, reshardId = KEYS[1], ARGV[1]
 local storedId, storedPhase, since, about, round, writer, was =
   unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
 local isChecked = writer == server
-local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
-if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local knownRound = tonumber(round or 0)
+local function isEarlierVersion() return storedId and #storedId == 32 and string.find(storedId, '^%x+$') ~= nil end
+local isVoid = storedPhase == 'preparing'
+  and (clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT or not isChecked and not isEarlierVersion())
+local isTakenBack = isVoid or storedPhase == 'cancelled'
+if isTakenBack then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
 if storedId == reshardId then
-  phase = storedPhase
+  if not (isTakenBack and storedPhase == 'aborted') then phase = storedPhase end
+elseif storedPhase and isEarlierVersion() then
+  if storedPhase ~= 'done' then phase = 'earlier' end
 elseif storedPhase == 'done' or storedPhase == 'aborted' then
   local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
   if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
 elseif storedPhase then
   phase = 'other'
 end
-local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
 local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
   local fields = redis.call('HGETALL', state)
@@ -911,7 +1031,12 @@ end
 local STALE = 'stale'
 local list, isBack = KEYS[2], ARGV[2] == 'back'
 local isSlot = string.find(state, '{', 1, true) ~= nil
-if isSlot then isChecked = true end
+local moverRound = tonumber(ARGV[3])
+local isPresentRound = knownRound == moverRound
+if isSlot then
+  isChecked = true
+  if knownRound < moverRound then phase, isPresentRound = 'before', true end
+end
 local function nextNumber(mover, field)
   if not isSlot then return mover .. '.' .. redis.call('HINCRBY', state, field, 1) end
   local time = redis.call('TIME')
@@ -923,39 +1048,49 @@ local function note(field, number)
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 local function staleReply() return { STALE, unpack(answer()) } end
+local keys = ARGV[4] ~= '' and cmsgpack.unpack(ARGV[4]) or {}
+for i = 3, #KEYS do keys[i - 2] = KEYS[i] end
 local CHUNK = 1000
-local function readList()
+local function readList(name)
   local entries = {}
-  for i = 3, #KEYS, CHUNK do
-    local texts = redis.call('HMGET', list, unpack(KEYS, i, math.min(i + CHUNK - 1, #KEYS)))
+  for i = 1, #keys, CHUNK do
+    local texts = redis.call('HMGET', name or list, unpack(keys, i, math.min(i + CHUNK - 1, #keys)))
     for j = 1, #texts do entries[i + j - 1] = texts[j] end
   end
   return entries
 end
-local added, removed = {}, {}
+local added, addedCount, removed, removedCount = {}, 0, {}, 0
 local function addEntry(key, text)
-  added[#added + 1] = key
-  added[#added + 1] = text
+  added[addedCount + 1], added[addedCount + 2] = key, text
+  addedCount = addedCount + 2
 end
-local function removeEntry(key) removed[#removed + 1] = key end
+local function removeEntry(key)
+  removedCount = removedCount + 1
+  removed[removedCount] = key
+end
+local FLAT, LONG = 16, string.rep(' ', 1000)
 local function writeList()
-  for i = 1, #added, 2 * CHUNK do
-    redis.call('HSET', list, unpack(added, i, math.min(i + 2 * CHUNK - 1, #added)))
+  if addedCount > 2 * FLAT then redis.call('HSET', list, added[1], LONG) end
+  for i = 1, addedCount, 2 * CHUNK do
+    redis.call('HSET', list, unpack(added, i, math.min(i + 2 * CHUNK - 1, addedCount)))
   end
-  for i = 1, #removed, CHUNK do
-    redis.call('HDEL', list, unpack(removed, i, math.min(i + CHUNK - 1, #removed)))
+  for i = 1, removedCount, CHUNK do
+    redis.call('HDEL', list, unpack(removed, i, math.min(i + CHUNK - 1, removedCount)))
   end
 end
-local letters = {}
-local function addLetter(letter) letters[#letters + 1] = letter end
+local letters, letterCount = {}, 0
+local function addLetter(letter)
+  letterCount = letterCount + 1
+  letters[letterCount] = letter
+end
 local function allLetters() return table.concat(letters) end
 redis.call('HDEL', KEYS[1], '')
 local isGiving = phase == 'moving' or phase == 'done'
 if isBack then isGiving = phase == 'returning' end
-if not isGiving or not isChecked then return staleReply() end
+if not isGiving or not isChecked or not isPresentRound then return staleReply() end
 local entries = readList()
-for i = 3, #KEYS do
-  if entries[i] == ARGV[3] then removeEntry(KEYS[i]) end
+for i = 1, #keys do
+  if entries[i] == ARGV[5] then removeEntry(keys[i]) end
 end
 writeList()
 return { '' }`;
@@ -975,18 +1110,24 @@ local state, reshardId = KEYS[1], ARGV[1]
 local storedId, storedPhase, since, about, round, writer, was =
   unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
 local isChecked = writer == server
-local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
-if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local knownRound = tonumber(round or 0)
+local function isEarlierVersion() return storedId and #storedId == 32 and string.find(storedId, '^%x+$') ~= nil end
+local isVoid = storedPhase == 'preparing'
+  and (clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT or not isChecked and not isEarlierVersion())
+local isTakenBack = isVoid or storedPhase == 'cancelled'
+if isTakenBack then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
 if storedId == reshardId then
-  phase = storedPhase
+  if not (isTakenBack and storedPhase == 'aborted') then phase = storedPhase end
+elseif storedPhase and isEarlierVersion() then
+  if storedPhase ~= 'done' then phase = 'earlier' end
 elseif storedPhase == 'done' or storedPhase == 'aborted' then
   local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
   if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
 elseif storedPhase then
   phase = 'other'
 end
-local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
 local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
   local fields = redis.call('HGETALL', state)
@@ -1005,7 +1146,12 @@ end
 local STALE = 'stale'
 local list, isBack = KEYS[2], ARGV[2] == 'back'
 local isSlot = string.find(state, '{', 1, true) ~= nil
-if isSlot then isChecked = true end
+local moverRound = tonumber(ARGV[3])
+local isPresentRound = knownRound == moverRound
+if isSlot then
+  isChecked = true
+  if knownRound < moverRound then phase, isPresentRound = 'before', true end
+end
 local function nextNumber(mover, field)
   if not isSlot then return mover .. '.' .. redis.call('HINCRBY', state, field, 1) end
   local time = redis.call('TIME')
@@ -1017,38 +1163,48 @@ local function note(field, number)
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 local function staleReply() return { STALE, unpack(answer()) } end
+local keys = ARGV[4] ~= '' and cmsgpack.unpack(ARGV[4]) or {}
+for i = 3, #KEYS do keys[i - 2] = KEYS[i] end
 local CHUNK = 1000
-local function readList()
+local function readList(name)
   local entries = {}
-  for i = 3, #KEYS, CHUNK do
-    local texts = redis.call('HMGET', list, unpack(KEYS, i, math.min(i + CHUNK - 1, #KEYS)))
+  for i = 1, #keys, CHUNK do
+    local texts = redis.call('HMGET', name or list, unpack(keys, i, math.min(i + CHUNK - 1, #keys)))
     for j = 1, #texts do entries[i + j - 1] = texts[j] end
   end
   return entries
 end
-local added, removed = {}, {}
+local added, addedCount, removed, removedCount = {}, 0, {}, 0
 local function addEntry(key, text)
-  added[#added + 1] = key
-  added[#added + 1] = text
+  added[addedCount + 1], added[addedCount + 2] = key, text
+  addedCount = addedCount + 2
 end
-local function removeEntry(key) removed[#removed + 1] = key end
+local function removeEntry(key)
+  removedCount = removedCount + 1
+  removed[removedCount] = key
+end
+local FLAT, LONG = 16, string.rep(' ', 1000)
 local function writeList()
-  for i = 1, #added, 2 * CHUNK do
-    redis.call('HSET', list, unpack(added, i, math.min(i + 2 * CHUNK - 1, #added)))
+  if addedCount > 2 * FLAT then redis.call('HSET', list, added[1], LONG) end
+  for i = 1, addedCount, 2 * CHUNK do
+    redis.call('HSET', list, unpack(added, i, math.min(i + 2 * CHUNK - 1, addedCount)))
   end
-  for i = 1, #removed, CHUNK do
-    redis.call('HDEL', list, unpack(removed, i, math.min(i + CHUNK - 1, #removed)))
+  for i = 1, removedCount, CHUNK do
+    redis.call('HDEL', list, unpack(removed, i, math.min(i + CHUNK - 1, removedCount)))
   end
 end
-local letters = {}
-local function addLetter(letter) letters[#letters + 1] = letter end
+local letters, letterCount = {}, 0
+local function addLetter(letter)
+  letterCount = letterCount + 1
+  letters[letterCount] = letter
+end
 local function allLetters() return table.concat(letters) end
-local isTaking = phase ~= 'other' and phase ~= 'stopping' and phase ~= 'returning' and phase ~= 'aborted'
+local isTaking = phase ~= 'other' and phase ~= 'earlier' and phase ~= 'stopping' and phase ~= 'returning' and phase ~= 'aborted'
 if isBack then isTaking = phase == 'stopping' or phase == 'returning' end
-if not isTaking or not isChecked then return staleReply() end
+if not isTaking or not isChecked or not isPresentRound then return staleReply() end
 local function hasNoKey()
-  for i = 3, #KEYS, CHUNK do
-    if redis.call('EXISTS', unpack(KEYS, i, math.min(i + CHUNK - 1, #KEYS))) > 0 then return false end
+  for i = 1, #keys, CHUNK do
+    if redis.call('EXISTS', unpack(keys, i, math.min(i + CHUNK - 1, #keys))) > 0 then return false end
   end
   return true
 end
@@ -1056,34 +1212,73 @@ local function claimOf(entry)
   if not entry then return nil end
   return string.match(entry, '^(%S+) (.*)$')
 end
+local function beginsWith(entry, text) return entry and string.sub(entry, 1, #text) == text end
+local SHORT = 40
+local function plainDigest(value) return #value <= SHORT and '=' .. value or 's' .. redis.sha1hex(value) end
 local function isCopy(key, digest)
-  return digest and digest ~= '' and digest == redis.sha1hex(redis.call('DUMP', key))
+  if not digest or digest == '' then return false end
+  if not string.find(digest, '^[=s]') then return digest == redis.sha1hex(redis.call('DUMP', key)) end
+  local value = redis.call('MGET', key)[1]
+  return value and redis.call('PTTL', key) < 0 and plainDigest(value) == digest
 end
-local number, values, position, lastError = ARGV[3], ARGV[5], 1, ''
+local number, lastError = ARGV[5], ''
 local isEmpty, entries = hasNoKey(), readList()
-local nextRow = string.gmatch(ARGV[4], '(%d+) (%d+)')
-for i = 3, #KEYS do
-  local key, size, ttl = KEYS[i], nextRow()
-  local value = string.sub(values, position, position + size - 1)
-  position = position + size
-  local claim, digest = claimOf(entries[i])
-  if claim ~= number then
-    addLetter('l')
-  elseif not isEmpty and redis.call('EXISTS', key) == 1 and not isCopy(key, digest) then
-    removeEntry(key)
-    addLetter('t')
-  else
-    local reply = redis.pcall('RESTORE', key, ttl, value, 'REPLACE')
+local free, used = number .. ' ', number .. '! '
+local expiries = {}
+for row, expiry in string.gmatch(ARGV[7], '(%d+) (%d+)') do expiries[tonumber(row)] = expiry end
+local plain, plainCount = {}, 0
+local function writePlain()
+  for i = 1, plainCount, 2 * CHUNK do
+    local last = math.min(i + 2 * CHUNK - 1, plainCount)
+    local reply = redis.pcall('MSET', unpack(plain, i, last))
     if reply['err'] then
-      lastError = reply['err'] .. ' (' .. key .. ')'
-      addLetter('e')
+      lastError = reply['err'] .. ' (' .. plain[i] .. ')'
     else
-      local copy = redis.call('DUMP', key)
-      addEntry(key, number .. '! ' .. (copy and redis.sha1hex(copy) or ''))
-      addLetter('c')
+      for j = i, last, 2 do addEntry(plain[j], used .. plainDigest(plain[j + 1])) end
     end
   end
 end
+local function mayWrite(i, key)
+  local isFree, digest = entries[i] == free, nil
+  if not isFree then
+    local claim
+    claim, digest = claimOf(entries[i])
+    isFree = claim == number
+  end
+  if not isFree then
+    addLetter('l')
+    return false
+  end
+  if isEmpty or redis.call('EXISTS', key) == 0 or isCopy(key, digest) then return true end
+  removeEntry(key)
+  addLetter('t')
+  return false
+end
+local function putValue(i, key, value)
+  if type(value) == 'string' then
+    plain[plainCount + 1], plain[plainCount + 2] = key, value
+    plainCount = plainCount + 2
+    return addLetter('c')
+  end
+  local reply = redis.pcall('RESTORE', key, expiries[i] or 0, value[1], 'REPLACE', 'ABSTTL')
+  if reply['err'] then
+    lastError = reply['err'] .. ' (' .. key .. ')'
+    return addLetter('e')
+  end
+  local copy = redis.call('DUMP', key)
+  addEntry(key, used .. (copy and redis.sha1hex(copy) or ''))
+  addLetter('c')
+end
+local i, offset = 0, 0
+while offset >= 0 and i < #keys do
+  local block
+  offset, block = cmsgpack.unpack_one(ARGV[6], offset)
+  for row = 1, #block do
+    i = i + 1
+    if mayWrite(i, keys[i]) then putValue(i, keys[i], block[row]) end
+  end
+end
+writePlain()
 writeList()
 return { allLetters(), lastError, countStep('puts') }`;
 
@@ -1102,18 +1297,24 @@ local state, reshardId = KEYS[1], ARGV[1]
 local storedId, storedPhase, since, about, round, writer, was =
   unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
 local isChecked = writer == server
-local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
-if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local knownRound = tonumber(round or 0)
+local function isEarlierVersion() return storedId and #storedId == 32 and string.find(storedId, '^%x+$') ~= nil end
+local isVoid = storedPhase == 'preparing'
+  and (clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT or not isChecked and not isEarlierVersion())
+local isTakenBack = isVoid or storedPhase == 'cancelled'
+if isTakenBack then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
 if storedId == reshardId then
-  phase = storedPhase
+  if not (isTakenBack and storedPhase == 'aborted') then phase = storedPhase end
+elseif storedPhase and isEarlierVersion() then
+  if storedPhase ~= 'done' then phase = 'earlier' end
 elseif storedPhase == 'done' or storedPhase == 'aborted' then
   local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
   if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
 elseif storedPhase then
   phase = 'other'
 end
-local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
 local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
   local fields = redis.call('HGETALL', state)
@@ -1132,7 +1333,12 @@ end
 local STALE = 'stale'
 local list, isBack = KEYS[2], ARGV[2] == 'back'
 local isSlot = string.find(state, '{', 1, true) ~= nil
-if isSlot then isChecked = true end
+local moverRound = tonumber(ARGV[3])
+local isPresentRound = knownRound == moverRound
+if isSlot then
+  isChecked = true
+  if knownRound < moverRound then phase, isPresentRound = 'before', true end
+end
 local function nextNumber(mover, field)
   if not isSlot then return mover .. '.' .. redis.call('HINCRBY', state, field, 1) end
   local time = redis.call('TIME')
@@ -1144,38 +1350,48 @@ local function note(field, number)
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 local function staleReply() return { STALE, unpack(answer()) } end
+local keys = ARGV[4] ~= '' and cmsgpack.unpack(ARGV[4]) or {}
+for i = 3, #KEYS do keys[i - 2] = KEYS[i] end
 local CHUNK = 1000
-local function readList()
+local function readList(name)
   local entries = {}
-  for i = 3, #KEYS, CHUNK do
-    local texts = redis.call('HMGET', list, unpack(KEYS, i, math.min(i + CHUNK - 1, #KEYS)))
+  for i = 1, #keys, CHUNK do
+    local texts = redis.call('HMGET', name or list, unpack(keys, i, math.min(i + CHUNK - 1, #keys)))
     for j = 1, #texts do entries[i + j - 1] = texts[j] end
   end
   return entries
 end
-local added, removed = {}, {}
+local added, addedCount, removed, removedCount = {}, 0, {}, 0
 local function addEntry(key, text)
-  added[#added + 1] = key
-  added[#added + 1] = text
+  added[addedCount + 1], added[addedCount + 2] = key, text
+  addedCount = addedCount + 2
 end
-local function removeEntry(key) removed[#removed + 1] = key end
+local function removeEntry(key)
+  removedCount = removedCount + 1
+  removed[removedCount] = key
+end
+local FLAT, LONG = 16, string.rep(' ', 1000)
 local function writeList()
-  for i = 1, #added, 2 * CHUNK do
-    redis.call('HSET', list, unpack(added, i, math.min(i + 2 * CHUNK - 1, #added)))
+  if addedCount > 2 * FLAT then redis.call('HSET', list, added[1], LONG) end
+  for i = 1, addedCount, 2 * CHUNK do
+    redis.call('HSET', list, unpack(added, i, math.min(i + 2 * CHUNK - 1, addedCount)))
   end
-  for i = 1, #removed, CHUNK do
-    redis.call('HDEL', list, unpack(removed, i, math.min(i + CHUNK - 1, #removed)))
+  for i = 1, removedCount, CHUNK do
+    redis.call('HDEL', list, unpack(removed, i, math.min(i + CHUNK - 1, removedCount)))
   end
 end
-local letters = {}
-local function addLetter(letter) letters[#letters + 1] = letter end
+local letters, letterCount = {}, 0
+local function addLetter(letter)
+  letterCount = letterCount + 1
+  letters[letterCount] = letter
+end
 local function allLetters() return table.concat(letters) end
-local isTaking = phase ~= 'other' and phase ~= 'stopping' and phase ~= 'returning' and phase ~= 'aborted'
+local isTaking = phase ~= 'other' and phase ~= 'earlier' and phase ~= 'stopping' and phase ~= 'returning' and phase ~= 'aborted'
 if isBack then isTaking = phase == 'stopping' or phase == 'returning' end
-if not isTaking or not isChecked then return staleReply() end
+if not isTaking or not isChecked or not isPresentRound then return staleReply() end
 local function hasNoKey()
-  for i = 3, #KEYS, CHUNK do
-    if redis.call('EXISTS', unpack(KEYS, i, math.min(i + CHUNK - 1, #KEYS))) > 0 then return false end
+  for i = 1, #keys, CHUNK do
+    if redis.call('EXISTS', unpack(keys, i, math.min(i + CHUNK - 1, #keys))) > 0 then return false end
   end
   return true
 end
@@ -1183,16 +1399,25 @@ local function claimOf(entry)
   if not entry then return nil end
   return string.match(entry, '^(%S+) (.*)$')
 end
+local function beginsWith(entry, text) return entry and string.sub(entry, 1, #text) == text end
+local SHORT = 40
+local function plainDigest(value) return #value <= SHORT and '=' .. value or 's' .. redis.sha1hex(value) end
 local function isCopy(key, digest)
-  return digest and digest ~= '' and digest == redis.sha1hex(redis.call('DUMP', key))
+  if not digest or digest == '' then return false end
+  if not string.find(digest, '^[=s]') then return digest == redis.sha1hex(redis.call('DUMP', key)) end
+  local value = redis.call('MGET', key)[1]
+  return value and redis.call('PTTL', key) < 0 and plainDigest(value) == digest
 end
 redis.call('HDEL', KEYS[1], '')
-local number, entries = ARGV[3], readList()
-for i = 3, #KEYS do
-  local key, claim, digest = KEYS[i], claimOf(entries[i])
-  if claim == number or claim == number .. '!' then
-    local isDeleted = string.sub(ARGV[4], i - 2, i - 2) == 'd'
-    if isDeleted and redis.call('EXISTS', key) == 1 and isCopy(key, digest) then redis.call('UNLINK', key) end
+local free, used, entries = ARGV[5] .. ' ', ARGV[5] .. '! ', readList()
+local isAllKept = ARGV[6] == ''
+for i = 1, #keys do
+  local key, entry = keys[i], entries[i]
+  if beginsWith(entry, used) or beginsWith(entry, free) then
+    if not isAllKept and string.sub(ARGV[6], i, i) == 'd' and redis.call('EXISTS', key) == 1 then
+      local _, digest = claimOf(entry)
+      if isCopy(key, digest) then redis.call('UNLINK', key) end
+    end
     removeEntry(key)
     addLetter('s')
   else
@@ -1200,7 +1425,7 @@ for i = 3, #KEYS do
   end
 end
 writeList()
-note('drop:' .. ARGV[5], ARGV[6])
+note('drop:' .. ARGV[7], ARGV[8])
 return { allLetters() }`;
 
 /** TAKE: reads keys on the source, and lists them with a new take number. See scripts/move/take-keys.lua. */
@@ -1218,18 +1443,24 @@ local state, reshardId = KEYS[1], ARGV[1]
 local storedId, storedPhase, since, about, round, writer, was =
   unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
 local isChecked = writer == server
-local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
-if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local knownRound = tonumber(round or 0)
+local function isEarlierVersion() return storedId and #storedId == 32 and string.find(storedId, '^%x+$') ~= nil end
+local isVoid = storedPhase == 'preparing'
+  and (clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT or not isChecked and not isEarlierVersion())
+local isTakenBack = isVoid or storedPhase == 'cancelled'
+if isTakenBack then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
 if storedId == reshardId then
-  phase = storedPhase
+  if not (isTakenBack and storedPhase == 'aborted') then phase = storedPhase end
+elseif storedPhase and isEarlierVersion() then
+  if storedPhase ~= 'done' then phase = 'earlier' end
 elseif storedPhase == 'done' or storedPhase == 'aborted' then
   local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
   if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
 elseif storedPhase then
   phase = 'other'
 end
-local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
 local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
   local fields = redis.call('HGETALL', state)
@@ -1248,7 +1479,12 @@ end
 local STALE = 'stale'
 local list, isBack = KEYS[2], ARGV[2] == 'back'
 local isSlot = string.find(state, '{', 1, true) ~= nil
-if isSlot then isChecked = true end
+local moverRound = tonumber(ARGV[3])
+local isPresentRound = knownRound == moverRound
+if isSlot then
+  isChecked = true
+  if knownRound < moverRound then phase, isPresentRound = 'before', true end
+end
 local function nextNumber(mover, field)
   if not isSlot then return mover .. '.' .. redis.call('HINCRBY', state, field, 1) end
   local time = redis.call('TIME')
@@ -1260,63 +1496,131 @@ local function note(field, number)
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 local function staleReply() return { STALE, unpack(answer()) } end
+local keys = ARGV[4] ~= '' and cmsgpack.unpack(ARGV[4]) or {}
+for i = 3, #KEYS do keys[i - 2] = KEYS[i] end
 local CHUNK = 1000
-local function readList()
+local function readList(name)
   local entries = {}
-  for i = 3, #KEYS, CHUNK do
-    local texts = redis.call('HMGET', list, unpack(KEYS, i, math.min(i + CHUNK - 1, #KEYS)))
+  for i = 1, #keys, CHUNK do
+    local texts = redis.call('HMGET', name or list, unpack(keys, i, math.min(i + CHUNK - 1, #keys)))
     for j = 1, #texts do entries[i + j - 1] = texts[j] end
   end
   return entries
 end
-local added, removed = {}, {}
+local added, addedCount, removed, removedCount = {}, 0, {}, 0
 local function addEntry(key, text)
-  added[#added + 1] = key
-  added[#added + 1] = text
+  added[addedCount + 1], added[addedCount + 2] = key, text
+  addedCount = addedCount + 2
 end
-local function removeEntry(key) removed[#removed + 1] = key end
+local function removeEntry(key)
+  removedCount = removedCount + 1
+  removed[removedCount] = key
+end
+local FLAT, LONG = 16, string.rep(' ', 1000)
 local function writeList()
-  for i = 1, #added, 2 * CHUNK do
-    redis.call('HSET', list, unpack(added, i, math.min(i + 2 * CHUNK - 1, #added)))
+  if addedCount > 2 * FLAT then redis.call('HSET', list, added[1], LONG) end
+  for i = 1, addedCount, 2 * CHUNK do
+    redis.call('HSET', list, unpack(added, i, math.min(i + 2 * CHUNK - 1, addedCount)))
   end
-  for i = 1, #removed, CHUNK do
-    redis.call('HDEL', list, unpack(removed, i, math.min(i + CHUNK - 1, #removed)))
+  for i = 1, removedCount, CHUNK do
+    redis.call('HDEL', list, unpack(removed, i, math.min(i + CHUNK - 1, removedCount)))
   end
 end
-local letters = {}
-local function addLetter(letter) letters[#letters + 1] = letter end
+local letters, letterCount = {}, 0
+local function addLetter(letter)
+  letterCount = letterCount + 1
+  letters[letterCount] = letter
+end
 local function allLetters() return table.concat(letters) end
 redis.call('HDEL', KEYS[1], '')
 local isGiving = phase == 'moving' or phase == 'done'
 if isBack then isGiving = phase == 'returning' end
-if not isGiving or not isChecked then return staleReply() end
-local number = nextNumber(ARGV[3], 'takings')
-local left = tonumber(ARGV[4])
-local rows, values = {}, {}
-for i = 3, #KEYS do
-  local key = KEYS[i]
-  if left <= 0 then
-    addLetter('l')
-  else
-    local value = redis.call('DUMP', key)
-    if value then
-      local ttl = redis.call('PTTL', key)
-      left = left - #value
-      local expiry = ttl < 0 and '-1' or string.format('%.0f', clock + ttl)
-      rows[#rows + 1] = #value .. ' ' .. ttl .. ' ' .. redis.sha1hex(value) .. ' ' .. expiry
-      values[#values + 1] = value
+if not isGiving or not isChecked or not isPresentRound then return staleReply() end
+local expiryTolerance = 0
+local function expiryOf(key)
+  if expiryTolerance == 0 then
+    local expiry = redis.pcall('PEXPIRETIME', key)
+    if type(expiry) == 'number' then return expiry end
+    expiryTolerance = 100
+  end
+  local ttl, now = redis.call('PTTL', key), redis.call('TIME')
+  return ttl < 0 and ttl or now[1] * 1000 + math.floor(now[2] / 1000) + ttl
+end
+local keyspace = redis.call('INFO', 'keyspace')
+local hasExpiries = not string.find(keyspace, 'expires=0') or string.find(keyspace, 'expires=[1-9]') ~= nil
+local function readBlock(first, last)
+  local values, expiries = redis.call('MGET', unpack(keys, first, last)), {}
+  for row = 1, last - first + 1 do
+    if hasExpiries or not values[row] then
+      local key = keys[first + row - 1]
+      local expiry = hasExpiries and expiryOf(key) or -1
+      if not values[row] or expiry >= 0 then
+        local dump = redis.call('DUMP', key)
+        values[row] = dump and { dump }
+        if dump and expiry >= 0 then expiries[row] = expiry end
+      end
+    end
+  end
+  return values, expiries
+end
+local LARGE = 65536
+local number, most = nextNumber(ARGV[5], 'takings'), tonumber(ARGV[6])
+local taken, bytes, length = 0, 0, tonumber(ARGV[7])
+local blocks, digests, expiries = {}, {}, {}
+local entries
+local function takeBlock(first, last)
+  local found, times = readBlock(first, last)
+  local values, count, before = {}, 0, bytes
+  for row = 1, last - first + 1 do
+    local value, key = found[row], keys[first + row - 1]
+    if bytes >= most then
+      addLetter('l')
+    elseif value then
+      count, taken = count + 1, taken + 1
+      values[count] = value
+      bytes = bytes + (type(value) == 'string' and #value or #value[1])
+      if times[row] then expiries[#expiries + 1] = string.format('%d %.0f', taken, times[row]) end
       addEntry(key, number)
       addLetter('t')
-    elseif redis.call('HEXISTS', list, key) == 1 then
-      addEntry(key, number)
-      addLetter('o')
     else
-      addLetter('a')
+      entries = entries or readList()
+      if entries[first + row - 1] then addEntry(key, number) end
+      addLetter(entries[first + row - 1] and 'o' or 'a')
     end
+  end
+  if bytes - before > LARGE then length = 1 end
+  if count == 0 then return end
+  local block = cmsgpack.pack(values)
+  blocks[#blocks + 1], digests[#digests + 1] = block, count .. ' ' .. redis.sha1hex(block)
+end
+local first = 1
+while first <= #keys do
+  if bytes >= most then
+    addLetter('l')
+    first = first + 1
+  else
+    local last = math.min(first + length - 1, #keys)
+    takeBlock(first, last)
+    first = last + 1
   end
 end
 writeList()
-return { number, allLetters(), table.concat(rows, '\\n'), table.concat(values) }`;
+return {
+  number,
+  allLetters(),
+  table.concat(blocks),
+  table.concat(digests, '\\n'),
+  table.concat(expiries, '\\n'),
+  bytes,
+}`;
+
+/** Removes keys from a list, if their entries are the ones that were read. See scripts/move/unlist-keys.lua. */
+export const UNLIST_KEYS = `
+local removed = 0
+for i = 2, #KEYS do
+  if redis.call('HGET', KEYS[1], KEYS[i]) == ARGV[i - 1] then removed = removed + redis.call('HDEL', KEYS[1], KEYS[i]) end
+end
+return { removed }`;
 
 /** Begins an announced resharding, if no process uses the old node any more. See scripts/reshard/begin-reshard.lua. */
 export const BEGIN_RESHARD = `
@@ -1333,18 +1637,24 @@ local state, reshardId = KEYS[1], ARGV[1]
 local storedId, storedPhase, since, about, round, writer, was =
   unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
 local isChecked = writer == server
-local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
-if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local knownRound = tonumber(round or 0)
+local function isEarlierVersion() return storedId and #storedId == 32 and string.find(storedId, '^%x+$') ~= nil end
+local isVoid = storedPhase == 'preparing'
+  and (clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT or not isChecked and not isEarlierVersion())
+local isTakenBack = isVoid or storedPhase == 'cancelled'
+if isTakenBack then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
 if storedId == reshardId then
-  phase = storedPhase
+  if not (isTakenBack and storedPhase == 'aborted') then phase = storedPhase end
+elseif storedPhase and isEarlierVersion() then
+  if storedPhase ~= 'done' then phase = 'earlier' end
 elseif storedPhase == 'done' or storedPhase == 'aborted' then
   local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
   if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
 elseif storedPhase then
   phase = 'other'
 end
-local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
 local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
   local fields = redis.call('HGETALL', state)
@@ -1362,7 +1672,7 @@ local function countProcesses(prefix, timeout)
 end
 redis.call('HDEL', KEYS[1], '')
 local alive, dead = 0, 0
-if phase == 'preparing' then
+if phase == 'preparing' and knownRound == tonumber(ARGV[3]) then
   alive, dead = countProcesses('member:', tonumber(ARGV[2]))
   if alive == 0 then
     redis.call('HSET', state, 'phase', 'moving')
@@ -1372,7 +1682,7 @@ if phase == 'preparing' then
     redis.call('HSET', state, 'since', clock)
   end
 end
-return { phase, about or '', alive, dead }`;
+return { phase, about or '', alive, dead, knownRound }`;
 
 /** Takes the announcement of a resharding back. See scripts/reshard/cancel-reshard.lua. */
 export const CANCEL_RESHARD = `
@@ -1389,18 +1699,24 @@ local state, reshardId = KEYS[1], ARGV[1]
 local storedId, storedPhase, since, about, round, writer, was =
   unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
 local isChecked = writer == server
-local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
-if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local knownRound = tonumber(round or 0)
+local function isEarlierVersion() return storedId and #storedId == 32 and string.find(storedId, '^%x+$') ~= nil end
+local isVoid = storedPhase == 'preparing'
+  and (clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT or not isChecked and not isEarlierVersion())
+local isTakenBack = isVoid or storedPhase == 'cancelled'
+if isTakenBack then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
 if storedId == reshardId then
-  phase = storedPhase
+  if not (isTakenBack and storedPhase == 'aborted') then phase = storedPhase end
+elseif storedPhase and isEarlierVersion() then
+  if storedPhase ~= 'done' then phase = 'earlier' end
 elseif storedPhase == 'done' or storedPhase == 'aborted' then
   local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
   if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
 elseif storedPhase then
   phase = 'other'
 end
-local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
 local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
   local fields = redis.call('HGETALL', state)
@@ -1417,7 +1733,7 @@ local function countProcesses(prefix, timeout)
   return alive, dead
 end
 redis.call('HDEL', KEYS[1], '')
-if phase == 'preparing' then redis.call('HSET', state, 'phase', 'cancelled') end
+if phase == 'preparing' and knownRound == tonumber(ARGV[2]) then redis.call('HSET', state, 'phase', 'cancelled') end
 return answer()`;
 
 /** Records that the hash of a node has been compared with the other nodes and is complete. See scripts/reshard/check-state.lua. */
@@ -1435,18 +1751,24 @@ local state, reshardId = KEYS[1], ARGV[1]
 local storedId, storedPhase, since, about, round, writer, was =
   unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
 local isChecked = writer == server
-local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
-if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local knownRound = tonumber(round or 0)
+local function isEarlierVersion() return storedId and #storedId == 32 and string.find(storedId, '^%x+$') ~= nil end
+local isVoid = storedPhase == 'preparing'
+  and (clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT or not isChecked and not isEarlierVersion())
+local isTakenBack = isVoid or storedPhase == 'cancelled'
+if isTakenBack then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
 if storedId == reshardId then
-  phase = storedPhase
+  if not (isTakenBack and storedPhase == 'aborted') then phase = storedPhase end
+elseif storedPhase and isEarlierVersion() then
+  if storedPhase ~= 'done' then phase = 'earlier' end
 elseif storedPhase == 'done' or storedPhase == 'aborted' then
   local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
   if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
 elseif storedPhase then
   phase = 'other'
 end
-local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
 local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
   local fields = redis.call('HGETALL', state)
@@ -1473,6 +1795,23 @@ if server == ARGV[2] then
 end
 return answer()`;
 
+/** Ends the return of keys from slots of a Redis Cluster. See scripts/reshard/close-slots.lua. */
+export const CLOSE_SLOTS = `
+local function close(name)
+  if redis.call('HGET', name, 'round') == ARGV[1] then redis.call('DEL', name) end
+end
+for _, name in ipairs(KEYS) do close(name) end
+for i = 2, #ARGV do close(ARGV[i]) end
+return {}`;
+
+/** Finds keys of resharding in many slots of one master of a Redis Cluster. See scripts/reshard/find-slots.lua. */
+export const FIND_SLOTS = `
+local found = {}
+for i, name in ipairs(ARGV) do
+  if redis.call('EXISTS', name) == 1 then found[#found + 1] = i end
+end
+return found`;
+
 /** Records that all keys have been moved, or that all keys are back at their old owners. See scripts/reshard/finish-reshard.lua. */
 export const FINISH_RESHARD = `
 local info = redis.call('INFO', 'replication')
@@ -1488,18 +1827,24 @@ local state, reshardId = KEYS[1], ARGV[1]
 local storedId, storedPhase, since, about, round, writer, was =
   unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
 local isChecked = writer == server
-local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
-if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local knownRound = tonumber(round or 0)
+local function isEarlierVersion() return storedId and #storedId == 32 and string.find(storedId, '^%x+$') ~= nil end
+local isVoid = storedPhase == 'preparing'
+  and (clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT or not isChecked and not isEarlierVersion())
+local isTakenBack = isVoid or storedPhase == 'cancelled'
+if isTakenBack then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
 if storedId == reshardId then
-  phase = storedPhase
+  if not (isTakenBack and storedPhase == 'aborted') then phase = storedPhase end
+elseif storedPhase and isEarlierVersion() then
+  if storedPhase ~= 'done' then phase = 'earlier' end
 elseif storedPhase == 'done' or storedPhase == 'aborted' then
   local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
   if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
 elseif storedPhase then
   phase = 'other'
 end
-local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
 local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
   local fields = redis.call('HGETALL', state)
@@ -1517,7 +1862,7 @@ local function countProcesses(prefix, timeout)
 end
 redis.call('HDEL', KEYS[1], '')
 local last = ARGV[2] == 'done' and 'moving' or 'returning'
-if phase == last and isChecked then redis.call('HSET', state, 'phase', ARGV[2]) end
+if phase == last and isChecked and knownRound == tonumber(ARGV[3]) then redis.call('HSET', state, 'phase', ARGV[2]) end
 return answer()`;
 
 /** Measures the memory that keys use. See scripts/reshard/measure-keys.lua. */
@@ -1526,7 +1871,73 @@ local sizes = {}
 for i, key in ipairs(KEYS) do sizes[i] = redis.call('MEMORY', 'USAGE', key) or 0 end
 return sizes`;
 
-/** Announces a resharding, unless it has begun. See scripts/reshard/prepare-reshard.lua. */
+/** Notes the number of a step on another node in the state of a Redis Cluster, whose slots note nothing. See scripts/reshard/note-step.lua. */
+export const NOTE_STEP = `
+local info = redis.call('INFO', 'replication')
+local server = string.match(info, 'master_replid:(%w+)')
+if not server then return redis.error_reply('ERR INFO replication has no master_replid') end
+if not string.find(info, 'role:master', 1, true) then
+  return redis.error_reply('READONLY this server is a replica: connect to its master')
+end
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+local ANNOUNCEMENT_TIMEOUT = 3000
+local state, reshardId = KEYS[1], ARGV[1]
+local storedId, storedPhase, since, about, round, writer, was =
+  unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
+local isChecked = writer == server
+local knownRound = tonumber(round or 0)
+local function isEarlierVersion() return storedId and #storedId == 32 and string.find(storedId, '^%x+$') ~= nil end
+local isVoid = storedPhase == 'preparing'
+  and (clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT or not isChecked and not isEarlierVersion())
+local isTakenBack = isVoid or storedPhase == 'cancelled'
+if isTakenBack then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local phase = 'before'
+if storedId == reshardId then
+  if not (isTakenBack and storedPhase == 'aborted') then phase = storedPhase end
+elseif storedPhase and isEarlierVersion() then
+  if storedPhase ~= 'done' then phase = 'earlier' end
+elseif storedPhase == 'done' or storedPhase == 'aborted' then
+  local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
+  if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
+elseif storedPhase then
+  phase = 'other'
+end
+local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
+local function countProcesses(prefix, timeout)
+  local alive, dead = 0, 0
+  local fields = redis.call('HGETALL', state)
+  for i = 1, #fields, 2 do
+    if string.sub(fields[i], 1, #prefix) == prefix then
+      if clock - tonumber(fields[i + 1]) <= timeout then
+        alive = alive + 1
+      else
+        dead = dead + 1
+        redis.call('HDEL', state, fields[i])
+      end
+    end
+  end
+  return alive, dead
+end
+redis.call('HDEL', KEYS[1], '')
+local isOurs = storedId == reshardId and knownRound == tonumber(ARGV[2])
+if isOurs and tonumber(ARGV[4]) > tonumber(redis.call('HGET', state, ARGV[3]) or 0) then
+  redis.call('HSET', state, ARGV[3], ARGV[4])
+end
+return answer()`;
+
+/** Lets keys go back from slots of a Redis Cluster. See scripts/reshard/open-slots.lua. */
+export const OPEN_SLOTS = `
+local function open(name)
+  if tonumber(redis.call('HGET', name, 'round') or 0) > tonumber(ARGV[2]) then return end
+  redis.call('HSET', name, 'move', ARGV[1], 'phase', 'returning', 'round', ARGV[2], 'about', ARGV[3])
+end
+redis.call('HDEL', KEYS[1] or ARGV[4], '')
+for _, name in ipairs(KEYS) do open(name) end
+for i = 4, #ARGV do open(ARGV[i]) end
+return {}`;
+
+/** Announces a resharding, unless it has begun in this round. See scripts/reshard/prepare-reshard.lua. */
 export const PREPARE_RESHARD = `
 local info = redis.call('INFO', 'replication')
 local server = string.match(info, 'master_replid:(%w+)')
@@ -1541,18 +1952,24 @@ local state, reshardId = KEYS[1], ARGV[1]
 local storedId, storedPhase, since, about, round, writer, was =
   unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
 local isChecked = writer == server
-local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
-if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local knownRound = tonumber(round or 0)
+local function isEarlierVersion() return storedId and #storedId == 32 and string.find(storedId, '^%x+$') ~= nil end
+local isVoid = storedPhase == 'preparing'
+  and (clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT or not isChecked and not isEarlierVersion())
+local isTakenBack = isVoid or storedPhase == 'cancelled'
+if isTakenBack then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
 if storedId == reshardId then
-  phase = storedPhase
+  if not (isTakenBack and storedPhase == 'aborted') then phase = storedPhase end
+elseif storedPhase and isEarlierVersion() then
+  if storedPhase ~= 'done' then phase = 'earlier' end
 elseif storedPhase == 'done' or storedPhase == 'aborted' then
   local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
   if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
 elseif storedPhase then
   phase = 'other'
 end
-local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
 local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
   local fields = redis.call('HGETALL', state)
@@ -1570,8 +1987,12 @@ local function countProcesses(prefix, timeout)
 end
 redis.call('HDEL', KEYS[1], '')
 if server ~= ARGV[6] then return { 'restarted', about or '', 0 } end
-if phase == 'before' or phase == 'misfit' or phase == 'preparing' or phase == 'aborted' then
-  if phase ~= 'preparing' or round ~= ARGV[3] then
+if phase == 'other' or phase == 'earlier' then return answer() end
+local given = tonumber(ARGV[3])
+local isUsed = phase == 'aborted' or redis.call('HGET', state, 'move') ~= reshardId
+if given < knownRound or (given == knownRound and isUsed) then return { 'outdated', about or '', 0 } end
+if given > knownRound or phase == 'before' or phase == 'misfit' or phase == 'preparing' then
+  if given > knownRound or phase ~= 'preparing' then
     local fields = redis.call('HKEYS', state)
     for _, field in ipairs(fields) do
       if field == 'puts' or field == 'drops' or string.find(field, '^put:') or string.find(field, '^drop:') then
@@ -1580,11 +2001,12 @@ if phase == 'before' or phase == 'misfit' or phase == 'preparing' or phase == 'a
     end
   end
   if phase ~= 'preparing' then redis.call('HSET', state, 'was', storedPhase and storedId .. ' ' .. storedPhase or '') end
+  if storedPhase and storedId ~= reshardId and not isTakenBack then redis.call('HSET', state, 'ended', knownRound) end
   redis.call('HSET', state, 'move', reshardId, 'phase', 'preparing', 'since', clock, 'about', ARGV[2], 'round', ARGV[3],
     'settings', ARGV[4], 'server', server)
   phase, isChecked = 'preparing', true
 end
-if phase ~= 'other' then redis.call('HSET', state, 'gone', ARGV[5]) end
+redis.call('HSET', state, 'gone', ARGV[5])
 return answer()`;
 
 /** Tries every command that resharding needs, in a way that leaves nothing behind. See scripts/reshard/probe-commands.lua. */
@@ -1615,7 +2037,13 @@ try('DUMP', absent)
 try('EXISTS', absent)
 try('PTTL', absent)
 try('UNLINK', absent)
+local known = #refused
 try('DEL', absent)
+if #refused == known then
+  try('MSET', absent, '')
+  try('DEL', absent)
+end
+try('MGET', absent)
 try('TYPE', absent)
 try('MEMORY', 'USAGE', absent)
 try('TIME')
@@ -1643,18 +2071,24 @@ local state, reshardId = KEYS[1], ARGV[1]
 local storedId, storedPhase, since, about, round, writer, was =
   unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
 local isChecked = writer == server
-local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
-if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local knownRound = tonumber(round or 0)
+local function isEarlierVersion() return storedId and #storedId == 32 and string.find(storedId, '^%x+$') ~= nil end
+local isVoid = storedPhase == 'preparing'
+  and (clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT or not isChecked and not isEarlierVersion())
+local isTakenBack = isVoid or storedPhase == 'cancelled'
+if isTakenBack then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
 if storedId == reshardId then
-  phase = storedPhase
+  if not (isTakenBack and storedPhase == 'aborted') then phase = storedPhase end
+elseif storedPhase and isEarlierVersion() then
+  if storedPhase ~= 'done' then phase = 'earlier' end
 elseif storedPhase == 'done' or storedPhase == 'aborted' then
   local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
   if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
 elseif storedPhase then
   phase = 'other'
 end
-local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
 local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
   local fields = redis.call('HGETALL', state)
@@ -1687,18 +2121,24 @@ local state, reshardId = KEYS[1], ARGV[1]
 local storedId, storedPhase, since, about, round, writer, was =
   unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
 local isChecked = writer == server
-local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
-if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local knownRound = tonumber(round or 0)
+local function isEarlierVersion() return storedId and #storedId == 32 and string.find(storedId, '^%x+$') ~= nil end
+local isVoid = storedPhase == 'preparing'
+  and (clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT or not isChecked and not isEarlierVersion())
+local isTakenBack = isVoid or storedPhase == 'cancelled'
+if isTakenBack then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
 if storedId == reshardId then
-  phase = storedPhase
+  if not (isTakenBack and storedPhase == 'aborted') then phase = storedPhase end
+elseif storedPhase and isEarlierVersion() then
+  if storedPhase ~= 'done' then phase = 'earlier' end
 elseif storedPhase == 'done' or storedPhase == 'aborted' then
   local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
   if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
 elseif storedPhase then
   phase = 'other'
 end
-local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
 local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
   local fields = redis.call('HGETALL', state)
@@ -1733,18 +2173,24 @@ local state, reshardId = KEYS[1], ARGV[1]
 local storedId, storedPhase, since, about, round, writer, was =
   unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
 local isChecked = writer == server
-local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
-if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local knownRound = tonumber(round or 0)
+local function isEarlierVersion() return storedId and #storedId == 32 and string.find(storedId, '^%x+$') ~= nil end
+local isVoid = storedPhase == 'preparing'
+  and (clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT or not isChecked and not isEarlierVersion())
+local isTakenBack = isVoid or storedPhase == 'cancelled'
+if isTakenBack then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
 if storedId == reshardId then
-  phase = storedPhase
+  if not (isTakenBack and storedPhase == 'aborted') then phase = storedPhase end
+elseif storedPhase and isEarlierVersion() then
+  if storedPhase ~= 'done' then phase = 'earlier' end
 elseif storedPhase == 'done' or storedPhase == 'aborted' then
   local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
   if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
 elseif storedPhase then
   phase = 'other'
 end
-local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
 local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
   local fields = redis.call('HGETALL', state)
@@ -1786,18 +2232,24 @@ local state, reshardId = KEYS[1], ARGV[1]
 local storedId, storedPhase, since, about, round, writer, was =
   unpack(redis.call('HMGET', state, 'move', 'phase', 'since', 'about', 'round', 'server', 'was'))
 local isChecked = writer == server
-local isVoid = storedPhase == 'preparing' and (not isChecked or clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT)
-if isVoid or storedPhase == 'cancelled' then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
+local knownRound = tonumber(round or 0)
+local function isEarlierVersion() return storedId and #storedId == 32 and string.find(storedId, '^%x+$') ~= nil end
+local isVoid = storedPhase == 'preparing'
+  and (clock - tonumber(since) > ANNOUNCEMENT_TIMEOUT or not isChecked and not isEarlierVersion())
+local isTakenBack = isVoid or storedPhase == 'cancelled'
+if isTakenBack then storedId, storedPhase = string.match(was or '', '^(%S+) (%S+)$') end
 local phase = 'before'
 if storedId == reshardId then
-  phase = storedPhase
+  if not (isTakenBack and storedPhase == 'aborted') then phase = storedPhase end
+elseif storedPhase and isEarlierVersion() then
+  if storedPhase ~= 'done' then phase = 'earlier' end
 elseif storedPhase == 'done' or storedPhase == 'aborted' then
   local left = string.match(storedId, storedPhase == 'done' and '%-(.*)' or '(.*)%-')
   if left ~= string.match(reshardId, '(.*)%-') then phase = 'misfit' end
 elseif storedPhase then
   phase = 'other'
 end
-local function answer() return { phase, about or '', isChecked and 1 or 0, tonumber(round or 0) } end
+local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
 local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
   local fields = redis.call('HGETALL', state)
@@ -1815,19 +2267,29 @@ local function countProcesses(prefix, timeout)
 end
 redis.call('HDEL', KEYS[1], '')
 local alive, dead = 0, 0
-local given, known = tonumber(ARGV[4]), tonumber(round or 0)
-if ((phase == 'before' or phase == 'misfit') and known <= given) or (phase == 'aborted' and known < given) then
+local given = tonumber(ARGV[4])
+local isOurs = phase ~= 'other' and phase ~= 'earlier'
+local hasNotBegun = phase == 'before' or phase == 'misfit'
+if isOurs and (knownRound < given or knownRound == given and hasNotBegun) then
   redis.call('HSET', state, 'move', reshardId, 'about', ARGV[3], 'round', ARGV[4], 'server', server)
   phase = 'stopping'
 end
-if (phase == 'preparing' or phase == 'moving') and known <= given then phase = 'stopping' end
+if (phase == 'preparing' or phase == 'moving') and knownRound == given then phase = 'stopping' end
 if phase == 'stopping' then
   alive, dead = countProcesses('user:', tonumber(ARGV[2]))
   if alive == 0 then phase = 'returning' end
   redis.call('HSET', state, 'phase', phase)
 end
-if ARGV[5] ~= '' and phase ~= 'other' then redis.call('HSET', state, 'gone', ARGV[5]) end
+if ARGV[5] ~= '' and isOurs then redis.call('HSET', state, 'gone', ARGV[5]) end
 return { phase, about or '', alive, dead }`;
+
+/** Reads the marker of the store's schema. See scripts/schema/read-schema.lua. */
+export const READ_SCHEMA = `
+return redis.call('GET', KEYS[1])`;
+
+/** Marks a store that has no marker of its schema. See scripts/schema/write-schema.lua. */
+export const WRITE_SCHEMA = `
+return redis.call('SETNX', KEYS[1], ARGV[1])`;
 
 /** Moves the `next` of a sequence forward, if it is within limits and the definition is the expected one. See scripts/sequence/advance-sequence.lua. */
 export const ADVANCE_SEQUENCE = `

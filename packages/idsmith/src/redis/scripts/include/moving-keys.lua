@@ -12,6 +12,9 @@
 -- `mover.number digest`. The digest is empty until there is a copy. A claim number that was used for a copy gets a `!`. A PUT
 -- with such a number does nothing, so a command that comes twice does no harm.
 --
+-- A value is either plain, which is the text of a string without a TTL, or a table with the answer of DUMP. Plain values are read
+-- and written with one command for many keys. Values go from node to node in blocks: arrays in MessagePack, one after the other.
+--
 -- The reply has one text with one letter for each key, because hundreds of separate replies would cost more than the rest of
 -- the work.
 --
@@ -22,22 +25,29 @@
 -- crash with lower numbers than the others know has lost some of these steps.
 --
 -- A script of a Redis Cluster runs in one slot. Every slot has its own lists. In place of the state, it has a hash that is there
--- only while keys go back: `move`, `phase` (returning), `about` and `round`. Numbers come from the clock, and steps are not
--- counted.
+-- only while keys go back: `move`, `phase` (returning), `about` and `round`. A hash of an earlier round counts for nothing. Numbers
+-- come from the clock, and steps are not counted.
 --
 -- KEYS[1]  the hash of the state of the node; in a cluster that of the slot, whose name has a `{`
 -- KEYS[2]  the hash of the list of the node; in a cluster that of the slot
--- KEYS     the keys, from KEYS[3] on
+-- KEYS     the keys, from KEYS[3] on, if they are not in ARGV[4]. A cluster needs them here
 -- ARGV[1]  the id of the resharding
 -- ARGV[2]  `out` for moves to new owners, `back` for moves to old owners
+-- ARGV[3]  the round of the mover. A mover that was stopped until a later round has begun must not go on
+-- ARGV[4]  the keys as an array in MessagePack, which costs less than one argument each; empty if they are in KEYS
 
 --- @include "reshard-state"
 --- @const STALE
 
 local list, isBack = KEYS[2], ARGV[2] == 'back'
 local isSlot = string.find(state, '{', 1, true) ~= nil
--- Only the state of a whole node is compared with other nodes.
-if isSlot then isChecked = true end
+local moverRound = tonumber(ARGV[3])
+local isPresentRound = knownRound == moverRound
+if isSlot then
+  -- Only the state of a whole node is compared with other nodes.
+  isChecked = true
+  if knownRound < moverRound then phase, isPresentRound = 'before', true end
+end
 
 -- A number for a CLAIM or TAKE that no other one has. The name of the mover is another one for each move.
 local function nextNumber(mover, field)
@@ -55,39 +65,51 @@ local function note(field, number)
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 
--- The reply of a script that must not move keys in this phase: STALE, the phase, the description, 1 if checked, the round.
+-- The reply of a script that must not move keys in this phase or round: STALE, the phase, the description, 1 if checked, the round.
 local function staleReply() return { STALE, unpack(answer()) } end
+
+local keys = ARGV[4] ~= '' and cmsgpack.unpack(ARGV[4]) or {}
+for i = 3, #KEYS do keys[i - 2] = KEYS[i] end
 
 -- The number of keys in one call of Redis. A call for many keys costs little more than a call for one key.
 local CHUNK = 1000
 
--- The entries of all keys in the list, at the index of the key in KEYS.
-local function readList()
+-- The entries of all keys in a list, at the index of the key. Without a name, the list of this node.
+local function readList(name)
   local entries = {}
-  for i = 3, #KEYS, CHUNK do
-    local texts = redis.call('HMGET', list, unpack(KEYS, i, math.min(i + CHUNK - 1, #KEYS)))
+  for i = 1, #keys, CHUNK do
+    local texts = redis.call('HMGET', name or list, unpack(keys, i, math.min(i + CHUNK - 1, #keys)))
     for j = 1, #texts do entries[i + j - 1] = texts[j] end
   end
   return entries
 end
 
--- Changes of the list, which `writeList` writes together.
-local added, removed = {}, {}
+-- Changes of the list, which `writeList` writes together. `added` has keys and entries in turn.
+local added, addedCount, removed, removedCount = {}, 0, {}, 0
 local function addEntry(key, text)
-  added[#added + 1] = key
-  added[#added + 1] = text
+  added[addedCount + 1], added[addedCount + 2] = key, text
+  addedCount = addedCount + 2
 end
-local function removeEntry(key) removed[#removed + 1] = key end
+local function removeEntry(key)
+  removedCount = removedCount + 1
+  removed[removedCount] = key
+end
+-- Redis keeps a small hash as a flat list, and searches all of it for each field. A long value makes it a table.
+local FLAT, LONG = 16, string.rep(' ', 1000)
 local function writeList()
-  for i = 1, #added, 2 * CHUNK do
-    redis.call('HSET', list, unpack(added, i, math.min(i + 2 * CHUNK - 1, #added)))
+  if addedCount > 2 * FLAT then redis.call('HSET', list, added[1], LONG) end
+  for i = 1, addedCount, 2 * CHUNK do
+    redis.call('HSET', list, unpack(added, i, math.min(i + 2 * CHUNK - 1, addedCount)))
   end
-  for i = 1, #removed, CHUNK do
-    redis.call('HDEL', list, unpack(removed, i, math.min(i + CHUNK - 1, #removed)))
+  for i = 1, removedCount, CHUNK do
+    redis.call('HDEL', list, unpack(removed, i, math.min(i + CHUNK - 1, removedCount)))
   end
 end
 
 -- The letters of the reply, one for each key.
-local letters = {}
-local function addLetter(letter) letters[#letters + 1] = letter end
+local letters, letterCount = {}, 0
+local function addLetter(letter)
+  letterCount = letterCount + 1
+  letters[letterCount] = letter
+end
 local function allLetters() return table.concat(letters) end

@@ -5,4 +5,4 @@
 
 local isGiving = phase == 'moving' or phase == 'done'
 if isBack then isGiving = phase == 'returning' end
-if not isGiving or not isChecked then return staleReply() end
+if not isGiving or not isChecked or not isPresentRound then return staleReply() end

@@ -5,7 +5,7 @@
 --- @include "on-source"
 
 local entries = readList()
-for i = 3, #KEYS do
-  addLetter((entries[i] or redis.call('EXISTS', KEYS[i]) == 1) and 'h' or 'a')
+for i = 1, #keys do
+  addLetter((entries[i] or redis.call('EXISTS', keys[i]) == 1) and 'h' or 'a')
 end
 return { allLetters() }

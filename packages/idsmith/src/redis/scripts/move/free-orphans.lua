@@ -1,13 +1,13 @@
 -- Removes orphans from the list of the source, after their copies are gone.
 --
--- ARGV[3]  the take number
+-- ARGV[5]  the take number
 -- Returns  an empty text
 
 --- @include "on-source"
 
 local entries = readList()
-for i = 3, #KEYS do
-  if entries[i] == ARGV[3] then removeEntry(KEYS[i]) end
+for i = 1, #keys do
+  if entries[i] == ARGV[5] then removeEntry(keys[i]) end
 end
 writeList()
 return { '' }

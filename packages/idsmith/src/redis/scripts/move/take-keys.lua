@@ -1,36 +1,66 @@
 -- TAKE: reads keys on the source, and lists them with a new take number.
 --
--- ARGV[3]  the name of the mover
--- ARGV[4]  the number of bytes that are enough for one reply
+-- ARGV[5]  the name of the mover
+-- ARGV[6]  the number of bytes that are enough for one reply
+-- ARGV[7]  the largest number of values in a block
 -- Returns  the take number; for each key t(aken), a(bsent), o(rphan: absent although a mover has taken it), or l(ater: the
---          reply has enough bytes already); for each taken key a line `size ttl digest expiry`; all values joined
+--          reply has enough bytes already); the blocks of values; for each block a line `count digest`; for each key with a TTL a
+--          line `row expiry`, where rows count the keys that were taken; the number of bytes of all values
 
 --- @include "on-source"
+--- @include "values"
 
-local number = nextNumber(ARGV[3], 'takings')
-local left = tonumber(ARGV[4])
-local rows, values = {}, {}
-for i = 3, #KEYS do
-  local key = KEYS[i]
-  if left <= 0 then
-    addLetter('l')
-  else
-    local value = redis.call('DUMP', key)
-    if value then
-      local ttl = redis.call('PTTL', key)
-      left = left - #value
-      local expiry = ttl < 0 and '-1' or string.format('%.0f', clock + ttl)
-      rows[#rows + 1] = #value .. ' ' .. ttl .. ' ' .. redis.sha1hex(value) .. ' ' .. expiry
-      values[#values + 1] = value
+-- The number of bytes in a block after which the next block has one value.
+local LARGE = 65536
+
+local number, most = nextNumber(ARGV[5], 'takings'), tonumber(ARGV[6])
+local taken, bytes, length = 0, 0, tonumber(ARGV[7])
+local blocks, digests, expiries = {}, {}, {}
+local entries
+
+local function takeBlock(first, last)
+  local found, times = readBlock(first, last)
+  local values, count, before = {}, 0, bytes
+  for row = 1, last - first + 1 do
+    local value, key = found[row], keys[first + row - 1]
+    if bytes >= most then
+      addLetter('l')
+    elseif value then
+      count, taken = count + 1, taken + 1
+      values[count] = value
+      bytes = bytes + (type(value) == 'string' and #value or #value[1])
+      if times[row] then expiries[#expiries + 1] = string.format('%d %.0f', taken, times[row]) end
       addEntry(key, number)
       addLetter('t')
-    elseif redis.call('HEXISTS', list, key) == 1 then
-      addEntry(key, number)
-      addLetter('o')
     else
-      addLetter('a')
+      entries = entries or readList()
+      if entries[first + row - 1] then addEntry(key, number) end
+      addLetter(entries[first + row - 1] and 'o' or 'a')
     end
+  end
+  if bytes - before > LARGE then length = 1 end
+  if count == 0 then return end
+  local block = cmsgpack.pack(values)
+  blocks[#blocks + 1], digests[#digests + 1] = block, count .. ' ' .. redis.sha1hex(block)
+end
+
+local first = 1
+while first <= #keys do
+  if bytes >= most then
+    addLetter('l')
+    first = first + 1
+  else
+    local last = math.min(first + length - 1, #keys)
+    takeBlock(first, last)
+    first = last + 1
   end
 end
 writeList()
-return { number, allLetters(), table.concat(rows, '\n'), table.concat(values) }
+return {
+  number,
+  allLetters(),
+  table.concat(blocks),
+  table.concat(digests, '\n'),
+  table.concat(expiries, '\n'),
+  bytes,
+}

@@ -1,18 +1,24 @@
--- Announces a resharding, unless it has begun. A resharding that is done stays done. One whose keys go back stays so.
+-- Announces a resharding, unless it has begun in this round. A resharding that is done stays done. One whose keys go back stays
+-- so. A node that came back from a crash with an earlier round joins this one.
 --
 -- ARGV[2]  a description for people
 -- ARGV[3]  the round
 -- ARGV[4]  the settings, as JSON
--- ARGV[5]  the names of nodes that are lost for good, as JSON
+-- ARGV[5]  the identities of nodes that are lost for good, as JSON
 -- ARGV[6]  the replication id of the server whose state was checked before
--- Returns  the phase, or `restarted` on another server; the description of the resharding that was stored before, 1 if checked, the round
+-- Returns  the phase, or `restarted` on another server, or `outdated` if the node knows a later round, or this one as given up or
+--          as that of another resharding; the description of the resharding that was stored before, 1 if checked, the round
 
 --- @include "reshard-state"
 --- @include "even-when-full"
 
 if server ~= ARGV[6] then return { 'restarted', about or '', 0 } end
-if phase == 'before' or phase == 'misfit' or phase == 'preparing' or phase == 'aborted' then
-  if phase ~= 'preparing' or round ~= ARGV[3] then
+if phase == 'other' or phase == 'earlier' then return answer() end
+local given = tonumber(ARGV[3])
+local isUsed = phase == 'aborted' or redis.call('HGET', state, 'move') ~= reshardId
+if given < knownRound or (given == knownRound and isUsed) then return { 'outdated', about or '', 0 } end
+if given > knownRound or phase == 'before' or phase == 'misfit' or phase == 'preparing' then
+  if given > knownRound or phase ~= 'preparing' then
     -- Numbers of an earlier resharding say nothing about this one.
     local fields = redis.call('HKEYS', state)
     for _, field in ipairs(fields) do
@@ -22,9 +28,10 @@ if phase == 'before' or phase == 'misfit' or phase == 'preparing' or phase == 'a
     end
   end
   if phase ~= 'preparing' then redis.call('HSET', state, 'was', storedPhase and storedId .. ' ' .. storedPhase or '') end
+  if storedPhase and storedId ~= reshardId and not isTakenBack then redis.call('HSET', state, 'ended', knownRound) end
   redis.call('HSET', state, 'move', reshardId, 'phase', 'preparing', 'since', clock, 'about', ARGV[2], 'round', ARGV[3],
     'settings', ARGV[4], 'server', server)
   phase, isChecked = 'preparing', true
 end
-if phase ~= 'other' then redis.call('HSET', state, 'gone', ARGV[5]) end
+redis.call('HSET', state, 'gone', ARGV[5])
 return answer()

@@ -32,7 +32,14 @@ try('DUMP', absent)
 try('EXISTS', absent)
 try('PTTL', absent)
 try('UNLINK', absent)
+local known = #refused
 try('DEL', absent)
+-- MSET writes a key that DEL removes at once.
+if #refused == known then
+  try('MSET', absent, '')
+  try('DEL', absent)
+end
+try('MGET', absent)
 try('TYPE', absent)
 try('MEMORY', 'USAGE', absent)
 try('TIME')

@@ -1,10 +1,11 @@
 import { InvalidOptionError } from '../errors.js';
 import { refuse, requireChoice, requireInteger, requireKnown } from '../options.js';
 import { readAuth, type ShardAuth } from './auth.js';
+import { isClusterSettings, readClusterSettings, type ShardCluster } from './cluster/cluster-settings.js';
 import type { DriverName } from './nodes/clients.js';
 import type { NodeLogin } from './nodes/login.js';
 import { requireText, type ShardEntry } from './shard-entry.js';
-import { CLUSTER, readShards, type ShardNode } from './shard-nodes.js';
+import { CLUSTER, type NodesAndLogins, readShards, type ShardNode } from './shard-nodes.js';
 
 /**
  * A client of the package `ioredis` or `redis`. The commands have no types here, because neither package has to
@@ -39,8 +40,11 @@ export interface ShardOptions {
 export interface ShardConfig<Client = AnyClient> {
   /** The nodes. Their order decides which milliseconds each node mints. */
   readonly shards?: Readonly<Record<string, ShardEntry>>;
-  /** A Redis Cluster client of `ioredis` or `redis`. The slots of the cluster then place the keys. */
-  readonly cluster?: Client;
+  /**
+   * A Redis Cluster client of `ioredis` or `redis`, or some nodes of the cluster. The slots of the cluster then place the keys. Given
+   * nodes, the map makes the client with `ioredis`.
+   */
+  readonly cluster?: Client | ShardCluster;
   /**
    * Gives keys with a suffix hash tags, beside `cluster`: `K-part` is called `{K}-part` in the cluster, so that it is in the slot of
    * `K`. `getClient` then takes the names without tags. Default false.
@@ -81,10 +85,9 @@ const OPTION_NAMES = ['seqname', 'epoch', 'keyTypes', 'specialKeys', 'subKeys', 
  * @throws InvalidOptionError naming the entry that is wrong or unknown, or when the config has a Redis Cluster
  */
 export function shardNodesOf(config: ShardConfig): readonly ShardNode[] {
-  const { nodes, isCluster } = readConfig(config);
-  if (isCluster)
+  if (config?.cluster !== undefined && config.shards === undefined)
     throw new InvalidOptionError('the config must have shards: a Redis Cluster places keys by its own slots');
-  return nodes;
+  return readConfig(config).nodes;
 }
 
 /**
@@ -103,7 +106,7 @@ export function readConfig(config: ShardConfig<unknown>): ShardSettings {
   const epoch = requireInteger('epoch', options.epoch ?? DEFAULT_EPOCH, 0, 8.64e15);
   if (epoch > now) refuse('epoch', `a time in the past, before ${now}`, epoch);
   return {
-    ...(isCluster ? CLUSTER : readShards(config.shards as object, readAuth('auth', config.auth))),
+    ...(isCluster ? readCluster(config) : readShards(config.shards as object, readAuth('auth', config.auth))),
     isCluster,
     hashTags: readHashTags(config.hashTags, isCluster),
     driver:
@@ -113,6 +116,15 @@ export function readConfig(config: ShardConfig<unknown>): ShardSettings {
     maxSkew: requireInteger('maxSkew', options.maxSkew ?? 1000, 0, 86_400_000),
     timeout: requireInteger('timeout', options.timeout ?? 2000, 1, 2 ** 31 - 1),
   };
+}
+
+function readCluster({ cluster, auth, createClient }: ShardConfig<unknown>): NodesAndLogins {
+  if (!isClusterSettings(cluster)) return CLUSTER;
+  if (createClient !== undefined)
+    throw new InvalidOptionError(
+      'createClient must be left out beside cluster.nodes: give the client of the cluster as cluster',
+    );
+  return { ...CLUSTER, logins: [readClusterSettings(cluster, readAuth('auth', auth))] };
 }
 
 function readHashTags(value: unknown, isCluster: boolean): boolean {

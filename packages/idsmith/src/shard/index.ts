@@ -1,4 +1,5 @@
 export type { ShardAuth } from './auth.js';
+export type { ShardCluster } from './cluster/cluster-settings.js';
 export type { AnyClient, ShardConfig, ShardOptions } from './config.js';
 export type { GenKeyOptions } from './gen-key-options.js';
 export { abortReshard } from './reshard/abort-reshard.js';

@@ -55,11 +55,11 @@ const RECORD_NAMES = [
 /**
  * Reads an entry of `shards`.
  *
+ * @param option the name of the entry in messages, like `shards.0`
  * @param auth the login if the entry has none
  * @throws InvalidOptionError naming the part that is wrong, and never a password
  */
-export function readEntry(name: string, entry: ShardEntry, auth: Auth): ReadEntry {
-  const option = `shards.${name}`;
+export function readEntry(option: string, entry: ShardEntry, auth: Auth): ReadEntry {
   const record = recordOf(option, entry);
   const { weight, ringName } = record;
   const url = record.url === undefined ? undefined : readUrl(option, record);
@@ -134,7 +134,8 @@ function readSentinel(option: string, { sentinel, host, port, ringName }: ShardR
   };
 }
 
-function readTls(option: string, tls: unknown): NodeLogin['tls'] {
+/** @throws InvalidOptionError without the value, unless it is true, false or an object */
+export function readTls(option: string, tls: unknown): NodeLogin['tls'] {
   if (typeof tls === 'boolean') return tls;
   // The message does not show the wrong value, because the value may be a key.
   if (typeof tls !== 'object' || tls === null || Array.isArray(tls))

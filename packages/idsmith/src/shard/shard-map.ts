@@ -1,6 +1,7 @@
 import { ClosedError, type IdError, InvalidIdError } from '../errors.js';
 import { refuse, requireInteger, show } from '../options.js';
 import { Emitter } from '../support/emitter.js';
+import { isClusterSettings, type ShardCluster } from './cluster/cluster-settings.js';
 import { taggedClient } from './cluster/tagged-client.js';
 import { type AnyClient, readConfig, type ShardConfig, type ShardSettings } from './config.js';
 import { refuseExtraArguments } from './extra-arguments.js';
@@ -60,14 +61,17 @@ export class ShardMap<Client = AnyClient> extends MapKeys {
   routing: KeyRouting | undefined;
 
   /** @throws InvalidOptionError naming the entry of the config that is wrong or unknown */
+  constructor(config: ShardConfig & { readonly cluster: ShardCluster }, ...extra: never[]);
+  constructor(config: ShardConfig<Client>, ...extra: never[]);
   constructor(config: ShardConfig<Client>, ...extra: never[]) {
     refuseExtraArguments('new ShardMap(config)', extra, 'all settings are in the config');
     const settings = readConfig(config);
     super(settings.epoch, config.options);
     const { cluster } = config;
+    const hasClient = cluster !== undefined && !isClusterSettings(cluster);
     this.#settings = settings;
     this.nodes = settings.nodes;
-    this.#clients = new NodeClients(settings, cluster === undefined ? config.createClient : () => cluster);
+    this.#clients = new NodeClients(settings, hasClient ? () => cluster as Client : config.createClient);
     const nodeSet = nodeSetOf(settings);
     const clients = this.#clients as NodeClients<unknown>;
     this.#sequences = settings.nodes.map(

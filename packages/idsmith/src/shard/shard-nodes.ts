@@ -27,7 +27,7 @@ export interface NodesAndLogins {
   readonly logins: readonly NodeLogin[];
 }
 
-/** The only node of a Redis Cluster. Its client comes from the user, who has logged in. */
+/** The only node of a Redis Cluster. If its client comes from the user, the user has logged in. */
 export const CLUSTER: NodesAndLogins = {
   nodes: [
     {
@@ -58,7 +58,7 @@ export function readShards(shards: object, auth: Auth): NodesAndLogins {
 }
 
 function readNode(name: string, entry: ShardEntry, index: number, auth: Auth) {
-  const { host, port, address, login, weight, ringName } = readEntry(name, entry, auth);
+  const { host, port, address, login, weight, ringName } = readEntry(`shards.${name}`, entry, auth);
   const node: ShardNode = {
     ...{ name, index, address, host, port },
     weight: requireInteger(`the weight of shards.${name}`, toNumber(weight ?? 1), 1, MAX_WEIGHT),

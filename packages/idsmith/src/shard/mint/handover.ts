@@ -1,6 +1,7 @@
 import { InvalidOptionError, StoreError } from '../../errors.js';
 import { report } from '../../support/diagnostics.js';
 import { askNodes, requireAnswers } from './ask-nodes.js';
+import { nextGeneration } from './next-generation.js';
 import type { NodeSequence } from './node-sequence.js';
 import { NodeSetConflictError } from './node-set-conflict.js';
 import type { SequenceStatus } from './sequence-status.js';
@@ -8,31 +9,42 @@ import type { SequenceStatus } from './sequence-status.js';
 /** The number of times that a hand-over starts again when a node loses its sequence in the middle. */
 const MAX_ROUNDS = 5;
 
+/** Nodes that a hand-over goes on without, or in spite of what they have forgotten. */
+export interface HandOverOptions {
+  /**
+   * Addresses of old nodes that are lost and will never answer again. The clocks of the other nodes then tell how far the lost nodes
+   * may have minted. No process may reach a lost node any more.
+   */
+  readonly gone?: readonly string[];
+  /** Addresses of old nodes that were started again with older data or without any, and that nobody took minting over from. */
+  readonly acceptOlder?: readonly string[];
+}
+
 /**
  * Hands minting over from the nodes of `from` to the nodes of `to`. The two never mint at the same time: all old sequences
  * are closed, and seen to be closed, before the first new one opens, beyond the highest key of the old ones. A hand-over
  * that was killed at any point continues when it is run again. From then on, processes with the old config fail with a
  * {@link NodeSetConflictError}.
  *
- * @param gone addresses of old nodes that are lost and will never answer again. The clocks of the other nodes then tell how far
- *   the lost nodes may have minted. No process may reach a lost node any more.
- * @throws NodeSetConflictError when a third node set owns one of the nodes
+ * @throws NodeSetConflictError when a third node set owns one of the nodes, or a new node knows a later generation than all old nodes
  * @throws StoreError naming a node that does not answer
  */
 export async function handOver(
   from: readonly NodeSequence[],
   to: readonly NodeSequence[],
-  gone: readonly string[] = [],
+  { gone = [], acceptOlder = [] }: HandOverOptions = {},
 ): Promise<void> {
   const [old, next] = [from[0]?.nodeSet, to[0]?.nodeSet];
   if (old === undefined || next === undefined || old.fingerprint === next.fingerprint) return;
   if (old.epoch !== next.epoch)
     throw new InvalidOptionError(`epoch must stay ${old.epoch}, not become ${next.epoch}: keys would repeat`);
   const left = from.filter(({ node }) => !gone.includes(node.address));
-  if (left.length === 0) throw new InvalidOptionError('gone must leave at least one of the old nodes');
   for (let round = 1; ; round++) {
-    const generation = await nextGeneration(left, to);
-    const closed = await closeAll(left, next.fingerprint, generation - 1);
+    const generation = await nextGeneration(left, to, acceptOlder);
+    const closed =
+      left.length > 0
+        ? await closeAll(left, next.fingerprint, generation - 1)
+        : await requireHandedOverTo(old.fingerprint, to);
     // A lost node minted at most its lead ahead of its clock. The clocks of the other nodes stand for its clock.
     const reach = left.length === from.length ? 0 : old.lead + old.skew;
     const base = Math.max(...closed.map(({ high, now }) => Math.max(high, reach === 0 ? 0 : now + reach)));
@@ -50,14 +62,20 @@ export async function handOver(
   }
 }
 
-async function nextGeneration(from: readonly NodeSequence[], to: readonly NodeSequence[]): Promise<number> {
-  const [old, fresh] = [
-    requireAnswers(await askNodes(from, (sequence) => sequence.readStatus())),
-    requireAnswers(await askNodes(to, (sequence) => sequence.readStatus())),
-  ];
-  const afterOld = old.filter(([, { whose }]) => whose === 'own').map(([, { generation }]) => generation + 1);
-  const begun = fresh.filter(([, { whose, state }]) => whose === 'own' && state === 'open');
-  return Math.max(2, ...afterOld, ...begun.map(([, { generation }]) => generation));
+/**
+ * Makes sure that the nodes which take minting back from lost nodes had handed it over to these, and to nobody else.
+ *
+ * @returns the statuses, whose clocks stand for those of the lost nodes
+ */
+async function requireHandedOverTo(lost: string, to: readonly NodeSequence[]): Promise<SequenceStatus[]> {
+  const answers = requireAnswers(await askNodes(to, (sequence) => sequence.readStatus()));
+  for (const [{ node }, { whose, state, next, nodes }] of answers)
+    if (whose === 'own' && state === 'closed' && next !== lost)
+      throw new NodeSetConflictError(
+        `node ${node.address} has handed minting over to other nodes than those that are gone (it was in ${nodes}): finish that hand-over first`,
+        next,
+      );
+  return answers.map(([, status]) => status);
 }
 
 async function closeAll(
@@ -104,7 +122,9 @@ async function adoptAll(to: readonly NodeSequence[], base: number, generation: n
   for (const [{ node }, { whose, state, nodes, fingerprint }] of adopted)
     if (whose !== 'own' || state !== 'open')
       throw new NodeSetConflictError(
-        `node ${node.address} mints keys for other nodes (${nodes}): reshard from those nodes first`,
+        state === 'closed'
+          ? `node ${node.address} was closed by another hand-over meanwhile: run this one again`
+          : `node ${node.address} mints keys for other nodes (${nodes}): reshard from those nodes first`,
         fingerprint,
       );
 }

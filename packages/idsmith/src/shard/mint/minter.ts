@@ -136,9 +136,6 @@ export class Minter {
   #firstIndex(now: number): number {
     const { length } = this.#nodes;
     const clock = this.#timekeeper?.clockAt(now);
-    // Far ahead of the clocks, after a beginning or a burst, every node has to wait a little. So all of them may share the work.
-    if (clock !== undefined && this.#highest - clock > this.#nodeSet.lead / 2)
-      return (this.#highest + 1) % length;
     const isRare = clock !== undefined && length <= MAX_NODES_IN_TURN && clock > this.#highest + length;
     if (clock !== undefined && !isRare) return Math.max(Math.floor(clock) + 1, this.#highest) % length;
     const index = this.#turn;

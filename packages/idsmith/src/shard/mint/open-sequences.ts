@@ -31,9 +31,10 @@ export async function openSequences(
     await askNodes(awake, (sequence) => sequence.withdraw());
     throw error;
   }
-  // Sequences that open together begin at the same millisecond, so each node has proofs of the others from its first key on.
-  const pending = ownStatuses(prepared).filter(({ state }) => state === 'pending');
-  const base = Math.max(0, ...pending.map(({ high }) => high));
+  // Sequences that open together begin at the same millisecond, so each node has proofs of the others from its first key on. A node that
+  // an interrupted hand-over has not reached begins where those begin that it has: beyond all keys of the old node set.
+  const own = ownStatuses([...seen, ...prepared]);
+  const base = Math.max(0, ...own.map(({ state, high, from }) => (state === 'pending' ? high : from)));
   const opened = await askNodes(awake, (sequence) => sequence.open(base));
   requireOwnSequences(opened);
   return new Map(

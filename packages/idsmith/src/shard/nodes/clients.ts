@@ -1,6 +1,7 @@
 import { ClosedError, StoreError } from '../../errors.js';
 import { refuse } from '../../options.js';
 import { packageError } from '../../support/load-package.js';
+import { type IoredisClusters, ioredisCluster } from '../cluster/ioredis-cluster.js';
 import type { ShardSettings } from '../config.js';
 import type { ShardNode } from '../shard-nodes.js';
 import { type Ioredis, ioredisClient } from './ioredis-driver.js';
@@ -90,9 +91,11 @@ async function loadDriver(name: DriverName): Promise<unknown> {
 }
 
 function connectWith(name: DriverName, module: unknown): Connect {
-  return name === 'ioredis'
-    ? (...rest) => ioredisClient(module as Ioredis, ...rest)
-    : (...rest) => nodeRedisClient(module as NodeRedis, ...rest);
+  if (name === 'redis') return (...rest) => nodeRedisClient(module as NodeRedis, ...rest);
+  return (node, login, timeout) =>
+    login.cluster === undefined
+      ? ioredisClient(module as Ioredis, node, login, timeout)
+      : ioredisCluster(module as IoredisClusters, node, login, timeout);
 }
 
 /** Loads a driver without waiting, because `getClient` cannot wait. Works in Node, Bun and Deno. */

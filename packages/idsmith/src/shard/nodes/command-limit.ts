@@ -11,26 +11,32 @@ export function isWaiting(name: string, args: readonly unknown[]): boolean {
   return args.some((arg) => /^block$/i.test(String(arg)) || Object.hasOwn(Object(arg), 'BLOCK'));
 }
 
-let isUnlimited = false;
+let callersLimit: number | undefined;
 
 /**
- * Sends a command without the time limit of its client, because the caller has a limit of its own.
+ * Sends a command whose caller has a time limit of its own, and fails by itself when the time is over.
  *
+ * @param ms the caller's limit
  * @param send called at once; it must send the command before it waits for anything
  */
-export function unlimited<T>(send: () => T): T {
-  const before = isUnlimited;
-  isUnlimited = true;
+export function limitedByCaller<T>(ms: number, send: () => T): T {
+  const before = callersLimit;
+  callersLimit = ms;
   try {
     return send();
   } finally {
-    isUnlimited = before;
+    callersLimit = before;
   }
 }
 
-/** Tells whether the command that is being sent has the time limit of its client. */
-export function hasLimit(name: string, args: readonly unknown[]): boolean {
-  return !isUnlimited && !isWaiting(name, args);
+/** The time limit of the command that is being sent, and whether it is the caller's. A command that waits has none. */
+export function limitOf(
+  name: string,
+  args: readonly unknown[],
+  timeout: number,
+): { limit: number | undefined; isCallers: boolean } {
+  if (callersLimit !== undefined) return { limit: callersLimit, isCallers: true };
+  return { limit: isWaiting(name, args) ? undefined : timeout, isCallers: false };
 }
 
 /** The error of a command without an answer. */

@@ -1,7 +1,8 @@
 import { StoreError } from '../../errors.js';
 import { redisError } from '../../redis/error.js';
 import type { ShardNode } from '../shard-nodes.js';
-import { hasLimit, noAnswer } from './command-limit.js';
+import { AnswerWatch } from './answer-watch.js';
+import { limitOf, noAnswer } from './command-limit.js';
 import type { MadeClient, NodeLogin } from './login.js';
 
 /** The part of the package `ioredis` that is used here. */
@@ -10,12 +11,13 @@ export interface Ioredis {
     options: object,
   ) => {
     on(event: 'error' | 'ready', listener: (error: Error) => void): unknown;
-    disconnect(): void;
-    sendCommand(command: Command, ...more: unknown[]): unknown;
+    disconnect(reconnect?: boolean): void;
+    sendCommand(command: IoredisCommand, ...more: unknown[]): unknown;
   };
 }
 
-interface Command {
+/** A command of the package `ioredis` on its way. */
+export interface IoredisCommand {
   readonly name: string;
   readonly args: readonly unknown[];
   resolve: (reply: unknown) => void;
@@ -29,7 +31,7 @@ interface ReplyError extends Error {
 
 /**
  * Makes a client of the package `ioredis`. Its commands fail within `timeout`, with a `StoreError` that names the node when the
- * node cannot be reached.
+ * node cannot be reached. A connection on which nothing is answered is replaced.
  */
 export function ioredisClient(
   { Redis }: Ioredis,
@@ -38,11 +40,12 @@ export function ioredisClient(
   timeout: number,
 ): MadeClient {
   const { user, password, tls, database, sentinel } = login;
-  const seen = new WeakSet<Command>();
+  const seen = new WeakSet<IoredisCommand>();
+  const answers = new AnswerWatch(() => client.disconnect(true));
   let connectionError: Error | undefined;
 
   class NodeClient extends Redis {
-    override sendCommand(command: Command, ...more: unknown[]): unknown {
+    override sendCommand(command: IoredisCommand, ...more: unknown[]): unknown {
       // A command that waits for the connection is sent again when the connection is there.
       if (!seen.has(command)) {
         seen.add(command);
@@ -52,16 +55,20 @@ export function ioredisClient(
     }
   }
 
-  function watch(command: Command): void {
+  function watch(command: IoredisCommand): void {
     const { resolve, reject } = command;
+    const { limit, isCallers } = limitOf(command.name, command.args, timeout);
+    const answered = answers.sent({
+      limit,
+      late: () => isCallers || command.reject(noAnswer(node.address, command.name, timeout, connectionError)),
+    });
     // Not `promise.then`: a rejection that nobody handles must stay visible as such.
-    let timer: ReturnType<typeof setTimeout> | undefined;
     command.resolve = (reply) => {
-      clearTimeout(timer);
+      answered();
       resolve(reply);
     };
     command.reject = (error) => {
-      clearTimeout(timer);
+      answered();
       // Errors that the server answered with and errors that already name the node are kept. The answer to a failed
       // login reaches every waiting command. That error shows the password, so it is replaced.
       const isReply = (error as ReplyError)?.command?.name === command.name;
@@ -69,10 +76,6 @@ export function ioredisClient(
       // The reason why connecting failed says more than the message that there is no connection.
       else reject(redisError(`node ${node.address}`, command.name, connectionError ?? error, password));
     };
-    if (!hasLimit(command.name, command.args)) return;
-    timer = setTimeout(() => {
-      command.reject(noAnswer(node.address, command.name, timeout, connectionError));
-    }, timeout);
   }
 
   const client = new NodeClient({
@@ -95,7 +98,8 @@ export function ioredisClient(
     disconnectTimeout: 100,
   });
   client.on('error', (error) => {
-    connectionError = error;
+    // A login without an answer tells no more than that there is none.
+    connectionError = error instanceof StoreError ? undefined : error;
   });
   client.on('ready', () => {
     connectionError = undefined;

@@ -1,7 +1,8 @@
 import { StoreError } from '../../errors.js';
 import { redisError } from '../../redis/error.js';
 import type { ShardNode } from '../shard-nodes.js';
-import { hasLimit, noAnswer } from './command-limit.js';
+import { AnswerWatch } from './answer-watch.js';
+import { limitOf, noAnswer } from './command-limit.js';
 import type { MadeClient, NodeLogin } from './login.js';
 
 /** The part of the package `redis` that is used here. */
@@ -12,18 +13,22 @@ export interface NodeRedis {
 
 interface Client {
   on(event: 'error' | 'ready', listener: (error: Error) => void): unknown;
+  readonly isReady: boolean;
   connect(): Promise<unknown>;
   destroy(): void;
 }
+
+/** The longest pause between two attempts to connect, ms. */
+const MAX_PAUSE = 1000;
 
 type SendCommand = (args: readonly unknown[], options?: object) => Promise<unknown>;
 
 /**
  * Makes a client of the package `redis`. Its commands fail within `timeout`, with a `StoreError` that names the node when the
- * node cannot be reached. Commands in a `multi` have no time limit. A command that the driver has not sent yet when it fails is
+ * node cannot be reached. A connection on which nothing is answered is replaced. Commands in a `multi` have no time limit. A command that the driver has not sent yet when it fails is
  * never sent.
  *
- * @throws StoreError when the node is found by Sentinels
+ * @throws StoreError when the node is found by Sentinels, or is a Redis Cluster
  */
 export function nodeRedisClient(
   { createClient, ErrorReply }: NodeRedis,
@@ -31,12 +36,19 @@ export function nodeRedisClient(
   login: NodeLogin,
   timeout: number,
 ): MadeClient {
-  const { user, password, tls, database, sentinel } = login;
+  const { user, password, tls, database, sentinel, cluster } = login;
   if (sentinel !== undefined)
     throw new StoreError(
       `shards.${node.name} has Sentinels, which need the package ioredis: npm install ioredis`,
     );
-  const socket = { host: node.host, port: node.port, connectTimeout: timeout };
+  if (cluster !== undefined)
+    throw new StoreError(
+      'cluster.nodes needs the package ioredis: npm install ioredis. Or give a connected client of createCluster as cluster',
+    );
+  const socket = {
+    ...{ host: node.host, port: node.port, connectTimeout: timeout },
+    reconnectStrategy: (retries: number) => Math.min(50 * 2 ** retries, MAX_PAUSE) * (1 - Math.random() / 4),
+  };
   const client = createClient({
     socket: tls === false ? socket : { ...socket, ...(tls === true ? {} : tls), tls: true },
     ...(user !== undefined && { username: user }),
@@ -54,8 +66,35 @@ export function nodeRedisClient(
     connectionError = undefined;
   });
 
+  let isEnded = false;
+  // The driver connects again and again. Commands wait for the connection, up to their time limit.
+  const connect = () => {
+    if (!isEnded)
+      client.connect().catch((error) => {
+        connectionError = error;
+      });
+  };
+  const destroy = () => {
+    try {
+      client.destroy();
+    } catch {
+      // The client was never open.
+    }
+  };
+  const answers = new AnswerWatch(() => {
+    const { isReady } = client;
+    destroy();
+    // The driver may be connecting. It gives up after its next pause, and must not go on beside another attempt.
+    if (isReady) connect();
+    else setTimeout(connect, 1.2 * MAX_PAUSE);
+  });
+
   /** @param send sends the command, and takes it back if the signal is aborted before the driver has sent it */
-  const watch = (command: string, isLimited: boolean, send: (signal: AbortSignal) => Promise<unknown>) =>
+  const watch = (
+    command: string,
+    args: readonly unknown[],
+    send: (signal: AbortSignal) => Promise<unknown>,
+  ) =>
     new Promise((resolve, reject) => {
       const controller = new AbortController();
       const fail = (error: Error) => {
@@ -65,11 +104,13 @@ export function nodeRedisClient(
         );
         controller.abort();
       };
-      const timer = isLimited
-        ? setTimeout(() => fail(noAnswer(node.address, command, timeout, connectionError)), timeout)
-        : undefined;
+      const { limit, isCallers } = limitOf(command, args, timeout);
+      const answered = answers.sent({
+        limit,
+        late: () => isCallers || fail(noAnswer(node.address, command, timeout, connectionError)),
+      });
       const end = () => {
-        clearTimeout(timer);
+        answered();
         waiting.delete(fail);
       };
       waiting.add(fail);
@@ -93,22 +134,16 @@ export function nodeRedisClient(
   const { sendCommand } = shared;
   shared.sendCommand = function (this: unknown, args, options) {
     const [name, ...rest] = args;
-    return watch(String(name), hasLimit(String(name), rest), (abortSignal) =>
+    return watch(String(name), rest, (abortSignal) =>
       sendCommand.call(this, args, { abortSignal, ...options }),
     );
   };
-  // The driver connects again and again. Commands wait for the connection, up to their time limit.
-  client.connect().catch((error) => {
-    connectionError = error;
-  });
+  connect();
   return {
     client,
     end: () => {
-      try {
-        client.destroy();
-      } catch {
-        // The client was never open.
-      }
+      isEnded = true;
+      destroy();
     },
   };
 }

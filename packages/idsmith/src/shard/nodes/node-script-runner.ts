@@ -5,7 +5,7 @@ import { ScriptRunner } from '../../redis/script-runner.js';
 import type { ShardSettings } from '../config.js';
 import type { ShardNode } from '../shard-nodes.js';
 import type { NodeClients } from './clients.js';
-import { unlimited } from './command-limit.js';
+import { limitedByCaller } from './command-limit.js';
 
 /** Runs scripts on the sequence of one node. Errors name the node. */
 export class NodeScriptRunner {
@@ -36,10 +36,13 @@ export class NodeScriptRunner {
     // The error of a driver that is not installed is the same for all nodes.
     await this.#clients.load();
     try {
-      this.#runner ??= new ScriptRunner(patient(textClient(this.#clients.of(this.node))), {
-        timeout: this.#settings.timeout,
-        errorOf: (failed, error) => this.errorOf(failed, error),
-      });
+      this.#runner ??= new ScriptRunner(
+        patient(textClient(this.#clients.of(this.node)), this.#settings.timeout),
+        {
+          timeout: this.#settings.timeout,
+          errorOf: (failed, error) => this.errorOf(failed, error),
+        },
+      );
       return this.#runner;
     } catch (error) {
       throw this.errorOf(operation, error);
@@ -60,6 +63,6 @@ export class NodeScriptRunner {
 }
 
 /** A client without time limits of its own, because the script runner has one. */
-function patient(client: ScriptClient): ScriptClient {
-  return { evaluate: (...command) => unlimited(() => client.evaluate(...command)) };
+function patient(client: ScriptClient, timeout: number): ScriptClient {
+  return { evaluate: (...command) => limitedByCaller(timeout, () => client.evaluate(...command)) };
 }

@@ -56,24 +56,35 @@ export async function abortReshard(
       throw new InvalidOptionError(
         `the resharding ${context.description} is finished: to go back, reshard in the other direction`,
       );
-    for (const name of context.gone) if (reversed.targets.has(name)) throw goneTargetError(name);
+    for (const address of context.gone)
+      if (reversed.targets.has(address)) throw goneTargetError(reversed, address);
     await requireDistinctServers(context);
     const stored = states.find((state) => state.settings !== '')?.settings;
     const rule = await KeyRule.make(context, readKeySettings(context, {}, stored));
     const placement = new KeyPlacement(reversed, rule);
     const persistence = await requireTargetsDurable(reversed, true);
-    if (await isHandedOver(context)) await handOver(to.sequences, from.sequences, [...context.gone]);
+    if (await isHandedOver(context))
+      await handOver(to.sequences, from.sequences, { gone: [...context.gone], acceptOlder });
     let lapsed = 0;
     const clusters = context.nodes.filter((node) => node instanceof ClusterConnection);
     if (phase !== 'before' && phase !== 'aborted') {
       outcome = 'not finished';
-      lapsed = await stopReshard(context, signal, acceptOlder);
-      const parts = { context: reversed, direction: 'back', placement, persistence, progress } as const;
-      const { reshardId: move, description: about } = context;
-      for (const cluster of clusters) await cluster.openSlots({ move, phase: 'returning', about });
+      const stopped = await stopReshard(context, signal, acceptOlder);
+      const { round } = stopped;
+      lapsed = stopped.lapsed;
+      const parts = {
+        context: reversed,
+        round,
+        direction: 'back',
+        placement,
+        persistence,
+        progress,
+      } as const;
+      const { reshardId, description } = context;
+      for (const cluster of clusters) await cluster.openSlots(reshardId, round, description);
       await moveAllKeys(parts, settings);
-      for (const cluster of clusters) await cluster.closeSlots();
-      await finishReshard(context, 'aborted');
+      for (const cluster of clusters) await cluster.closeSlots(round);
+      await finishReshard(context, round, 'aborted');
     }
     outcome = 'aborted';
     return { ...progress.totals(), lapsed };

@@ -25,14 +25,17 @@ export class ReshardContext {
   readonly sources: ReadonlyMap<string, NodeConnection>;
   /** The nodes of the new map by address. */
   readonly targets: ReadonlyMap<string, NodeConnection>;
-  /** The names of nodes that are lost for good. Nobody asks them any more. */
+  /** The addresses of nodes that are lost for good. Nobody asks them any more. */
   readonly gone = new Set<string>();
+  /** True if keys go back from `from` to `to`. */
+  readonly isReversed: boolean;
 
   /**
    * @param isReversed true if keys go back from `from` to `to`
    * @throws InvalidOptionError when keys cannot be moved from one map to the other
    */
   constructor(from: ShardMap<unknown>, to: ShardMap<unknown>, isReversed = false) {
+    this.isReversed = isReversed;
     this.from = requireMap('from', from);
     this.to = requireMap('to', to);
     requireRing(isReversed ? this.to : this.from);
@@ -48,14 +51,27 @@ export class ReshardContext {
       throw new InvalidOptionError(`epoch must stay ${epoch}, not become ${next}: keys would repeat`);
     this.reshardId = `${fingerprintOf(this.from)}-${fingerprintOf(this.to)}`;
     this.description = `${describe(this.from.nodes)} → ${describe(this.to.nodes)}`;
-    this.sources = connectionsOf(this.from);
-    this.targets = connectionsOf(this.to);
+    const ids = idsOf(isReversed ? [this.to, this.from] : [this.from, this.to]);
+    this.sources = connectionsOf(this.from, ids);
+    this.targets = connectionsOf(this.to, ids);
   }
 
   /** All nodes of both maps that are not gone, each once. */
   get nodes(): NodeConnection[] {
     const all = new Map([...this.targets, ...this.sources]);
-    return [...all.values()].filter(({ name }) => !this.gone.has(name));
+    return [...all.values()].filter(({ address }) => !this.gone.has(address));
+  }
+
+  /** The identities of nodes that are lost for good, as they are stored on the others. */
+  get goneIds(): string[] {
+    const all = [...this.sources.values(), ...this.targets.values()];
+    return [...new Set(all.filter(({ address }) => this.gone.has(address)).map(({ id }) => id))];
+  }
+
+  /** Notes that nodes with these identities are lost for good. */
+  addGone(ids: readonly string[]): void {
+    for (const { id, address } of [...this.sources.values(), ...this.targets.values()])
+      if (ids.includes(id)) this.gone.add(address);
   }
 
   /** The same resharding with the two maps exchanged, for keys that go back. */
@@ -66,7 +82,7 @@ export class ReshardContext {
 
   /** The nodes that keys leave, without those that are gone. */
   get givingNodes(): NodeConnection[] {
-    return [...this.sources.values()].filter(({ name }) => !this.gone.has(name));
+    return [...this.sources.values()].filter(({ address }) => !this.gone.has(address));
   }
 
   /** The old and the new owner of keys with this stem; `undefined` if they are the same node. */
@@ -120,9 +136,24 @@ function fingerprintOf(map: ShardMap<unknown>): string {
   return bytesToHex(md5(new TextEncoder().encode(JSON.stringify(weights))));
 }
 
-function connectionsOf(map: ShardMap<unknown>): Map<string, NodeConnection> {
+/**
+ * The identities of all servers by address: their names on the ring. A server may have another name on the new ring. The name on
+ * the old one is its identity then.
+ */
+function idsOf(maps: readonly [old: ShardMap<unknown>, next: ShardMap<unknown>]): Map<string, string> {
+  const ids = new Map<string, string>();
+  for (const { nodes } of maps)
+    for (const { address, ringName } of nodes) if (!ids.has(address)) ids.set(address, ringName);
+  return ids;
+}
+
+function connectionsOf(
+  map: ShardMap<unknown>,
+  ids: ReadonlyMap<string, string>,
+): Map<string, NodeConnection> {
   const Connection = map.isCluster ? ClusterConnection : NodeConnection;
-  return new Map(map.nodes.map((node) => [node.address, new Connection(map, node)]));
+  const connect = (node: ShardNode) => new Connection(map, node, ids.get(node.address) as string);
+  return new Map(map.nodes.map((node) => [node.address, connect(node)]));
 }
 
 function describe(nodes: readonly ShardNode[]): string {

@@ -1,7 +1,9 @@
+import { packTexts } from '../../encoding/message-pack.js';
 import { IdError } from '../../errors.js';
 import { type BinaryClient, binaryClient, type CommandPart } from '../../redis/client.js';
 import { ScriptRunner } from '../../redis/script-runner.js';
-import { unlimited } from '../nodes/command-limit.js';
+import { UNLIST_KEYS } from '../../redis/scripts.js';
+import { limitedByCaller } from '../nodes/command-limit.js';
 import type { ShardMap } from '../shard-map.js';
 import type { ShardNode } from '../shard-nodes.js';
 import { type RedisKey, redisKeyOf } from './redis-key.js';
@@ -10,20 +12,23 @@ import { STATE_KEY } from './reserved-keys.js';
 /** The longest time that a node may take to answer one command, ms. A large value takes long. */
 const TIMEOUT = 30_000;
 
-/** The arguments of a script, or a function that gives them for each try, because a TTL gets shorter meanwhile. */
-export type ScriptArguments = readonly CommandPart[] | (() => readonly CommandPart[]);
+/** Lists of keys that were packed for a step. The next step, on the other node, mostly has the same list. */
+const packedKeys = new WeakMap<readonly RedisKey[], Uint8Array>();
 
 /** A node, as resharding talks to it: commands and scripts in bytes, and errors that name the node. */
 export class NodeConnection {
   readonly node: ShardNode;
+  /** The identity of the node in everything that is stored: a name on the ring. The address may change meanwhile. */
+  readonly id: string;
   readonly #map: ShardMap<unknown>;
   readonly #makeClient: () => BinaryClient;
   #runner: ScriptRunner<BinaryClient> | undefined;
 
   /** @param makeClient makes the client that the connection uses. By default it is the client that the map has for the node */
-  constructor(map: ShardMap<unknown>, node: ShardNode, makeClient?: () => BinaryClient) {
+  constructor(map: ShardMap<unknown>, node: ShardNode, id: string, makeClient?: () => BinaryClient) {
     this.#map = map;
     this.node = node;
+    this.id = id;
     this.#makeClient = makeClient ?? (() => binaryClient(map.clientOf(node)));
   }
 
@@ -37,9 +42,13 @@ export class NodeConnection {
     return [this];
   }
 
-  /** A text that changes when keys go from one of the servers to another; `undefined` while keys do so. */
+  /**
+   * A text that changes when keys go from one of the servers to another, or a server is started again or replaced; `undefined`
+   * while keys do so. It is the replication id of the server. A cluster adds its slots.
+   */
   async layout(): Promise<string | undefined> {
-    return '';
+    const info = String(await this.command('reading the layout', 'INFO', 'replication'));
+    return /^master_replid:(\w+)/m.exec(info)?.[1] ?? '';
   }
 
   /** The name that a key has on the node. */
@@ -69,25 +78,50 @@ export class NodeConnection {
     );
   }
 
-  /** Removes keys from a list. */
-  async unlist(list: string, keys: readonly RedisKey[]): Promise<void> {
-    for (const group of this.groupsOf(keys))
-      await this.command(
-        'reading leftovers',
-        ...['HDEL', this.placeOf(list, group)[1]],
-        ...group.map((key) => this.nameOf(key)),
+  /** Reads the entries of keys in a list. Keys without an entry are left out. */
+  async readEntries(list: string, keys: readonly RedisKey[]): Promise<Map<RedisKey, Uint8Array>> {
+    const found = new Map<RedisKey, Uint8Array>();
+    for (const group of this.groupsOf(keys)) {
+      const entries = await this.entriesOf(list, group);
+      for (const [i, key] of group.entries()) if (entries[i] != null) found.set(key, entries[i]);
+    }
+    return found;
+  }
+
+  /** Removes keys from a list, if their entries are still these: another mover may have written new ones. */
+  async unlist(list: string, entries: ReadonlyMap<RedisKey, Uint8Array>): Promise<void> {
+    for (const group of this.groupsOf([...entries.keys()])) {
+      const names = [this.placeOf(list, group)[1], ...group.map((key) => this.nameOf(key))];
+      await this.run(
+        ...(['removing leftovers', UNLIST_KEYS, names] as const),
+        group.map((key) => entries.get(key) as Uint8Array),
       );
+    }
   }
 
   /** The entries of keys of one group in a list; `null` where there is none. */
-  async entriesOf(list: string, keys: readonly RedisKey[]): Promise<(string | null)[]> {
+  async entriesOf(list: string, keys: readonly RedisKey[]): Promise<(Uint8Array | null)[]> {
     const names = keys.map((key) => this.nameOf(key));
-    const entries = await this.command('reading a list', 'HMGET', this.placeOf(list, keys)[1], ...names);
-    return (entries as (Uint8Array | null)[]).map((entry) => entry && String(entry));
+    return (await this.command(
+      'reading a list',
+      'HMGET',
+      this.placeOf(list, keys)[1],
+      ...names,
+    )) as (Uint8Array | null)[];
   }
 
-  /** The address, which tells the servers of two configs apart. The names in `shards` may differ. */
-  get name(): string {
+  /**
+   * Keys of one group as a step takes them: as arguments, or packed into one. The one costs client and server much less than
+   * hundreds do.
+   */
+  keyArguments(keys: readonly RedisKey[]): readonly [names: readonly RedisKey[], packed: CommandPart] {
+    const packed = packedKeys.get(keys) ?? packTexts(keys);
+    packedKeys.set(keys, packed);
+    return [[], packed];
+  }
+
+  /** The address, which tells the servers of two configs apart and names them for people. The names in `shards` may differ. */
+  get address(): string {
     return this.node.address;
   }
 
@@ -112,10 +146,9 @@ export class NodeConnection {
     operation: string,
     script: string,
     keys: readonly CommandPart[],
-    args: ScriptArguments = [],
+    args: readonly CommandPart[] = [],
   ): Promise<unknown[]> {
-    const now = typeof args === 'function' ? args() : args;
-    return (await this.#connect(operation).run(operation, script, keys, now)) as unknown[];
+    return (await this.#connect(operation).run(operation, script, keys, args)) as unknown[];
   }
 
   #connect(operation: string): ScriptRunner<BinaryClient> {
@@ -142,7 +175,7 @@ export class NodeConnection {
 /** A client without time limits of its own, because the script runner has one. */
 function patient(client: BinaryClient): BinaryClient {
   return {
-    send: (...parts) => unlimited(() => client.send(...parts)),
-    evaluate: (...command) => unlimited(() => client.evaluate(...command)),
+    send: (...parts) => limitedByCaller(TIMEOUT, () => client.send(...parts)),
+    evaluate: (...command) => limitedByCaller(TIMEOUT, () => client.evaluate(...command)),
   };
 }

@@ -68,11 +68,12 @@ export async function reshard(
   let outcome: ReshardOutcome = 'not begun';
   try {
     const prepared = await prepareReshard(context, options, acceptOlder);
-    await handOver(from.sequences, to.sequences, [...context.gone]);
+    await handOver(from.sequences, to.sequences, { gone: [...context.gone], acceptOlder });
     outcome = 'not finished';
-    const lapsed = await beginReshard(context, signal, { acceptOlder, settings: prepared.settings });
-    await moveAllKeys({ ...prepared, context, progress, direction: 'out' }, settings);
-    await finishReshard(context);
+    const begun = await beginReshard(context, signal, { acceptOlder, settings: prepared.settings });
+    const { round, lapsed } = begun;
+    await moveAllKeys({ ...prepared, context, round, progress, direction: 'out' }, settings);
+    await finishReshard(context, round);
     outcome = 'finished';
     return { ...progress.totals(), lapsed };
   } finally {

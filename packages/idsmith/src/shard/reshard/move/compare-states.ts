@@ -2,12 +2,15 @@ import { StoreError } from '../../../errors.js';
 import type { ReshardContext } from '../context.js';
 import type { NodeState, ReshardPhase, StepNumbers } from './node-state.js';
 
+/** Stands between the two maps in the description of a resharding. */
+const ARROW = ' → ';
+
 /** The phase of a resharding as all nodes together know it. */
 export type CommonPhase = 'before' | 'preparing' | 'moving' | 'done' | 'stopping' | 'aborted';
 
 /** A node that was started again and knows less than the other nodes know of it. */
 export interface NodeBehind {
-  readonly name: string;
+  readonly address: string;
   /** The knowledge of the node, and the knowledge of the others, for people. */
   readonly own: string;
   readonly others: string;
@@ -34,6 +37,38 @@ export function commonPhaseOf(states: readonly NodeState[]): CommonPhase {
   return DECISIVE.find(([, some]) => phases.some((phase) => some.includes(phase)))?.[0] ?? 'before';
 }
 
+/** Phases of a resharding that is under way or done. All others leave keys where the resharding begins. */
+const AWAY: readonly ReshardPhase[] = ['preparing', 'moving', 'done', 'stopping', 'returning'];
+
+/** A state that is older than another resharding that has ended since, and the state of a node that knows of it. */
+export interface OutdatedState {
+  readonly state: NodeState;
+  readonly witness: NodeState;
+}
+
+/** Pure: the states of nodes that came from a backup. Their keys are where they were before another resharding. */
+export function findOutdated(states: readonly NodeState[]): OutdatedState[] {
+  const ended = latestEndOf(states);
+  const witness = states.find(({ endedRound }) => endedRound === ended) as NodeState;
+  return states
+    .filter(({ phase, round }) => AWAY.includes(phase) && round < ended)
+    .map((state) => ({ state, witness }));
+}
+
+/** The error for a node with the state of a backup. */
+export function outdatedError({ state, witness }: OutdatedState): StoreError {
+  return new StoreError(
+    `node ${state.address} has the state of a backup: it knows phase ${state.phase} of the resharding ${state.about} in round ` +
+      `${state.round}, and node ${witness.address} knows that another resharding ended in round ${witness.endedRound}. Its keys are where ` +
+      'they were then. Nothing was changed. Start it with newer data (append-only file, replica or backup). If there is none, keep a ' +
+      'copy of its data, start an empty server in its place, and try again',
+  );
+}
+
+function latestEndOf(states: readonly NodeState[]): number {
+  return Math.max(0, ...states.map(({ endedRound }) => endedRound));
+}
+
 /** Pure: the nodes that were started again with less than the others know of them. */
 export function findBehind(states: readonly NodeState[]): NodeBehind[] {
   const common = commonPhaseOf(states);
@@ -44,15 +79,15 @@ export function findBehind(states: readonly NodeState[]): NodeBehind[] {
     .flatMap((state) => {
       const isCurrent = current.includes(state) && state.phase !== 'preparing';
       const own = isCurrent ? state : { puts: 0, drops: 0 };
-      const known = notesOf(state.name, current);
+      const known = notesOf(state.id, current);
       const isOlder = own.puts < known.puts || own.drops < known.drops;
       if (isCurrent && !isOlder) return [];
-      const witnesses = current.filter(({ name, phase }) => name !== state.name && phase !== 'preparing');
+      const witnesses = current.filter(({ id, phase }) => id !== state.id && phase !== 'preparing');
       return [
         {
-          name: state.name,
+          address: state.address,
           own: isCurrent ? describe(state.phase, own) : 'nothing of it',
-          others: `${witnesses.map(({ name }) => name).join(', ')} know: ${describe(common, known)}`,
+          others: `${witnesses.map(({ address }) => address).join(', ')} know: ${describe(common, known)}`,
           isOlder,
           consequences: [
             ...(own.puts < known.puts ? ['keys that were moved to it and are missing there are lost'] : []),
@@ -72,9 +107,26 @@ export function findBehind(states: readonly NodeState[]): NodeBehind[] {
  * @throws StoreError naming both
  */
 export function requireFit(context: ReshardContext, states: readonly NodeState[]): void {
-  for (const { name, phase, about } of states)
-    if (phase === 'other' || (phase === 'misfit' && context.sources.has(name)))
-      throw misfitError(context, name, phase, about);
+  const present = context.description.split(ARROW)[0];
+  for (const { address, phase, about, isOfEarlierVersion } of states) {
+    const isSource = context.sources.has(address);
+    if (isMisfit(phase, isSource)) throw misfitError(context, address, phase, about);
+    // Earlier versions have only described the two maps.
+    if (isSource && isOfEarlierVersion && about.split(ARROW)[1] !== present)
+      throw misfitError(context, address, 'misfit', about);
+  }
+}
+
+/** Phases of a node on which another resharding has to end first, or has left keys elsewhere. */
+export type MisfitPhase = 'other' | 'misfit' | 'earlier';
+
+/**
+ * Tells whether a node in this phase keeps the resharding from its beginning.
+ *
+ * @param isOldOwner false for a node that only takes keys: it does not matter what it had before
+ */
+export function isMisfit(phase: ReshardPhase, isOldOwner: boolean): phase is MisfitPhase {
+  return phase === 'other' || phase === 'earlier' || (phase === 'misfit' && isOldOwner);
 }
 
 /** The last resharding on a node does not fit this one. */
@@ -83,41 +135,49 @@ export class MisfitError extends StoreError {}
 /** The error for a node whose last resharding does not fit this one. */
 export function misfitError(
   { description }: ReshardContext,
-  name: string,
-  phase: 'other' | 'misfit',
+  address: string,
+  phase: MisfitPhase,
   about: string,
 ): MisfitError {
+  if (phase === 'earlier')
+    return new MisfitError(
+      `node ${address}: an earlier version of idsmith has begun the resharding ${about} and not finished it, and this one is ` +
+        `${description}. Nothing was changed. Run ${about} to its end with the version that has begun it, and update idsmith then`,
+    );
   return new MisfitError(
     phase === 'other'
-      ? `node ${name}: another resharding is not finished (${about}), and this one is ${description}: use its configs, ` +
+      ? `node ${address}: another resharding is not finished (${about}), and this one is ${description}: use its configs, ` +
           'and run that one to its end or abort it first'
-      : `node ${name}: the last resharding there was ${about}, and this one is ${description}. It does not begin where that ` +
+      : `node ${address}: the last resharding there was ${about}, and this one is ${description}. It does not begin where that ` +
           'one ended: use the configs of the present map, with the same order of nodes and the same weights',
   );
 }
 
 /** The error for a node that came back with less than the others know of it. */
-export function behindError({ name, own, others, isOlder, consequences }: NodeBehind): StoreError {
-  const what = `node ${name} was started again in the middle of a resharding. It knows ${own}, but ${others}.`;
+export function behindError({ address, own, others, isOlder, consequences }: NodeBehind): StoreError {
+  const what = `node ${address} was started again in the middle of a resharding. It knows ${own}, but ${others}.`;
   return new StoreError(
     isOlder
       ? `${what} Its data is older than that, or missing. Nothing was changed. Start it with newer data (append-only file, ` +
-          `replica or backup) if there is any, and try again. Otherwise run the resharding with acceptOlder (--accept-older ${name}): ` +
+          `replica or backup) if there is any, and try again. Otherwise run the resharding with acceptOlder (--accept-older ${address}): ` +
           consequences
       : `${what} Nothing was changed. Run the resharding again: it goes on with this node`,
   );
 }
 
-/** The states that belong to the latest round of this resharding. */
+/** The states that belong to the latest round of this resharding, unless another one has ended since. */
 function currentOf(states: readonly NodeState[]): NodeState[] {
-  const ours = states.filter(({ phase }) => phase !== 'before' && phase !== 'other' && phase !== 'misfit');
+  const ended = latestEndOf(states);
+  const ours = states.filter(
+    ({ phase, round }) => phase !== 'before' && !isMisfit(phase, true) && round > ended,
+  );
   const latest = Math.max(0, ...ours.map(({ round }) => round));
   return ours.filter(({ round }) => round === latest);
 }
 
 /** The highest numbers that other nodes know of a node. */
-function notesOf(name: string, states: readonly NodeState[]): StepNumbers {
-  const notes = states.flatMap((state) => state.notes.get(name) ?? []);
+function notesOf(id: string, states: readonly NodeState[]): StepNumbers {
+  const notes = states.flatMap((state) => state.notes.get(id) ?? []);
   return {
     puts: Math.max(0, ...notes.map(({ puts }) => puts)),
     drops: Math.max(0, ...notes.map(({ drops }) => drops)),

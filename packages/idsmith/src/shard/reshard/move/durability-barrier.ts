@@ -8,16 +8,19 @@ const TIMEOUT = 10_000;
 /**
  * Waits until the copies on a target would survive a crash of the target, before their originals are deleted. Calls at the same
  * time share one wait: a wait covers everything that was written before it began.
+ *
+ * A wait covers only what was written on its own connection. A driver connects again without a word, so the ids of the connections
+ * are compared: those before the copies were written with those after the wait.
  */
 export class DurabilityBarrier {
   readonly #persistence: ReadonlyMap<string, Persistence>;
   readonly #timeout: number;
   /** For each target: the wait that has not begun yet. */
-  readonly #next = new Map<NodeConnection, Promise<void>>();
+  readonly #next = new Map<NodeConnection, Promise<string>>();
   /** For each target: the wait under way. */
-  readonly #running = new Map<NodeConnection, Promise<void>>();
+  readonly #running = new Map<NodeConnection, Promise<unknown>>();
 
-  /** @param persistence the persistence of the targets by name */
+  /** @param persistence the persistence of the targets by address */
   constructor(persistence: ReadonlyMap<string, Persistence>, timeout = TIMEOUT) {
     this.#persistence = persistence;
     this.#timeout = timeout;
@@ -26,13 +29,24 @@ export class DurabilityBarrier {
   /** The number of batches of one old node that may be under way. A wait for a disk takes up to a second, so many share it. */
   get concurrency(): number {
     const isSlow = [...this.#persistence.values()].some((one) => one.hasAof && one.canWaitForDisk);
-    return isSlow ? 32 : 4;
+    return isSlow ? 32 : 6;
   }
 
-  /** @throws StoreError naming the target, if the copies are not safe in time */
-  wait(target: NodeConnection): Promise<void> {
-    const command = barrierOf(this.#persistence.get(target.name), this.#timeout);
-    if (command === undefined) return Promise.resolve();
+  /** The ids of the connections to a target, to be asked for before copies are written; empty if nobody waits. */
+  async connections(target: NodeConnection): Promise<string> {
+    const isNeeded = barrierOf(this.#persistence.get(target.address), this.#timeout) !== undefined;
+    return isNeeded ? connectionsOf(await target.servers()) : '';
+  }
+
+  /**
+   * Waits for the copies on a target.
+   *
+   * @returns the ids of the connections. If they are other ones than before the copies were written, nothing is known of the copies
+   * @throws StoreError naming the target, if the copies are not safe in time
+   */
+  wait(target: NodeConnection): Promise<string> {
+    const command = barrierOf(this.#persistence.get(target.address), this.#timeout);
+    if (command === undefined) return Promise.resolve('');
     const waiting = this.#next.get(target);
     if (waiting !== undefined) return waiting;
     const next = (this.#running.get(target) ?? Promise.resolve())
@@ -58,14 +72,21 @@ function barrierOf(
   return persistence.replicas > 0 ? ['WAIT', 1, timeout] : undefined;
 }
 
-async function waitOn(target: NodeConnection, command: readonly (string | number)[]): Promise<void> {
+const WAITING = 'making keys durable';
+
+/** The ids of connections are never used again, as long as a server runs. */
+async function connectionsOf(servers: readonly NodeConnection[]): Promise<string> {
+  const ids = await Promise.all(servers.map((server) => server.command(WAITING, 'CLIENT', 'ID')));
+  return ids.map(String).join(' ');
+}
+
+async function waitOn(target: NodeConnection, command: readonly (string | number)[]): Promise<string> {
   const servers = await target.servers();
-  const replies = await Promise.all(
-    servers.map((server) => server.command('making keys durable', ...command)),
-  );
+  const replies = await Promise.all(servers.map((server) => server.command(WAITING, ...command)));
   if (replies.some((reply) => Number(Array.isArray(reply) ? reply[0] : reply) < 1))
     throw new StoreError(
-      `node ${target.name}: making keys durable failed: ${command[0]} had no success within ${command.at(-1)} ms. ` +
+      `node ${target.address}: ${WAITING} failed: ${command[0]} had no success within ${command.at(-1)} ms. ` +
         'The keys are still at their old owners, too. Check the disk or the replica of the node, and run it again',
     );
+  return connectionsOf(servers);
 }

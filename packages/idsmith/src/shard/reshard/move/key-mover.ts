@@ -6,6 +6,7 @@ import {
   DROP_KEYS,
   FIND_KEYS,
   FREE_ORPHANS,
+  NOTE_STEP,
   PUT_KEYS,
   SETTLE_KEYS,
   TAKE_KEYS,
@@ -13,21 +14,20 @@ import {
 import type { OwnerChange } from '../context.js';
 import type { NodeConnection } from '../node-connection.js';
 import type { RedisKey } from '../redis-key.js';
-import { INCOMING_KEY, OUTGOING_KEY } from '../reserved-keys.js';
-import {
-  allOf,
-  eachLetter,
-  type MoveBatch,
-  type MoveResult,
-  numberOf,
-  type TakenValue,
-  text,
-  ttlNow,
-} from './move-batch.js';
+import { INCOMING_KEY, OUTGOING_KEY, STATE_KEY } from '../reserved-keys.js';
+import type { DurabilityBarrier } from './durability-barrier.js';
+import { allOf, eachLetter, isAll, type MoveBatch, type MoveResult, newBatch, text } from './move-batch.js';
 import { StalePhaseError } from './stale-phase-error.js';
+import type { TakenGroup } from './taken-values.js';
 
 /** The approximate number of bytes of values in one round trip. */
 const MAX_BYTES = 512 * 1024;
+
+/**
+ * The number of values with one digest. A block with a value that was changed during the move is moved again, each of its keys on
+ * its own.
+ */
+const BLOCK = 32;
 
 /** A hook for tests that runs after each of the five steps. */
 export type AfterStep = (step: 'claimed' | 'taken' | 'put' | 'dropped' | 'settled') => unknown;
@@ -35,13 +35,15 @@ export type AfterStep = (step: 'claimed' | 'taken' | 'put' | 'dropped' | 'settle
 /** The direction of a move: `out` to new owners, or `back` to old owners after the resharding was given up. */
 export type Direction = 'out' | 'back';
 
-/** The settings of a mover that have defaults. */
+/** The settings of a mover. */
 export interface KeyMoverOptions {
   /** A hook for tests that runs after each step. */
   readonly afterStep?: AfterStep | undefined;
   /** Waits until the copies on a target would survive a crash. By default nobody waits. */
-  readonly makeDurable?: (target: NodeConnection) => Promise<void>;
+  readonly barrier?: Pick<DurabilityBarrier, 'connections' | 'wait'>;
   readonly direction?: Direction;
+  /** The round of the resharding that the mover works in. */
+  readonly round: number;
 }
 
 /** Moves keys from one owner to the other. Any number of movers may move the same keys at the same time. */
@@ -50,37 +52,39 @@ export class KeyMover {
   readonly #name = crypto.randomUUID().slice(0, 8);
   #count = 0;
   readonly #afterStep: AfterStep;
-  readonly #makeDurable: ((target: NodeConnection) => Promise<void>) | undefined;
+  readonly #barrier: KeyMoverOptions['barrier'];
   readonly #direction: Direction;
+  readonly #round: number;
 
-  constructor(reshardId: string, { afterStep, makeDurable, direction = 'out' }: KeyMoverOptions = {}) {
+  constructor(reshardId: string, { afterStep, barrier, direction = 'out', round }: KeyMoverOptions) {
     this.#reshardId = reshardId;
+    this.#round = round;
     this.#afterStep = afterStep ?? (() => {});
-    this.#makeDurable = makeDurable;
+    this.#barrier = barrier;
     this.#direction = direction;
   }
 
   /**
    * Moves keys with the same old and new owner.
    *
+   * @param isRetry true to compare each value by itself, after a move with `hasChanged`
    * @throws StoreError naming the node that failed. The next mover then finishes the move of every key.
    */
-  async move(change: OwnerChange, keys: readonly RedisKey[]): Promise<MoveResult> {
-    const batch: MoveBatch = {
-      ...change,
-      ...{ keys, claims: new Map(), takes: new Map(), putNumber: 0, dropNumber: 0 },
-      ...{ values: new Map(), occupied: new Set(), orphans: [], done: [] },
-      result: { keys: 0, bytes: 0, superseded: 0, again: [], lost: [] },
-    };
+  async move(change: OwnerChange, keys: readonly RedisKey[], isRetry = false): Promise<MoveResult> {
+    const batch = newBatch(change, keys, isRetry ? 1 : BLOCK);
     await this.#claim(batch);
     await this.#afterStep('claimed');
     await this.#take(batch);
     await this.#afterStep('taken');
-    await this.#put(batch);
+    // Sent before the copies are, on the same connection.
+    const connections = this.#barrier?.connections(batch.target);
+    await allOf([this.#put(batch), connections ?? Promise.resolve()]);
     await this.#afterStep('put');
-    await this.#secure(batch);
+    await this.#secure(batch, await connections);
+    await this.#note(batch.source, `put:${batch.target.id}`, batch.putNumber);
     await this.#drop(batch);
     await this.#afterStep('dropped');
+    await this.#note(batch.target, `drop:${batch.source.id}`, batch.dropNumber);
     await this.#settle(batch);
     await this.#afterStep('settled');
     return batch.result;
@@ -95,7 +99,7 @@ export class KeyMover {
     const found = new Set<RedisKey>();
     await this.#run(source, 'looking for keys', FIND_KEYS, OUTGOING_KEY, keys, (group, run) =>
       run(() => []).then(([letters]) =>
-        eachLetter(group, letters, (key, letter) => {
+        eachLetter(group, text(letters), (key, letter) => {
           if (letter === 'h') found.add(key);
         }),
       ),
@@ -105,120 +109,127 @@ export class KeyMover {
 
   async #claim({ target, keys, claims, occupied }: MoveBatch): Promise<void> {
     const name = this.#nextName();
-    await this.#run(target, 'claiming keys', CLAIM_KEYS, INCOMING_KEY, keys, async (group, run) => {
+    await this.#run(target, 'claiming keys', CLAIM_KEYS, INCOMING_KEY, keys, async (group, run, list) => {
       const [number, letters] = await run(() => [name, OUTGOING_KEY]);
-      eachLetter(group, letters, (key, letter) => {
-        claims.set(key, text(number));
+      claims.set(list, text(number));
+      if (isAll('f', text(letters))) return;
+      eachLetter(group, text(letters), (key, letter) => {
         if (letter === 't') occupied.add(key);
       });
     });
   }
 
-  async #take(batch: MoveBatch): Promise<void> {
-    const { source, keys, takes, values, orphans, done, result } = batch;
+  async #take({ source, keys, block, takes, values, orphans, done, result }: MoveBatch): Promise<void> {
     const name = this.#nextName();
-    await this.#run(source, 'reading keys', TAKE_KEYS, OUTGOING_KEY, keys, async (group, run) => {
-      const [number, letters, rows, all] = await run(() => [name, MAX_BYTES]);
-      const nextRow = text(rows).split('\n').values();
-      let at = 0;
-      eachLetter(group, letters, (key, letter) => {
-        takes.set(key, text(number));
-        if (letter === 'a') done.push(key);
-        else if (letter === 'o') orphans.push(key);
-        else if (letter === 'l') result.again.push(key);
-        else {
-          const [size, ttl, digest, expiry] = (nextRow.next().value as string).split(' ') as [
-            string,
-            ...[string, string, string],
-          ];
-          const value = (all as Uint8Array).subarray(at, at + Number(size));
-          at += value.length;
-          values.set(key, { value, ttl, digest, expiry, takenAt: performance.now() });
-        }
+    await this.#run(source, 'reading keys', TAKE_KEYS, OUTGOING_KEY, keys, async (group, run, list) => {
+      const reply = await run(() => [name, MAX_BYTES, block]);
+      const [number, letters, blocks, digests, expiries, bytes] = reply;
+      takes.set(list, text(number));
+      const taken: RedisKey[] = [];
+      const places: Record<string, RedisKey[]> = { t: taken, a: done, o: orphans, l: result.again };
+      const isWhole = isAll('t', text(letters));
+      if (!isWhole) eachLetter(group, text(letters), (key, letter) => places[letter]?.push(key));
+      values.groups.push({
+        ...{ keys: isWhole ? group : taken, blocks: blocks as Uint8Array, bytes: Number(bytes) },
+        ...{ digests: text(digests), expiries: text(expiries) },
       });
     });
   }
 
   async #put(batch: MoveBatch): Promise<void> {
-    const { target, claims, values, occupied, result } = batch;
-    const keys = [...values.keys()].filter((key) => !occupied.has(key));
-    const lose = (key: RedisKey) => {
-      result.lost.push(key);
-      values.delete(key);
-    };
-    await this.#run(target, 'writing keys', PUT_KEYS, INCOMING_KEY, keys, async (group, run) => {
-      const rows = group.map((key) => values.get(key) as TakenValue);
-      const sizes = () => rows.map((row) => `${row.value.length} ${ttlNow(row)}`).join('\n');
-      const all = Buffer.concat(rows.map(({ value }) => value));
-      const [letters, error, number] = await run(() => [numberOf(claims, group), sizes(), all]);
-      if (String(error ?? '') !== '')
-        throw new StoreError(`node ${target.name}: writing keys failed: ${text(error)}`);
+    const { target, claims, values, occupied, lost } = batch;
+    const keys = occupied.size === 0 ? values.keys : values.keys.filter((key) => !occupied.has(key));
+    await this.#run(target, 'writing keys', PUT_KEYS, INCOMING_KEY, keys, async (group, run, list) => {
+      const { blocks, expiries } = values.payloadOf(group);
+      const [letters, error, number] = await run(() => [claims.get(list) as string, blocks, expiries]);
+      if (text(error) !== '')
+        throw new StoreError(`node ${target.address}: writing keys failed: ${text(error)}`);
       batch.putNumber = Number(number ?? 0);
-      eachLetter(group, letters, (key, letter) => {
+      if (isAll('c', text(letters))) return;
+      eachLetter(group, text(letters), (key, letter) => {
         if (letter === 't') occupied.add(key);
-        if (letter === 'l') lose(key);
+        if (letter === 'l') lost.add(key);
       });
     });
   }
 
   /** Waits until copies would survive a crash. A cluster may have elected a master meanwhile that does not have them. */
-  async #secure({ target, claims, values, occupied, putNumber, result }: MoveBatch): Promise<void> {
-    if (putNumber > 0) await this.#makeDurable?.(target);
-    if (!target.isCluster) return;
-    const copied = [...values.keys()].filter((key) => !occupied.has(key));
+  async #secure(batch: MoveBatch, connections: string | undefined): Promise<void> {
+    const { target, claims, values, occupied, putNumber, lost } = batch;
+    const isSafe = putNumber === 0 || (await this.#barrier?.wait(target)) === connections;
+    if (isSafe && !target.isCluster) return;
+    const copied = values.keys.filter((key) => !occupied.has(key) && !lost.has(key));
+    // The connection was made again: nobody knows about the copies. The keys are moved once more.
+    if (!isSafe) for (const key of copied) lost.add(key);
+    if (!isSafe) return;
     await allOf(
       target.groupsOf(copied).map(async (group) => {
         const entries = await target.entriesOf(INCOMING_KEY, group);
-        for (const [i, key] of group.entries())
-          if (!entries[i]?.startsWith(`${claims.get(key)}! `)) {
-            result.lost.push(key);
-            values.delete(key);
-          }
+        const used = `${claims.get(target.placeOf(INCOMING_KEY, group)[1])}! `;
+        for (const [i, key] of group.entries()) if (!text(entries[i]).startsWith(used)) lost.add(key);
       }),
     );
   }
 
   async #drop(batch: MoveBatch): Promise<void> {
-    const { source, target, takes, values, occupied, orphans, done, result } = batch;
-    const keys = [...values.keys()];
-    await this.#run(source, 'deleting keys', DROP_KEYS, OUTGOING_KEY, keys, async (group, run) => {
-      const taken = group.map((key) => values.get(key) as TakenValue);
-      const rows = taken.map(({ digest, expiry }) => `${digest} ${expiry}`).join('\n');
-      const [letters, number] = await run(() => [numberOf(takes, group), rows, target.name, batch.putNumber]);
-      batch.dropNumber = Number(number ?? 0);
-      eachLetter(group, letters, (key, letter) => {
-        if (letter === 'c') result.again.push(key);
-        else if (letter === 'l') result.lost.push(key);
-        else if (letter === 'o') orphans.push(key);
-        else {
-          done.push(key);
-          if (occupied.has(key)) result.superseded++;
-          else {
-            result.keys++;
-            result.bytes += (values.get(key) as TakenValue).value.length;
-          }
+    const { source, target, takes, values, occupied, lost, orphans, done, result } = batch;
+    const drop = ({ keys, digests, expiries, bytes }: TakenGroup) =>
+      this.#run(source, 'deleting keys', DROP_KEYS, OUTGOING_KEY, keys, async (group, run, list) => {
+        const fates = lost.size === 0 ? '' : group.map((key) => (lost.has(key) ? 'k' : 'd')).join('');
+        const about = [digests, expiries, fates, target.id, batch.putNumber];
+        const [letters, number] = await run(() => [takes.get(list) as string, ...about]);
+        batch.dropNumber = Number(number ?? 0);
+        if (occupied.size === 0 && isAll('d', text(letters))) {
+          for (const key of group) done.push(key);
+          result.keys += group.length;
+          result.bytes += bytes;
+          return;
         }
+        eachLetter(group, text(letters), (key, letter) => {
+          if (letter === 'c') {
+            result.again.push(key);
+            result.hasChanged = true;
+          } else if (letter === 'l') result.lost.push(key);
+          else if (letter === 'o') orphans.push(key);
+          else {
+            done.push(key);
+            if (occupied.has(key)) result.superseded++;
+            else {
+              result.keys++;
+              result.bytes += values.sizeOf(key);
+            }
+          }
+        });
       });
-    });
+    await allOf(values.groups.map(drop));
   }
 
   async #settle(batch: MoveBatch): Promise<void> {
     const { source, target, claims, takes, occupied, orphans, done, dropNumber } = batch;
     const isListed = (key: RedisKey) => !occupied.has(key);
     const copied = new Set(orphans.filter(isListed));
-    const keys = [...copied, ...done.filter(isListed)];
+    // Mostly all keys are done. The list of the batch is packed already.
+    const isWhole = done.length === batch.keys.length && occupied.size === 0;
+    const keys = isWhole ? batch.keys : [...copied, ...done.filter(isListed)];
     // If another mover has claimed the copy of an orphan, that mover frees the orphan.
     const freed = orphans.filter((key) => occupied.has(key));
-    await this.#run(target, 'settling keys', SETTLE_KEYS, INCOMING_KEY, keys, async (group, run) => {
-      const fates = group.map((key) => (copied.has(key) ? 'd' : 'k')).join('');
-      const [letters] = await run(() => [numberOf(claims, group), fates, source.name, dropNumber]);
-      eachLetter(group, letters, (key, letter) => {
+    await this.#run(target, 'settling keys', SETTLE_KEYS, INCOMING_KEY, keys, async (group, run, list) => {
+      const fates = copied.size === 0 ? '' : group.map((key) => (copied.has(key) ? 'd' : 'k')).join('');
+      const [letters] = await run(() => [claims.get(list) as string, fates, source.id, dropNumber]);
+      if (copied.size === 0) return;
+      eachLetter(group, text(letters), (key, letter) => {
         if (letter === 's' && copied.has(key)) freed.push(key);
       });
     });
-    await this.#run(source, 'settling keys', FREE_ORPHANS, OUTGOING_KEY, freed, (group, run) =>
-      run(() => [numberOf(takes, group)]),
+    await this.#run(source, 'settling keys', FREE_ORPHANS, OUTGOING_KEY, freed, (_, run, list) =>
+      run(() => [takes.get(list) as string]),
     );
+  }
+
+  /** Lets a cluster note a step of the other node. Its slots, where DROP and SETTLE run, note nothing. */
+  async #note(node: NodeConnection, field: string, step: number): Promise<void> {
+    if (!node.isCluster || step === 0) return;
+    await node.run('noting a step', NOTE_STEP, [STATE_KEY], [this.#reshardId, this.#round, field, step]);
   }
 
   /** Another name for each CLAIM and TAKE. */
@@ -236,18 +247,21 @@ export class KeyMover {
     use: (
       group: readonly RedisKey[],
       run: (args: () => readonly CommandPart[]) => Promise<unknown[]>,
+      list: string,
     ) => Promise<unknown>,
   ): Promise<void> {
-    const head = [this.#reshardId, this.#direction];
     await allOf(
-      node.groupsOf(keys).map((group) =>
-        use(group, async (args) => {
-          const names = [...node.placeOf(list, group), ...group.map((key) => node.nameOf(key))];
-          const reply = await node.run(operation, script, names, () => [...head, ...args()]);
+      node.groupsOf(keys).map((group) => {
+        const place = node.placeOf(list, group);
+        const [names, packed] = node.keyArguments(group);
+        const head = [this.#reshardId, this.#direction, this.#round, packed];
+        const run = async (args: () => readonly CommandPart[]) => {
+          const reply = await node.run(operation, script, [...place, ...names], [...head, ...args()]);
           if (text(reply[0]) === STALE) throw new StalePhaseError(node, operation, reply);
           return reply;
-        }),
-      ),
+        };
+        return use(group, run, place[1]);
+      }),
     );
   }
 }

@@ -16,6 +16,8 @@ const MAX_PASSES = 10;
 export interface MoveParts {
   /** The resharding in the direction of the move. */
   readonly context: ReshardContext;
+  /** The round of the resharding that this process has begun or given up. */
+  readonly round: number;
   readonly direction: Direction;
   readonly placement: KeyPlacement;
   readonly persistence: ReadonlyMap<string, Persistence>;
@@ -29,12 +31,13 @@ export interface MoveParts {
  * @throws StoreError naming a node that failed, or when processes with the other config write without end
  */
 export async function moveAllKeys(parts: MoveParts, settings: MoveSettings): Promise<void> {
-  const { context, direction, placement, persistence, progress } = parts;
+  const { context, round, direction, placement, persistence, progress } = parts;
   const { rateLimit, batch, signal, afterStep } = settings;
   const barrier = new DurabilityBarrier(persistence);
   const mover = new KeyMover(context.reshardId, {
     afterStep,
-    makeDurable: (target) => barrier.wait(target),
+    barrier,
+    round,
     direction,
   });
   const { concurrency } = barrier;

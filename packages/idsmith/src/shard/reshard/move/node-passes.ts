@@ -63,7 +63,7 @@ export class NodePasses {
     let found = 0;
     try {
       for await (const keys of scanKeys(source)) {
-        const sorted = placement.sort(keys, source.name);
+        const sorted = placement.sort(keys, source.address);
         const { leaving, leavingCount } = sorted;
         if (isFirst) progress.scanned(sorted);
         found += leavingCount;
@@ -91,12 +91,14 @@ export class NodePasses {
   async #moveBatch(source: NodeConnection, target: string, batch: readonly RedisKey[]): Promise<void> {
     const { mover, progress, rateLimit } = this.#settings;
     await rateLimit.wait(batch.length);
-    const change = this.#context.ownerChange(source.name, target);
+    const change = this.#context.ownerChange(source.address, target);
     // A scan may give a key twice. Two moves of one key in the same batch would disturb each other.
     let keys = distinct(batch);
+    let isRetry = false;
     for (let tries = 0; keys.length > 0 && tries < MAX_TRIES; tries++) {
-      const result = await mover.move(change, keys);
-      progress.moved(source.name, target, result);
+      const result = await mover.move(change, keys, isRetry);
+      isRetry = result.hasChanged;
+      progress.moved(source.address, target, result);
       // Large values are moved in several round trips, as many as it takes.
       if (result.again.length < keys.length) tries = -1;
       keys = result.again;
@@ -110,6 +112,8 @@ async function countKeys(node: NodeConnection): Promise<number> {
   return sizes.reduce<number>((sum, size) => sum + Number(size), 0);
 }
 
-function distinct(keys: readonly RedisKey[]): RedisKey[] {
+function distinct(keys: readonly RedisKey[]): readonly RedisKey[] {
+  const isText = keys.every((key) => typeof key === 'string');
+  if (isText && new Set(keys).size === keys.length) return keys;
   return [...new Map(keys.map((key) => [redisKeyText(key), key])).values()];
 }

@@ -8,10 +8,20 @@ import {
   STOP_RESHARD,
 } from '../../../redis/scripts.js';
 import { pause, systemTimer } from '../../../support/timer.js';
+import { recordCluster, requireSameCluster } from '../cluster-identity.js';
 import type { ReshardContext } from '../context.js';
 import type { NodeConnection } from '../node-connection.js';
 import { STATE_KEY } from '../reserved-keys.js';
-import { behindError, commonPhaseOf, findBehind, misfitError, requireFit } from './compare-states.js';
+import {
+  behindError,
+  commonPhaseOf,
+  findBehind,
+  findOutdated,
+  isMisfit,
+  misfitError,
+  outdatedError,
+  requireFit,
+} from './compare-states.js';
 import { type NodeState, type ReshardPhase, readState, readStates } from './node-state.js';
 
 /** The silence after which a process with a map in transition counts as dead, ms. */
@@ -35,9 +45,24 @@ export async function readCheckedStates(
 ): Promise<NodeState[]> {
   const states = await readStates(context);
   requireFit(context, states);
-  for (const behind of findBehind(states))
-    if (behind.isOlder && !acceptOlder.includes(behind.name)) throw behindError(behind);
+  const [outdated] = findOutdated(states);
+  if (outdated !== undefined) throw outdatedError(outdated);
+  await requireSameCluster(context, states);
+  // After a resharding was given up, new owners have nothing left to lose, and may be other ones than before.
+  const isBack = commonPhaseOf(states) === 'aborted';
+  for (const behind of findBehind(states)) {
+    if (!behind.isOlder || acceptOlder.includes(behind.address)) continue;
+    if (!isBack || context.sources.has(behind.address)) throw behindError(behind);
+  }
   return states;
+}
+
+/** A resharding that has begun, or was given up, on all nodes. */
+export interface ReshardRound {
+  /** The round that every later step names. A process that was stopped until a later round has begun changes nothing. */
+  readonly round: number;
+  /** The number of processes that were silent for so long that they count as dead. */
+  readonly lapsed: number;
 }
 
 /**
@@ -45,38 +70,38 @@ export async function readCheckedStates(
  * that went to old owners before have finished. A resharding that is done stays done.
  *
  * @param settings the settings that a later run has to use, as JSON
- * @returns the number of processes that were silent for so long that they count as dead
  */
 export async function beginReshard(
   context: ReshardContext,
   signal: AbortSignal | undefined,
   { acceptOlder = [], settings = '{}' }: { acceptOlder?: readonly string[]; settings?: string } = {},
-): Promise<number> {
+): Promise<ReshardRound> {
   const states = await readCheckedStates(context, acceptOlder);
-  const { nodes, reshardId, description, gone } = context;
+  const { nodes, reshardId, description, goneIds } = context;
   const common = commonPhaseOf(states);
   if (common === 'stopping') throw isGivenUpError(context);
-  const round = Math.max(0, ...states.map((state) => state.round));
-  const next = common === 'before' || common === 'aborted' ? round + 1 : Math.max(1, round);
+  const round = roundToBegin(context, states);
   try {
     for (const [i, node] of nodes.entries()) {
       const { server } = states[i] as NodeState;
-      const args = [description, next, settings, JSON.stringify([...gone]), server];
+      const args = [description, round, settings, JSON.stringify(goneIds), server];
       const reply = await node.run(BEGINNING, PREPARE_RESHARD, [STATE_KEY], [reshardId, ...args]);
       if (String(reply[0]) === 'restarted')
-        throw new StoreError(`node ${node.name}: ${BEGINNING} failed: it was started again. Run it again`);
+        throw new StoreError(`node ${node.address}: ${BEGINNING} failed: it was started again. Run it again`);
+      if (String(reply[0]) === 'outdated') throw overtakenError(node, BEGINNING, String(reply[1]));
       requireOwnPhase(context, node, reply);
     }
     await acceptStates(context, states);
+    await recordCluster(context);
     const clusters = nodes.filter(({ isCluster }) => isCluster);
-    for (const node of clusters) await beginOnCluster(context, node, signal);
-    const dead = await Promise.all(nodes.map((node) => beginOn(context, node, signal)));
-    return Math.max(0, ...dead);
+    for (const node of clusters) await beginOnCluster(context, node, round, signal);
+    const dead = await Promise.all(nodes.map((node) => beginOn(context, node, round, signal)));
+    return { round, lapsed: Math.max(0, ...dead) };
   } catch (error) {
     // Processes wait for the beginning: this tells them to stop waiting. A node that does not get the message forgets the
     // announcement by itself.
     await Promise.allSettled(
-      nodes.map((node) => node.run(BEGINNING, CANCEL_RESHARD, [STATE_KEY], [reshardId])),
+      nodes.map((node) => node.run(BEGINNING, CANCEL_RESHARD, [STATE_KEY], [reshardId, round])),
     );
     throw error;
   }
@@ -85,14 +110,12 @@ export async function beginReshard(
 /**
  * Gives the resharding up on all nodes. Afterwards every map in transition looks for a key at its old owner, and all commands
  * that went to new owners have finished. This cannot be taken back.
- *
- * @returns the number of processes that were silent for so long that they count as dead
  */
 export async function stopReshard(
   context: ReshardContext,
   signal: AbortSignal | undefined,
   acceptOlder: readonly string[] = [],
-): Promise<number> {
+): Promise<ReshardRound> {
   const states = await readCheckedStates(context, acceptOlder);
   const round = Math.max(1, ...states.map((state) => state.round));
   // All nodes stop giving keys away before the first of them takes keys back.
@@ -109,18 +132,18 @@ export async function stopReshard(
       return lapsed;
     }),
   );
-  return Math.max(0, ...dead);
+  return { round, lapsed: Math.max(0, ...dead) };
 }
 
 /** Tells one node that the resharding is given up, and lets its keys go back as soon as no process uses it as a new owner. */
 export async function stopOn(context: ReshardContext, node: NodeConnection, round: number) {
-  const { reshardId, description, gone } = context;
+  const { reshardId, description, goneIds } = context;
   const args = [
     reshardId,
     MEMBER_TIMEOUT,
     description,
     round,
-    gone.size > 0 ? JSON.stringify([...gone]) : '',
+    goneIds.length > 0 ? JSON.stringify(goneIds) : '',
   ];
   const reply = await node.run(STOPPING, STOP_RESHARD, [STATE_KEY], args);
   const phase = requireOwnPhase(context, node, reply);
@@ -130,27 +153,39 @@ export async function stopOn(context: ReshardContext, node: NodeConnection, roun
 /**
  * Records on all nodes that all keys have been moved, or that all keys are back.
  *
- * @throws StoreError naming a node that was started again since its keys were moved, and may have lost some of them
+ * @throws StoreError naming a node that was started again since its keys were moved, and may have lost some of them, or a node
+ * where another process has given the resharding up, or begun it again
  */
 export async function finishReshard(
   context: ReshardContext,
+  round: number,
   last: 'done' | 'aborted' = 'done',
 ): Promise<void> {
   const restarted = (await readCheckedStates(context)).find(({ isChecked }) => !isChecked);
-  if (restarted !== undefined) throw restartedError(restarted.name);
+  if (restarted !== undefined) throw restartedError(restarted.address);
   const { nodes, reshardId } = context;
   await Promise.all(
     nodes.map(async (node) => {
-      const reply = await node.run(ENDING, FINISH_RESHARD, [STATE_KEY], [reshardId, last]);
-      if (Number(reply[2]) !== 1) throw restartedError(node.name);
+      const reply = await node.run(ENDING, FINISH_RESHARD, [STATE_KEY], [reshardId, last, round]);
+      const isOwn = Number(reply[3]) === round && [BEFORE_LAST[last], last].includes(String(reply[0]));
+      if (!isOwn) throw overtakenError(node, ENDING, String(reply[1]));
+      if (Number(reply[2]) !== 1) throw restartedError(node.address);
     }),
   );
 }
 
 const ENDING = 'ending the resharding';
+const BEFORE_LAST = { done: 'moving', aborted: 'returning' };
 
-function restartedError(name: string): StoreError {
-  return new StoreError(`node ${name}: ${ENDING} failed: it was started again. Run it again`);
+function overtakenError({ address }: NodeConnection, operation: string, about: string): StoreError {
+  return new StoreError(
+    `node ${address}: ${operation} failed: another process has begun a resharding there meanwhile, or has given this one up ` +
+      `(${about}). Nothing was changed. Run it again`,
+  );
+}
+
+function restartedError(address: string): StoreError {
+  return new StoreError(`node ${address}: ${ENDING} failed: it was started again. Run it again`);
 }
 
 /** Records that a node that was started again has been compared with the others. */
@@ -174,12 +209,26 @@ const CHECKING = 'checking the state of resharding';
 const BEGINNING = 'beginning the resharding';
 const STOPPING = 'giving the resharding up';
 
+/**
+ * The round to begin: a new one, or that of a resharding that goes on.
+ *
+ * @throws MisfitError when a later resharding has taken place on one of the nodes
+ */
+function roundToBegin(context: ReshardContext, states: readonly NodeState[]): number {
+  const common = commonPhaseOf(states);
+  const highest = Math.max(0, ...states.map(({ round }) => round));
+  if (common === 'before' || common === 'aborted') return highest + 1;
+  const later = states.find(({ phase, round }) => phase === 'misfit' && round === highest);
+  if (later !== undefined) throw misfitError(context, later.address, 'misfit', later.about);
+  return highest;
+}
+
 async function acceptStates(context: ReshardContext, states: readonly NodeState[]): Promise<void> {
-  const behind = new Map(findBehind(states).map((one) => [one.name, one.known]));
+  const behind = new Map(findBehind(states).map((one) => [one.address, one.known]));
   await Promise.all(
     context.nodes.map(async (node, i) => {
       const state = states[i] as NodeState;
-      if (!state.isChecked) await acceptState(context, node, state, behind.get(node.name));
+      if (!state.isChecked) await acceptState(context, node, state, behind.get(node.address));
     }),
   );
 }
@@ -191,9 +240,10 @@ async function acceptStates(context: ReshardContext, states: readonly NodeState[
 async function beginOnCluster(
   context: ReshardContext,
   node: NodeConnection,
+  round: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  await beginOn(context, node, signal);
+  await beginOn(context, node, round, signal);
   const state = await readState(node, context.reshardId);
   await acceptState(context, node, state, { puts: 1, drops: 1 });
 }
@@ -202,18 +252,20 @@ async function beginOnCluster(
 async function beginOn(
   context: ReshardContext,
   node: NodeConnection,
+  round: number,
   signal: AbortSignal | undefined,
 ): Promise<number> {
   let dead = 0;
   await drain(node, BEGINNING, signal, async () => {
-    const args = [context.reshardId, MEMBER_TIMEOUT];
+    const args = [context.reshardId, MEMBER_TIMEOUT, round];
     const reply = await node.run(BEGINNING, BEGIN_RESHARD, [STATE_KEY], args);
     const phase = requireOwnPhase(context, node, reply);
     dead += Number(reply[3]);
-    if (phase === 'moving' || phase === 'done') return 'over';
+    const isOwn = Number(reply[4]) === round;
+    if (isOwn && (phase === 'moving' || phase === 'done')) return 'over';
     // Another process has cancelled it, or this process was stopped for so long that the node forgot the announcement.
-    if (phase !== 'preparing')
-      throw new StoreError(`node ${node.name}: ${BEGINNING} failed: it was cancelled. Run it again`);
+    if (!isOwn || phase !== 'preparing')
+      throw new StoreError(`node ${node.address}: ${BEGINNING} failed: it was cancelled. Run it again`);
     return Number(reply[2]);
   });
   return dead;
@@ -233,7 +285,7 @@ async function drain(
     if (alive === 'over') return;
     if (performance.now() > until)
       throw new StoreError(
-        `node ${node.name}: ${operation} failed: ${alive} processes still run commands there after ` +
+        `node ${node.address}: ${operation} failed: ${alive} processes still run commands there after ` +
           `${DRAIN_TIMEOUT / 1000} s. End these processes (blocking commands never end by themselves), or try again`,
       );
     await pause(systemTimer, DRAIN_POLL_INTERVAL, false);
@@ -246,7 +298,7 @@ function requireOwnPhase(
   [phase, about]: readonly unknown[],
 ): ReshardPhase {
   const own = String(phase) as ReshardPhase;
-  if (own === 'other' || (own === 'misfit' && context.sources.has(node.name)))
-    throw misfitError(context, node.name, own, String(about));
+  if (isMisfit(own, context.sources.has(node.address)))
+    throw misfitError(context, node.address, own, String(about));
   return own;
 }

@@ -46,17 +46,18 @@ async function settle(keys: readonly RedisKey[], leftovers: Leftovers): Promise<
   const { context, mover, direction, change, node, list } = leftovers;
   const { source, target } = change;
   // Nothing comes from a node that is gone, and nothing can be brought there. The key stays where it is.
-  if (context.gone.has(source.name) || context.gone.has(target.name)) {
-    await node.unlist(list, keys);
+  if (context.gone.has(source.address) || context.gone.has(target.address)) {
+    await node.unlist(list, await node.readEntries(list, keys));
     return;
   }
+  const isOfOtherDirection = (list === INCOMING_KEY) === (node.address === source.address);
+  const isUnlisted = direction === 'back' && isOfOtherDirection;
+  const entries = isUnlisted ? await node.readEntries(list, keys) : new Map<RedisKey, Uint8Array>();
   const { again, lost } = await mover.move(change, keys);
-  const isOfOtherDirection = (list === INCOMING_KEY) === (node.name === source.name);
-  if (direction === 'out' || !isOfOtherDirection) return;
-  // The entry was written before the resharding was given up. Nobody uses it any more.
+  // Entries of the other direction were written before the resharding was given up. Nobody uses them any more.
   const unsettled = new Set([...again, ...lost].map(redisKeyText));
-  const settled = keys.filter((key) => !unsettled.has(redisKeyText(key)));
-  await node.unlist(list, settled);
+  for (const key of entries.keys()) if (unsettled.has(redisKeyText(key))) entries.delete(key);
+  await node.unlist(list, entries);
 }
 
 function byOwnerChange(
@@ -68,7 +69,7 @@ function byOwnerChange(
     // A key on a list has been moved by somebody, so it belongs to the map, whatever its name is.
     const change = context.ownerChangeOf(stemOf(redisKeyText(key)));
     if (change === undefined) continue;
-    const name = `${change.source.name} ${change.target.name}`;
+    const name = `${change.source.address} ${change.target.address}`;
     const group = groups.get(name) ?? { change, keys: [] };
     groups.set(name, group);
     group.keys.push(key);

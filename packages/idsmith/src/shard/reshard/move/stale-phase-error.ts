@@ -19,7 +19,7 @@ export class StalePhaseError extends StoreError {
       Number(isChecked) === 1
         ? `another resharding has begun there, or this one has ended (phase ${String(phase)}, ${String(about)})`
         : 'it was started again, and its state has to be checked: run the resharding again';
-    super(`node ${node.name}: ${operation} failed: ${why}`);
+    super(`node ${node.address}: ${operation} failed: ${why}`);
     this.node = node;
     this.phase = String(phase) as ReshardPhase;
     this.about = String(about);

@@ -15,10 +15,10 @@ export async function requireDistinctServers({ nodes }: ReshardContext): Promise
   const field = `probe:${crypto.randomUUID()}`;
   try {
     for (const node of nodes) {
-      const [name] = await node.run(PROBING, PROBE_SERVER, [STATE_KEY], [field, node.name]);
-      if (String(name) !== node.name)
+      const [name] = await node.run(PROBING, PROBE_SERVER, [STATE_KEY], [field, node.address]);
+      if (String(name) !== node.address)
         throw new InvalidOptionError(
-          `shards: ${node.name} and ${String(name)} are the same server: use the same host and port in both configs`,
+          `shards: ${node.address} and ${String(name)} are the same server: use the same host and port in both configs`,
         );
     }
   } finally {

@@ -31,14 +31,16 @@ async function checkNode(node: NodeConnection): Promise<void> {
     ['HEXISTS', ABSENT_KEY, ''],
     ['HMGET', ABSENT_KEY, ''],
     ['HDEL', ABSENT_KEY, ''],
+    ['CLIENT', 'ID'],
   ] as const)
     await node.command(TRYING, ...command).catch((error) => {
       const isRefused = String((error as Error).message).includes('NOPERM');
-      if (isRefused && !refused.includes(command[0])) refused.push(command[0]);
+      const name = command[0] === 'CLIENT' ? command.join('|') : command[0];
+      if (isRefused && !refused.includes(name)) refused.push(name);
     });
   if (refused.length > 0)
     throw new StoreError(
-      `node ${node.name}: the user must not run ${refused.join(', ')}, which resharding needs. Nothing was changed. Give the user ` +
+      `node ${node.address}: the user must not run ${refused.join(', ')}, which resharding needs. Nothing was changed. Give the user ` +
         `these commands (ACL SETUSER), and try again`,
     );
 }

@@ -16,18 +16,18 @@ export async function requireTargetsDurable(
   const { sources, targets, gone } = context;
   const all = new Map([...sources, ...targets]);
   const read = [...all.values()]
-    .filter(({ name }) => !gone.has(name))
-    .map(async (node) => [node.name, await readPersistence(node)] as const);
+    .filter(({ address }) => !gone.has(address))
+    .map(async (node) => [node.address, await readPersistence(node)] as const);
   const persistence = new Map(await Promise.all(read));
-  for (const name of targets.keys()) {
-    const target = persistence.get(name);
+  for (const address of targets.keys()) {
+    const target = persistence.get(address);
     if (acceptVolatile || target === undefined || target.hasAof || target.replicas > 0) continue;
     const better = [...sources.keys()].find(
-      (source) => source !== name && persistence.get(source)?.keepsNothing === false,
+      (source) => source !== address && persistence.get(source)?.keepsNothing === false,
     );
     if (better !== undefined)
       throw new StoreError(
-        `node ${name} has neither an append-only file nor a replica: keys that node ${better} keeps would be lost if node ${name} ` +
+        `node ${address} has neither an append-only file nor a replica: keys that node ${better} keeps would be lost if node ${address} ` +
           'crashed. Nothing was changed. Set appendonly yes there, or connect a replica, and try again. Or accept the risk with ' +
           'acceptVolatileTarget (--accept-volatile-target)',
       );

@@ -91,7 +91,7 @@ async function countKeys(
   let stay = 0;
   for await (const keys of scanKeys(node)) {
     signal?.throwIfAborted();
-    const sorted = placement.sort(keys, node.name);
+    const sorted = placement.sort(keys, node.address);
     stay += sorted.staying;
     skipped.add(sorted.skipped);
     for (const [target, leaving] of sorted.leaving) {

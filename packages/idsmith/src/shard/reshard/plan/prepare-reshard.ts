@@ -1,5 +1,5 @@
 import type { ReshardContext } from '../context.js';
-import { type CommonPhase, commonPhaseOf } from '../move/compare-states.js';
+import { type CommonPhase, commonPhaseOf, findBehind } from '../move/compare-states.js';
 import { isGivenUpError, readCheckedStates } from '../move/phase.js';
 import { requireDistinctServers } from './check-distinct-servers.js';
 import { requirePermissions } from './check-permissions.js';
@@ -18,7 +18,7 @@ export interface PreparedReshard {
   readonly placement: KeyPlacement;
   /** The settings to keep on the nodes, as JSON. */
   readonly settings: string;
-  /** The persistence of the nodes by name; empty if nobody has to wait for it. */
+  /** The persistence of the nodes by address; empty if nobody has to wait for it. */
   readonly persistence: ReadonlyMap<string, Persistence>;
 }
 
@@ -38,17 +38,21 @@ export async function prepareReshard(
   const states = await readCheckedStates(context, acceptOlder);
   const phase = commonPhaseOf(states);
   if (phase === 'stopping') throw isGivenUpError(context);
-  for (const name of context.gone) if (context.targets.has(name)) throw goneTargetError(name);
+  for (const address of context.gone)
+    if (context.targets.has(address)) throw goneTargetError(context, address);
   // A finished resharding may be run again with other settings, for keys that were left alone.
   const stored = phase === 'moving' ? states.find(({ settings }) => settings !== '')?.settings : '';
   const settings = readKeySettings(context, options, stored);
   const { acceptVolatileTarget } = settings;
   const persistence = await requireTargetsDurable(context, acceptVolatileTarget);
   await requireDistinctServers(context);
-  await requireOwnMinting(context);
+  await requireOwnMinting(context, acceptOlder);
   const placement = new KeyPlacement(context, await KeyRule.make(context, settings));
-  // While keys are moved, a value that the old and the new owner have is the work of this resharding.
-  if (phase !== 'moving') await requireTargetsEmpty(context, placement);
+  // While keys are moved, a value that the old and the new owner have is the work of this resharding. So it is after the end, if the
+  // old owner came back with older data.
+  const behind = phase === 'done' ? findBehind(states).map(({ address }) => address) : [];
+  const older = new Set(behind.filter((address) => acceptOlder.includes(address)));
+  if (phase !== 'moving') await requireTargetsEmpty(context, placement, older);
   return {
     phase,
     placement,

@@ -6,29 +6,31 @@ import { type RedisKey, redisKeyOf } from '../redis-key.js';
 /** The approximate number of keys that one SCAN looks at. */
 const SCAN_COUNT = 1000;
 
-/** The number of scans of a cluster that moves its slots all the time, after which nobody tries it any more. */
-const MAX_SCANS = 20;
+/** The time for which a node that changes all the time is scanned again and again, ms. */
+const PATIENCE = 120_000;
 
-/** The pause before a cluster that moves a slot is looked at again, ms. */
+/** The pause before a node that has changed is looked at again, ms. */
 const WAIT = 500;
 
 /**
- * Reads all keys of a node in small lists. A key that exists during the whole scan comes at least once. So a cluster is scanned
- * again if a slot went from one server to another meanwhile.
+ * Reads all keys of a node in small lists. A key that exists during the whole scan comes at least once. So a node is scanned again
+ * if a server was started again meanwhile, because the cursor of a scan means nothing to it then, and a cluster if a slot went
+ * from one server to another.
  *
- * @throws StoreError when a cluster does not stop moving slots
+ * @throws StoreError when a node is started again all the time, or does not stop moving slots
  */
 export async function* scanKeys(node: NodeConnection): AsyncGenerator<RedisKey[]> {
-  for (let scan = 1; ; scan++) {
+  for (const started = performance.now(); ; ) {
     const before = await node.layout();
     if (before !== undefined) {
       for (const server of await node.servers())
         for await (const names of scanServer(server)) yield names.map((name) => node.keyOf(name));
       if ((await node.layout()) === before) return;
     }
-    if (scan === MAX_SCANS)
+    if (performance.now() - started > PATIENCE)
       throw new StoreError(
-        `node ${node.name}: scanning failed: it moves slots between its masters. Run it again when the slots stay`,
+        `node ${node.address}: scanning failed: for ${PATIENCE / 1000} s it was started again, or moved slots between its ` +
+          'masters, during every scan. Run it again when that has ended',
       );
     await pause(systemTimer, WAIT, false);
   }

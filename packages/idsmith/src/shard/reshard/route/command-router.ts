@@ -2,7 +2,7 @@ import { StoreError } from '../../../errors.js';
 import { pause, systemTimer } from '../../../support/timer.js';
 import { stemOf } from '../../keys/codec.js';
 import type { OwnerChange, ReshardContext } from '../context.js';
-import { MisfitError, misfitError } from '../move/compare-states.js';
+import { isMisfit, MisfitError, misfitError } from '../move/compare-states.js';
 import { type Direction, KeyMover } from '../move/key-mover.js';
 import { stopOn } from '../move/phase.js';
 import { StalePhaseError } from '../move/stale-phase-error.js';
@@ -27,7 +27,8 @@ const MAX_PAUSE = 20;
  */
 export class CommandRouter {
   readonly #context: ReshardContext;
-  readonly #movers: Readonly<Record<Direction, KeyMover>>;
+  /** The movers of the present round. */
+  #movers: Readonly<Record<Direction, KeyMover>>;
   readonly #checks: NodeChecks;
   readonly #processId = crypto.randomUUID();
   /** The sessions by use and name of the node. */
@@ -48,12 +49,8 @@ export class CommandRouter {
 
   constructor(context: ReshardContext) {
     this.#context = context;
-    this.#checks = new NodeChecks(context);
-    const { reshardId } = context;
-    this.#movers = {
-      out: new KeyMover(reshardId),
-      back: new KeyMover(reshardId, { direction: 'back' }),
-    };
+    this.#checks = new NodeChecks(context, () => this.#end());
+    this.#movers = moversOf(context, this.#round);
   }
 
   /** The old and the new owner of a key; `undefined` if they are the same node. */
@@ -122,7 +119,7 @@ export class CommandRouter {
   }
 
   #session(use: NodeUse, node: NodeConnection): NodeSession {
-    const name = `${use} ${node.name}`;
+    const name = `${use} ${node.address}`;
     const session =
       this.#sessions.get(name) ?? new NodeSession(use, node, this.#context, this.#checks, this.#processId);
     this.#sessions.set(name, session);
@@ -155,7 +152,7 @@ export class CommandRouter {
   }
 
   #isGone(node: NodeConnection): boolean {
-    return this.#context.gone.has(node.name);
+    return this.#context.gone.has(node.address);
   }
 
   /** Waits until commands on these keys may be sent to the owner that is returned. */
@@ -198,6 +195,7 @@ export class CommandRouter {
       if (old.phase === 'returning' && !this.#isGone(target)) await this.#moveKeys('back', change, keys);
       return old.standing === 'open' ? 'old owner' : undefined;
     }
+    if (this.#isDone) return 'new owner';
     if ((await next.open()) === 'open') {
       // The resharding was given up and has begun again since the old owner was asked.
       if (next.round > old.round && !this.#isGone(source) && next.phase === 'moving') {
@@ -228,8 +226,7 @@ export class CommandRouter {
     }
     const { node, phase, about, isChecked } = error;
     if (!isChecked) await this.#checks.check(node);
-    else if (phase === 'other' || phase === 'misfit')
-      throw misfitError(this.#context, node.name, phase, about);
+    else if (isMisfit(phase, true)) throw misfitError(this.#context, node.address, phase, about);
     else {
       // One of the two has learned that the resharding was given up.
       const stopped = [error, ...this.#sessionsOf({ source, target })].filter(
@@ -243,7 +240,10 @@ export class CommandRouter {
 
   async #moveKeys(direction: Direction, change: OwnerChange, wanted: readonly string[]): Promise<void> {
     const { round: present } = this.#session('old owner', change.source);
-    if (present !== this.#round) for (const set of Object.values(this.#settled)) set.clear();
+    if (present !== this.#round) {
+      for (const set of Object.values(this.#settled)) set.clear();
+      this.#movers = moversOf(this.#context, present);
+    }
     this.#round = present;
     const [settled, mover] = [this.#settled[direction], this.#movers[direction]];
     const way = direction === 'out' ? change : { source: change.target, target: change.source };
@@ -258,6 +258,13 @@ export class CommandRouter {
     if (settled.size + keys.length > REMEMBERED_KEYS) settled.clear();
     for (const key of keys) settled.add(key);
   }
+}
+
+function moversOf({ reshardId }: ReshardContext, round: number): Record<Direction, KeyMover> {
+  return {
+    out: new KeyMover(reshardId, { round }),
+    back: new KeyMover(reshardId, { round, direction: 'back' }),
+  };
 }
 
 function otherClusterError({ description }: ReshardContext): StoreError {

@@ -1,11 +1,14 @@
 import { StoreError } from '../../../errors.js';
 import { withTimeout } from '../../../support/timeout.js';
+import { requireSameCluster } from '../cluster-identity.js';
 import type { ReshardContext } from '../context.js';
 import {
   behindError,
   type CommonPhase,
   commonPhaseOf,
   findBehind,
+  findOutdated,
+  outdatedError,
   requireFit,
 } from '../move/compare-states.js';
 import { type NodeState, readState } from '../move/node-state.js';
@@ -21,16 +24,19 @@ const TIMEOUT = 2000;
  */
 export class NodeChecks {
   readonly #context: ReshardContext;
+  readonly #ended: () => void;
   #asking: Promise<NodeState[]> | undefined;
 
-  constructor(context: ReshardContext) {
+  /** @param ended called when a node that was to be checked is not needed, because the resharding has ended */
+  constructor(context: ReshardContext, ended: () => void = () => {}) {
     this.#context = context;
+    this.#ended = ended;
   }
 
   /**
    * Asks all nodes for the phase. Learns which nodes are gone.
    *
-   * @returns `done` as soon as one node says so, even if others do not answer
+   * @returns `done` as soon as a node says so that has not been started again since, even if others do not answer
    * @throws StoreError when the last resharding on a node does not fit this one
    */
   async commonPhase(): Promise<CommonPhase> {
@@ -41,24 +47,45 @@ export class NodeChecks {
   /**
    * Makes sure that the state of a node may be used.
    *
+   * @returns the phase that all nodes together know. After the end the node may keep the state of a backup: nobody asks for it any more
    * @throws StoreError when the node came back with less than the others know of it, or too few nodes answer to tell
    */
-  async check(node: NodeConnection): Promise<void> {
+  async check(node: NodeConnection): Promise<CommonPhase> {
     const states = await this.#ask();
-    if (commonPhaseOf(states) === 'done') return;
-    const state = states.find(({ name }) => name === node.name);
-    if (state === undefined || state.isChecked) return;
-    const { nodes } = this.#context;
-    if (states.length * 2 <= nodes.length) {
-      const silent = nodes.filter(({ name }) => !states.some((other) => other.name === name));
-      throw new StoreError(
-        `node ${node.name} was started again, and nodes ${silent.map(({ name }) => name).join(', ')} do not answer: ` +
-          'nobody can tell whether a resharding has begun. Start these nodes, and try again',
-      );
+    const phase = commonPhaseOf(states);
+    const state = states.find(({ address }) => address === node.address);
+    if (state === undefined || state.isChecked) return phase;
+    if (phase === 'done') {
+      if (state.phase === 'done') await acceptState(this.#context, node, state);
+      else this.#ended();
+      return phase;
     }
-    const behind = findBehind(states).find(({ name }) => name === node.name);
+    const outdated = findOutdated(states).find((one) => one.state === state);
+    if (outdated !== undefined) throw outdatedError(outdated);
+    const { nodes } = this.#context;
+    const silent = nodes.filter(({ address }) => !states.some((other) => other.address === address));
+    if (states.length * 2 <= nodes.length)
+      throw silenceError(node, silent, 'nobody can tell whether a resharding has begun');
+    const behind = findBehind(states).find(({ address }) => address === node.address);
     if (behind !== undefined) throw behindError(behind);
+    const witnesses = silent.filter((other) => this.#exchangesKeys(node, other));
+    if (witnesses.length > 0 && hasBegun(states))
+      throw silenceError(
+        node,
+        witnesses,
+        'nobody else can tell whether its data is older than the moves of keys',
+      );
     await acceptState(this.#context, node, state);
+    return phase;
+  }
+
+  /** True if keys may have moved between the two nodes. Each notes what it knows of the other, and no other node does. */
+  #exchangesKeys({ address }: NodeConnection, other: NodeConnection): boolean {
+    const { sources, targets } = this.#context;
+    return (
+      (sources.has(address) && targets.has(other.address)) ||
+      (targets.has(address) && sources.has(other.address))
+    );
   }
 
   /** Calls at the same time share one question. */
@@ -78,12 +105,26 @@ export class NodeChecks {
         if (state === undefined) return;
         states.push(state);
         // Nothing is left to find out, so nobody waits for a node that was switched off.
-        if (state.phase === 'done') resolve();
+        if (state.phase === 'done' && state.isChecked) resolve();
       });
       void Promise.all(asked).then(() => resolve());
     });
     requireFit(context, states);
-    for (const { gone } of states) for (const name of gone) context.gone.add(name);
+    await requireSameCluster(context, states);
+    for (const { gone } of states) context.addGone(gone);
     return states;
   }
+}
+
+/** True if keys may have moved: a resharding begins on all nodes before the first key moves. */
+function hasBegun(states: readonly NodeState[]): boolean {
+  const phase = commonPhaseOf(states);
+  return phase !== 'before' && phase !== 'preparing';
+}
+
+function silenceError(node: NodeConnection, silent: readonly NodeConnection[], why: string): StoreError {
+  const names = silent.map(({ address }) => address).join(', ');
+  return new StoreError(
+    `node ${node.address} was started again, and nodes ${names} do not answer: ${why}. Start these nodes, and try again`,
+  );
 }

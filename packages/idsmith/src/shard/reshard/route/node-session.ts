@@ -1,7 +1,7 @@
 import { SIGN_OFF, SIGN_ON } from '../../../redis/scripts.js';
 import { pause, systemTimer } from '../../../support/timer.js';
 import type { ReshardContext } from '../context.js';
-import { misfitError } from '../move/compare-states.js';
+import { isMisfit, misfitError } from '../move/compare-states.js';
 import type { ReshardPhase } from '../move/node-state.js';
 import { MEMBER_TIMEOUT, stopOn } from '../move/phase.js';
 import type { NodeConnection } from '../node-connection.js';
@@ -128,19 +128,27 @@ export class NodeSession {
     const askedAt = performance.now();
     const reply = await this.#ask('signing on', SIGN_ON);
     const phase = String(reply[0]) as ReshardPhase;
-    const isChecked = Number(reply[2]) === 1 || phase === 'done';
+    const isChecked = Number(reply[2]) === 1;
     this.#phase = phase;
     this.#round = Number(reply[3]);
-    const isMisfit = phase === 'other' || (phase === 'misfit' && this.use === 'old owner');
-    const standing = isMisfit || !isChecked ? undefined : STANDINGS[this.use][phase];
+    const hasOther = isMisfit(phase, this.use === 'old owner');
+    const standing = hasOther || !isChecked ? undefined : STANDINGS[this.use][phase];
     this.#stopHeartbeat();
     if (standing === undefined) await this.#drain();
-    if (isMisfit) throw misfitError(this.#context, this.#node.name, phase, String(reply[1]));
-    if (!isChecked) await this.#checks.check(this.#node);
-    else if (phase === 'stopping') await stopOn(this.#context, this.#node, this.#round);
+    if (hasOther) throw misfitError(this.#context, this.#node.address, phase, String(reply[1]));
+    if (!isChecked && (await this.#checks.check(this.#node)) === 'done' && phase !== 'done')
+      return this.#end();
+    if (isChecked && phase === 'stopping') await stopOn(this.#context, this.#node, this.#round);
     this.#standing = standing ?? 'waiting';
     if (standing === 'open') this.#signedOnAt = askedAt;
     if (standing === 'open' && phase !== 'done' && !this.#isClosed) this.#signOnLater(HEARTBEAT);
+    return this.#standing;
+  }
+
+  /** The other nodes know that the resharding has ended. A node with the state of a backup never learns it by itself. */
+  #end(): Standing {
+    this.#phase = 'done';
+    this.#standing = STANDINGS[this.use].done as Standing;
     return this.#standing;
   }
 

@@ -1,3 +1,4 @@
+import type { ShardCluster } from '../../cluster/cluster-settings.js';
 import type { AnyClient, ShardConfig } from '../../config.js';
 import { ShardMap } from '../../shard-map.js';
 import { ReshardContext } from '../context.js';
@@ -24,6 +25,8 @@ export class TransitionMap<Client = AnyClient> extends ShardMap<Client> {
    * @param to the new config
    * @throws InvalidOptionError naming the entry of a config that is wrong
    */
+  constructor(from: ShardConfig, to: ShardConfig & { readonly cluster: ShardCluster }, ...extra: never[]);
+  constructor(from: ShardConfig<Client>, to: ShardConfig<Client>, ...extra: never[]);
   constructor(from: ShardConfig<Client>, to: ShardConfig<Client>, ...extra: never[]) {
     super(to, ...extra);
     this.#from = new ShardMap(from);

@@ -5,6 +5,7 @@ import { backoff } from '../support/backoff.js';
 import { type Claimed, claim, freeNode } from './claim.js';
 import { longestTtl, rememberLimit, requireTtl } from './limit.js';
 import { requireSameLayout } from './namespace-layout.js';
+import { tellWait } from './node-wait.js';
 import type { LeaseSettings } from './options.js';
 import { type Page, pageOf } from './pages.js';
 import type { LeaseRecord } from './port.js';
@@ -124,6 +125,7 @@ export async function acquire(
       waited += wait;
       const waitFor = longestWait(settings);
       if (waited > waitFor) throw exhausted(settings, best, waitFor);
+      tellWait(settings, birth, wait, now);
       await pauseUnlessAborted(settings.timer, wait, background, signal);
       before = undefined;
       pages = 0;

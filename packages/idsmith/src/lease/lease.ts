@@ -147,10 +147,10 @@ export class Lease {
   fence(): void {
     if (this.#release) throw releasedError(this);
     const record = this.#ended ? undefined : this.#record;
-    this.#fences++;
+    const fences = ++this.#fences;
     this.#timers.cancelRenewal();
     this.#end();
-    this.#work = this.#work.then(() => this.#giveUp(record));
+    this.#work = this.#work.then(() => this.#giveUp(record, fences));
   }
 
   /**
@@ -270,11 +270,12 @@ export class Lease {
   }
 
   /** Frees the node id of a window that was ended here. The fence stays: a copy of the process may use the window. */
-  async #giveUp(record: LeaseRecord | undefined): Promise<void> {
+  async #giveUp(record: LeaseRecord | undefined, fences: number): Promise<void> {
     // If this fails, the lease expires.
     if (record)
       await swap(this.#settings, record, { ...record, owner: null, expiresAt: 0 }).catch(() => false);
-    this.#replace();
+    // The last of several calls takes one node id for all of them.
+    if (fences === this.#fences) this.#replace();
   }
 
   /** Writes the layout into the namespace as soon as a generator has named it, not only with the next renewal. */

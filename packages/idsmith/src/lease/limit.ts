@@ -1,4 +1,5 @@
-import { refuse, show } from '../options.js';
+import { show } from '../options.js';
+import { NamespaceRefusal } from './namespace-refusal.js';
 import { DEFAULT_MAX_TTL, type LeaseSettings } from './options.js';
 import type { LeaseRecord, LeaseStore } from './port.js';
 import { isUndated } from './protocol.js';
@@ -28,5 +29,7 @@ export function requireTtl({ namespace, ttl, maxTtl }: LeaseSettings, { epoch }:
   // Zero is from a version without a limit in the record. The limit was the client's own.
   const limit = epoch === 0 ? maxTtl : epoch;
   if (ttl > limit)
-    refuse('ttl', `at most ${limit} in namespace ${show(namespace)}, whose first client set this limit`, ttl);
+    throw new NamespaceRefusal(
+      `ttl must be at most ${limit} in namespace ${show(namespace)}, whose first client set this limit, not ${ttl}`,
+    );
 }

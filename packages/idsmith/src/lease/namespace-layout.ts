@@ -1,5 +1,5 @@
-import { InvalidOptionError } from '../errors.js';
 import { show } from '../options.js';
+import { NamespaceRefusal } from './namespace-refusal.js';
 import type { LeaseSettings } from './options.js';
 import { NO_NODES } from './pages.js';
 import { layoutOf, layoutRecord } from './protocol.js';
@@ -65,7 +65,7 @@ export class NamespaceLayout {
 /** @throws InvalidOptionError when the namespace remembers another layout */
 export function requireSameLayout(namespace: string, remembered: string, given: string): void {
   if (remembered === given) return;
-  throw new InvalidOptionError(
+  throw new NamespaceRefusal(
     `namespace ${show(namespace)} has ids of the layout "${remembered}", not "${given}": two layouts in one namespace would ` +
       'repeat ids. Use the same layout, or another namespace whose ids never meet these',
   );

@@ -1,4 +1,5 @@
-import { refuse } from '../options.js';
+import { InvalidOptionError } from '../errors.js';
+import { refuse, show } from '../options.js';
 
 /**
  * `namespace` if every store can keep it.
@@ -11,4 +12,20 @@ export function requireNamespace(namespace: unknown): string {
   if (wellFormed && namespace.length >= 1 && namespace.length <= 255 && !namespace.includes('\0'))
     return namespace;
   refuse('namespace', 'text of 1 to 255 characters without NUL', namespace);
+}
+
+/** The beginning of the names of all namespaces and sequences that `idsmith verify` makes. */
+export const TRIAL = 'idsmith-verify/';
+
+/**
+ * `namespace` if it is one of `idsmith verify`. Only such a namespace may be removed: without its fences, ids of any other one
+ * could come twice.
+ *
+ * @throws InvalidOptionError unless its name begins with {@link TRIAL}
+ */
+export function requireTrial(namespace: string): string {
+  if (requireNamespace(namespace).startsWith(TRIAL)) return namespace;
+  throw new InvalidOptionError(
+    `namespace ${show(namespace)} is not one of idsmith verify, so its records are kept: without them ids could come twice`,
+  );
 }

@@ -4,6 +4,7 @@ import { refuse, requireInteger, requireKnown, requireMethod, show } from '../op
 import { type RandomSource, systemRandom } from '../random.js';
 import { systemTimer, type Timer } from '../support/timer.js';
 import { requireNamespace } from './namespace.js';
+import { type NodeWait, warnOfWait } from './node-wait.js';
 import type { LeaseStore } from './port.js';
 
 /** Options of `acquireLease`. */
@@ -41,6 +42,11 @@ export interface LeaseOptions {
   timer?: Timer;
   /** The random source of owners' names and jitter. Default the runtime's cryptographic source. */
   random?: RandomSource;
+  /**
+   * Called when the acquisition waits for a node id for more than a second, and when the replacement of a lost lease does. By default a
+   * wait of three seconds or more is a warning of the process (`process.on('warning', …)`), unless the lease has a `timer` of its own.
+   */
+  onWait?: (wait: NodeWait) => void;
   /** Ends the acquisition. The promise then rejects with the reason of the signal, and nothing is held. */
   signal?: AbortSignal;
 }
@@ -64,7 +70,7 @@ export type LeaseSettings = Readonly<Required<Omit<LeaseOptions, 'layout' | 'wai
 
 const KNOWN: readonly (keyof LeaseOptions)[] = [
   ...(['namespace', 'size', 'layout', 'ttl', 'label', 'clock', 'maxSkew', 'waitFor'] as const),
-  ...(['maxIdle', 'reacquire', 'timer', 'random', 'signal'] as const),
+  ...(['maxIdle', 'reacquire', 'timer', 'random', 'onWait', 'signal'] as const),
 ];
 
 const DAY = 86_400_000;
@@ -87,6 +93,8 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
   requireNamespace(namespace);
   requireLabel(label);
   if (typeof reacquire !== 'boolean') refuse('reacquire', 'true or false', reacquire);
+  const { onWait = options.timer === undefined ? warnOfWait : () => undefined } = options;
+  if (typeof onWait !== 'function') refuse('onWait', 'a function', onWait);
   if (layout !== undefined && typeof layout?.fingerprint !== 'string')
     refuse('layout', 'a layout made by defineLayout()', layout);
   requireInteger('ttl', ttl, 100, DAY);
@@ -100,7 +108,7 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
     refuse('ttl', `at most ${show(maxTtl)} on a store that can forget`, ttl);
   }
   return {
-    ...{ store, namespace, label, reacquire, ttl, maxTtl },
+    ...{ store, namespace, label, reacquire, ttl, maxTtl, onWait },
     layout: layout?.fingerprint,
     size: requireInteger('size', size, 1, layout?.nodes ?? 2 ** 32),
     maxSkew,

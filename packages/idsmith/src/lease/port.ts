@@ -56,6 +56,11 @@ export interface LeaseStore {
     next: LeaseRecord,
     birth: LeaseRecord,
   ): Promise<boolean>;
+  /**
+   * Removes all records of a namespace of `idsmith verify`, whose name begins with `idsmith-verify/`. Must refuse every other
+   * namespace: without its records, ids could come twice. Without this method, such records stay in the store.
+   */
+  removeTrial?(namespace: string): Promise<void>;
 }
 
 /** The ids of the records of a namespace itself. */

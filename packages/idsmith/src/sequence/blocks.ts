@@ -109,10 +109,12 @@ export function takeBlocks(row: SequenceRow, blocks: number): { block: Block; ro
     first = originOf(row);
     whole = wholeBlocks(row, first);
   }
-  if (whole === 0n)
+  if (whole === 0n) {
+    const left = idsLeft(row, first);
     throw new SequenceExhaustedError(
-      `sequence ${show(name)} is at its end: ${idsLeft(row, first)} ids are left, and a block needs ${blockSize}`,
+      `sequence ${show(name)} is at its end: ${left} ids are left, and a block needs ${blockSize}${left > 0n ? '. A smaller block size reaches them' : ''}`,
     );
+  }
   const count = Number(whole < BigInt(blocks) ? whole : BigInt(blocks)) * blockSize;
   const block = withOrigin({ first, step, count }, row.generation);
   return { block, row: settle(row, endOf(block)) };
@@ -220,7 +222,7 @@ const lower = (a: bigint, b: bigint) => (a < b ? a : b);
 function requireShape(blockSize: unknown, step: unknown): void {
   requireInteger('blockSize', blockSize, 1, MAX_BLOCK_SIZE);
   if (!Number.isSafeInteger(step) || step === 0)
-    refuse('step', 'a whole number within ±(2^53 − 1), not 0', step);
+    refuse('step', 'a whole number within ±(2^53 − 1) other than 0', step);
 }
 
 function requireRange(min: bigint, max: bigint): void {

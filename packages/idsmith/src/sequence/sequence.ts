@@ -169,7 +169,7 @@ export class Sequence {
 
   /**
    * Stops handing out ids and gives the ids at hand back. If somebody has allocated since, or the store cannot be reached, these ids
-   * are a gap. Callers that wait get a `ClosedError`. A second call does nothing.
+   * are a gap, and `status().lastError` tells the error of the store. Callers that wait get a `ClosedError`. A second call does nothing.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close();

@@ -8,6 +8,9 @@ export interface SequenceStatus {
   readonly wanted: number;
   /** True while ids are fetched from the store. */
   readonly fetching: boolean;
-  /** The error of the last fetch, if it failed. A fetch that succeeds removes the error. */
+  /**
+   * The error of the last fetch, or of ids that could not be given back. A fetch that succeeds removes the error. `close()` does not
+   * throw it, because the ids are only a gap.
+   */
   readonly lastError?: unknown;
 }

@@ -52,7 +52,7 @@ export class Supply {
   #fetched = 0;
   /** The number of ids handed out when the last fetch began. */
   #handedOut = 0;
-  /** The error of the last fetch, if it failed. */
+  /** The error of the last fetch or of a tail on its way back, if one of them failed since a fetch succeeded. */
   lastError: unknown;
 
   constructor({ name, source, policy, time }: SupplySettings, demand: Demand) {
@@ -207,6 +207,7 @@ export class Supply {
       this.#tell('given-back', { first, count, returned });
       return returned;
     } catch (error) {
+      this.lastError = error;
       this.#tell('give-back-failed', { first, count, error });
       return false;
     }

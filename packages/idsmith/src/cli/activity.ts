@@ -2,7 +2,7 @@ import process from 'node:process';
 import { systemTimer, type Timer } from '../support/timer.js';
 import { visible } from './visible.js';
 
-/** A wait of this length, ms, is told to a person at a terminal. */
+/** A wait of this length, ms, is told. */
 const LONG_WAIT = 3000;
 
 /** The part of standard error that is used. */
@@ -12,8 +12,8 @@ interface Screen {
 }
 
 /**
- * Tells the user on standard error what a command does. With `--verbose` everything is told at once. Without it, only a long
- * wait is told, and only at a terminal, so that scripts see errors and nothing else.
+ * Tells the user on standard error what a command does. With `--verbose` everything is told at once. Without it, a wait that is known
+ * to be long is told, and at a terminal also one that has become long.
  */
 export class Activity {
   readonly #isVerbose: boolean;
@@ -39,11 +39,9 @@ export class Activity {
    */
   wait(text: string, ms?: number): void {
     this.end();
-    if (this.#isVerbose) this.#write(text);
-    else if (this.#screen.isTTY !== true) return;
-    else if (ms !== undefined) {
-      if (ms >= LONG_WAIT) this.#write(text);
-    } else this.#cancel = this.#timer.after(LONG_WAIT, () => this.#write(`still ${text}`), true);
+    if (this.#isVerbose || (ms ?? 0) >= LONG_WAIT) this.#write(text);
+    else if (ms === undefined && this.#screen.isTTY === true)
+      this.#cancel = this.#timer.after(LONG_WAIT, () => this.#write(`still ${text}`), true);
   }
 
   /** Ends the wait. */

@@ -42,6 +42,8 @@ export interface Command {
   readonly flags: Flags;
   /** The most arguments that are not flags. Default 0. */
   readonly operands?: number;
+  /** The time that the command has after Ctrl-C to release what it holds, ms. Default 5,000. */
+  readonly grace?: number;
   /** True if the command handles SIGINT and SIGTERM itself. Default: the command line stops the command. */
   readonly handlesSignals?: boolean;
   /** The lines for standard output, made one by one as they are written. */

@@ -1,14 +1,12 @@
 import { FlakeGenerator } from '../flake/generator.js';
 import type { Layout } from '../flake/layout.js';
 import { layouts } from '../flake/layouts.js';
-import { acquireLease } from '../lease/acquire-lease.js';
-import { requireNamespace } from '../lease/namespace.js';
-import { requireChoice, show } from '../options.js';
+import { requireChoice } from '../options.js';
 import { readCount, readInteger } from './arguments.js';
 import { type Command, type Given, UsageError } from './command.js';
 import { idLines } from './json-lines.js';
-import { tellingTimer } from './lease-wait.js';
-import { storeFlags, storeUrl, withStore } from './store.js';
+import { inBatches, leasedIds } from './leased-ids.js';
+import { storeFlags, storeUrl } from './store.js';
 
 const NAMES = Object.keys(layouts) as [keyof typeof layouts, ...(keyof typeof layouts)[]];
 
@@ -49,32 +47,16 @@ function fixed(given: Given, layout: Layout, count: number): AsyncIterable<strin
   if (node === undefined)
     throw new UsageError('flake needs --node or --store, or the variable IDSMITH_STORE');
   if (given.text('namespace') !== undefined) throw new UsageError('--namespace needs --store');
-  return batches(new FlakeGenerator({ layout, node }), count);
+  return minted(new FlakeGenerator({ layout, node }), count);
 }
 
-async function* leased(given: Given, name: keyof typeof layouts, count: number): AsyncIterable<string> {
+function leased(given: Given, name: keyof typeof layouts, count: number): AsyncIterable<string> {
   const layout = layouts[name];
   const namespace = given.text('namespace') ?? name;
-  requireNamespace(namespace);
-  const { activity, signal } = given;
-  yield* withStore(given, true, async function* (store) {
-    const timer = tellingTimer(activity, store, namespace);
-    const lease = await acquireLease(store, { namespace, layout, timer, signal });
-    activity.end();
-    activity.say(`leased node id ${lease.id} of namespace ${show(namespace)}`);
-    try {
-      yield* batches(new FlakeGenerator({ layout, node: lease }), count);
-    } finally {
-      await lease.release();
-      activity.say(`released node id ${lease.id}`);
-    }
-  });
+  return leasedIds(given, { namespace, layout }, (lease) =>
+    minted(new FlakeGenerator({ layout, node: lease }), count),
+  );
 }
 
-async function* batches(generator: FlakeGenerator, count: number): AsyncIterable<string> {
-  for (let left = count; left > 0; left -= 1000) {
-    for (const id of generator.batch(Math.min(left, 1000))) yield id.toString();
-    // The lease is renewed between batches.
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
+const minted = (generator: FlakeGenerator, count: number) =>
+  inBatches(count, (size) => generator.batch(size));

@@ -1,5 +1,6 @@
 import { requireNamespace } from '../lease/namespace.js';
 import type { LeaseRecord } from '../lease/port.js';
+import { show } from '../options.js';
 import { digestOf } from '../stores/http/owners.js';
 import { type Command, UsageError } from './command.js';
 import { table } from './output.js';
@@ -28,7 +29,8 @@ export const leasesCommand: Command = {
       if (given.on('json')) {
         const leases = await Promise.all(records.map(withoutSecret));
         yield jsonText({ namespace, now, leases }, 2);
-      } else
+      } else if (records.length === 0) yield `namespace ${show(namespace)} has no leases yet`;
+      else
         yield* table(
           ['node', 'state', 'holder', 'term', 'fence'],
           records.map((record) => row(record, now)),

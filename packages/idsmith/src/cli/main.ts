@@ -3,39 +3,16 @@ import process from 'node:process';
 import { nearestName } from '../options.js';
 import { Activity } from './activity.js';
 import { readArguments } from './arguments.js';
-import { checkCommand } from './check/check.js';
 import { type Command, type CommandGroup, UsageError } from './command.js';
+import { COMMANDS, commandWords, summaries } from './commands.js';
 import { failureOf, UnfinishedJson } from './failure.js';
 import { findInGroup } from './find-command.js';
-import { flakeCommand } from './flake.js';
+import { withFlagName } from './flag-names.js';
 import { helpOf, helpOfGroup, overview } from './help.js';
-import { inspectCommand } from './inspect.js';
 import { withInterrupt } from './interrupt.js';
-import { keyCommand } from './key.js';
-import { leasesCommand } from './leases.js';
-import { localityCommand } from './locality.js';
 import { writeLines } from './output.js';
-import { planCommand } from './plan.js';
-import { publicCommands } from './public.js';
-import { reshardCommand } from './reshard.js';
-import { seqCommands } from './seq.js';
-import { type ExternalCommand, serverCommands } from './server-commands.js';
 import { muteSqliteWarning } from './sqlite-warning.js';
 import { jsonText } from './visible.js';
-
-const COMMANDS: readonly (Command | CommandGroup | ExternalCommand)[] = [
-  localityCommand,
-  flakeCommand,
-  seqCommands,
-  keyCommand,
-  reshardCommand,
-  inspectCommand,
-  checkCommand,
-  leasesCommand,
-  planCommand,
-  publicCommands,
-  ...serverCommands,
-];
 
 const STOPPING = 'stopping: the command releases what it has taken. Ctrl-C again ends it at once';
 
@@ -50,9 +27,9 @@ async function main(words: readonly string[]): Promise<number> {
   const [word, ...args] = words[0] === 'help' ? [...words.slice(1), '--help'] : words;
   try {
     if (word === '--version' || word === '-v') await print([version()]);
-    else if (word === '--help' || word === '-h' || word === 'help') await print(overview(COMMANDS));
+    else if (word === '--help' || word === '-h' || word === 'help') await print(overview(await summaries()));
     else if (word === undefined) {
-      await writeLines(process.stderr, overview(COMMANDS));
+      await writeLines(process.stderr, overview(await summaries()));
       return 2;
     } else await runCommand(await load(word), args);
     return 0;
@@ -64,7 +41,7 @@ async function main(words: readonly string[]): Promise<number> {
 /** @throws UsageError naming the nearest command, or all of them */
 async function load(word: string): Promise<Command | CommandGroup> {
   const listed = COMMANDS.find(({ name }) => name === word);
-  if (listed !== undefined) return 'load' in listed ? await listed.load() : listed;
+  if (listed !== undefined) return await listed.load();
   const names = COMMANDS.map(({ name }) => name);
   const nearest = nearestName(word, names);
   const way = nearest === undefined ? `the commands are ${names.join(', ')}` : `did you mean ${nearest}?`;
@@ -76,7 +53,7 @@ async function runCommand(listed: Command | CommandGroup, all: readonly string[]
   if (found === undefined) return await print(helpOfGroup(listed as CommandGroup));
   const { command, args } = found;
   const given = readArguments(command, args);
-  if (given.on('help')) return await print(helpOf(command));
+  if (given.on('help')) return await print(helpOf(command, process.stdout.columns));
   const activity = new Activity(given.on('verbose'));
   const run = (signal: AbortSignal) => {
     signal.addEventListener('abort', () => activity.wait(STOPPING));
@@ -89,7 +66,9 @@ async function runCommand(listed: Command | CommandGroup, all: readonly string[]
     });
   };
   try {
-    await (command.handlesSignals ? run(new AbortController().signal) : withInterrupt(run));
+    await (command.handlesSignals ? run(new AbortController().signal) : withInterrupt(run, command.grace));
+  } catch (error) {
+    throw withFlagName(error, command.flags);
   } finally {
     activity.end();
   }
@@ -110,16 +89,8 @@ async function report(thrown: unknown, words: readonly string[]): Promise<number
   if (thrown instanceof UnfinishedJson) await print([thrown.end]);
   else if (words.includes('--json') && !hasOutput) await print([jsonText({ error: json })]);
   const lines = message === '' ? [] : [`idsmith: ${message}`];
-  if (error instanceof UsageError) lines.push(`See ${['idsmith help', ...commandWords(words)].join(' ')}`);
+  if (error instanceof UsageError)
+    lines.push(`See ${['idsmith help', ...(await commandWords(words))].join(' ')}`);
   await writeLines(process.stderr, lines);
   return exitCode;
-}
-
-/** The words that name a command, for `idsmith help`. */
-function commandWords(words: readonly string[]): string[] {
-  const [word, second] = words[0] === 'help' ? words.slice(1) : words;
-  const listed = COMMANDS.find(({ name }) => name === word);
-  if (listed === undefined) return [];
-  const isSecond = 'commands' in listed && listed.commands.some(({ name }) => name === `${word} ${second}`);
-  return isSecond ? [listed.name, second as string] : [listed.name];
 }

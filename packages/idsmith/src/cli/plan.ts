@@ -34,21 +34,26 @@ interface OwnLayout {
 /** Days of a year, so that every span of years has at least as many. */
 const DAYS = 366;
 
+const EXAMPLE = 'idsmith plan --rate 50000 --nodes 200 --years 30';
+
 export const planCommand: Command = {
   name: 'plan',
   usage: '--rate 50000 --nodes 200 --years 30',
   summary: 'Show which flake layouts fit your load, and when they run out',
-  example: 'idsmith plan --rate 50000 --nodes 200 --years 30',
+  example: EXAMPLE,
   flags: {
     rate: { type: 'string', value: 'N', help: 'the most ids a second of one node' },
     nodes: { type: 'string', value: 'N', help: 'the number of processes that mint at the same time' },
     years: { type: 'string', value: 'N', help: 'the years that the layout must last' },
   },
   *run(given) {
+    const missing = ['rate', 'nodes', 'years'].filter((flag) => given.text(flag) === undefined);
+    if (missing.length > 0)
+      throw new UsageError(`plan needs ${missing.map((flag) => `--${flag}`).join(', ')}: ${EXAMPLE}`);
     const load = {
-      rate: required(given, 'rate', 1e12),
-      nodes: required(given, 'nodes', 1e12),
-      years: required(given, 'years', 10_000),
+      rate: readNumber(given, 'rate', 1e12),
+      nodes: readNumber(given, 'nodes', 1e12),
+      years: readNumber(given, 'years', 10_000),
     };
     const fits = Object.entries(layouts).map(([name, layout]) => judge(name, layout, load));
     const own = fits.some((fit) => fit.fits) ? undefined : ownLayout(load);
@@ -63,11 +68,8 @@ export const planCommand: Command = {
   },
 };
 
-function required(given: Given, flag: keyof Load, max: number): number {
-  const value = readInteger(given, flag, 1, max);
-  if (value === undefined) throw new UsageError(`plan needs --${flag}`);
-  return value;
-}
+const readNumber = (given: Given, flag: keyof Load, max: number) =>
+  readInteger(given, flag, 1, max) as number;
 
 function judge(name: string, layout: Layout, { rate, nodes, years }: Load): Fit {
   const offered = {

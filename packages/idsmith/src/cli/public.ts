@@ -1,11 +1,10 @@
-import { open, readFile } from 'node:fs/promises';
 import process from 'node:process';
-import { InvalidOptionError } from '../errors.js';
 import { type PublicIds, publicIds } from '../public/index.js';
 import { readInteger } from './arguments.js';
 import { type CommandGroup, type Flags, type Given, UsageError } from './command.js';
 import { inputLines } from './input.js';
 import { jsonArray, type Lines } from './json-lines.js';
+import { readKeyFile } from './key-file.js';
 
 const FLAGS: Flags = {
   prefix: { type: 'string', value: 'PREFIX', help: 'the text before the underscore, for example ord' },
@@ -72,7 +71,7 @@ async function codecFrom(given: Given): Promise<Codec> {
   const current = readInteger(given, 'current', 0, 127);
   return publicIds({
     prefix,
-    keys: keysIn(await readPrivately(file), file),
+    keys: await readKeyFile(file),
     of: (given.text('of') ?? 'int64') as 'int64' | 'uuid',
     short: given.on('short'),
     ...(current !== undefined && { current }),
@@ -83,50 +82,4 @@ function required(given: Given, flag: string, example: string): string {
   const value = given.text(flag);
   if (value === undefined) throw new UsageError(`--${flag} is required, for example --${flag} ${example}`);
   return value;
-}
-
-/**
- * The keys in the text of a file: one key alone, which has the id 1, or lines of a key id and a key. Empty lines and lines that
- * begin with `#` do not count.
- *
- * @throws InvalidOptionError naming the line. The message never shows the contents.
- */
-function keysIn(text: string, file: string): Record<number, string> {
-  const lines = text.split('\n').map((line, i) => ({ words: line.trim().split(/\s+/), number: i + 1 }));
-  const given = lines.filter(({ words: [first = ''] }) => first !== '' && !first.startsWith('#'));
-  const [only] = given;
-  if (given.length === 1 && only?.words.length === 1) return { 1: only.words[0] as string };
-  const keys: Record<number, string> = {};
-  for (const { words, number } of given) {
-    const [id = '', key = ''] = words;
-    if (words.length !== 2 || !/^\d{1,3}$/.test(id))
-      throw new InvalidOptionError(
-        `--key-file ${file}, line ${number}: must be a key id and a key, as in "1 2b7e15…"`,
-      );
-    if (Object.hasOwn(keys, Number(id)))
-      throw new InvalidOptionError(`--key-file ${file}, line ${number}: key id ${id} comes a second time`);
-    keys[Number(id)] = key;
-  }
-  return keys;
-}
-
-/** @throws InvalidOptionError naming a file that cannot be read, or that other users can read */
-async function readPrivately(file: string): Promise<string> {
-  const handle = await open(file).catch((cause: NodeJS.ErrnoException) => {
-    throw new InvalidOptionError(`--key-file ${file} cannot be read: ${cause.code ?? cause.message}`, {
-      cause,
-    });
-  });
-  try {
-    const stats = await handle.stat();
-    if (stats.isFile() && process.platform !== 'win32' && (stats.mode & 0o077) !== 0)
-      throw new InvalidOptionError(`--key-file ${file} is open to other users: run chmod 600 ${file}`);
-    return await readFile(handle, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-      throw new InvalidOptionError(`--key-file ${file} cannot be read: ${cause.code ?? cause.message}`, {
-        cause,
-      });
-    });
-  } finally {
-    await handle.close();
-  }
 }

@@ -179,8 +179,10 @@ function withAdvice(error: unknown, signal: AbortSignal, moved: number): unknown
 }
 
 function pairTable([from, to]: Maps, pairs: readonly ReshardPair[], keys: number, bytes: number): string[] {
-  const place = (map: ShardMap, name: string) =>
-    `${name} (${map.nodes.find((node) => node.name === name)?.address})`;
+  const place = (map: ShardMap, name: string) => {
+    const address = map.nodes.find((node) => node.name === name)?.address;
+    return address === name ? name : `${name} (${address})`;
+  };
   const rows = pairs.map((pair) => [
     place(from, pair.from),
     place(to, pair.to),

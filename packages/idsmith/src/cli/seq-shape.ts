@@ -3,26 +3,28 @@ import type { SequenceChanges, SequenceOptions } from '../sequence/port.js';
 import { readInteger } from './arguments.js';
 import { type Flags, type Given, UsageError } from './command.js';
 
-/** The flags of a definition that can also be altered. */
-const SHAPE_FLAGS: Flags = {
-  'block-size': { type: 'string', value: 'N', help: 'ids taken at a time, default 20' },
-  step: { type: 'string', value: 'N', help: 'the step between ids, default 1; negative descends' },
-  min: { type: 'string', value: 'ID', help: 'the lowest id' },
-  max: { type: 'string', value: 'ID', help: 'the highest id' },
-  cycle: { type: 'boolean', help: 'start again when the ids have run out' },
-};
+/** The flags of a definition that can also be altered. A new sequence has defaults, and an existing one keeps what it has. */
+function shapeFlags(defaults: { blockSize: string; step: string }): Flags {
+  return {
+    'block-size': { type: 'string', value: 'N', help: `ids taken at a time${defaults.blockSize}` },
+    step: { type: 'string', value: 'N', help: `the step between ids${defaults.step}; negative descends` },
+    min: { type: 'string', value: 'ID', help: 'the lowest id' },
+    max: { type: 'string', value: 'ID', help: 'the highest id' },
+    cycle: { type: 'boolean', help: 'start again when the ids have run out' },
+  };
+}
 
 /** The flags of `seq define`. */
 export const DEFINE_FLAGS: Flags = {
   start: { type: 'string', value: 'ID', help: 'the first id, default 1' },
-  ...SHAPE_FLAGS,
+  ...shapeFlags({ blockSize: ', default 20', step: ', default 1' }),
   'if-missing': { type: 'boolean', help: 'accept a sequence that has the same definition' },
 };
 
 /** The flags of `seq alter`. */
 export const ALTER_FLAGS: Flags = {
   next: { type: 'string', value: 'ID', help: 'the next id, never a step back' },
-  ...SHAPE_FLAGS,
+  ...shapeFlags({ blockSize: '', step: '' }),
   'no-cycle': { type: 'boolean', help: 'stop when the ids have run out' },
 };
 
@@ -47,12 +49,12 @@ function readStep(given: Given): number | undefined {
   const step = readId(given, 'step');
   if (step === undefined || Number.isSafeInteger(Number(step)))
     return step === undefined ? step : Number(step);
-  refuse('--step', 'a whole number within ±(2^53 − 1), not 0', given.text('step'));
+  refuse('--step', 'a whole number within ±(2^53 − 1) other than 0', given.text('step'));
 }
 
 function readId(given: Given, flag: string): bigint | undefined {
   const text = given.text(flag);
   if (text === undefined) return undefined;
   if (/^-?\d{1,19}$/.test(text)) return BigInt(text);
-  refuse(`--${flag}`, 'a whole number', text);
+  refuse(`--${flag}`, 'a whole number within ±(2^63 − 1)', text);
 }

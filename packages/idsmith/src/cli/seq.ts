@@ -1,6 +1,9 @@
+import { NoSuchSequenceError, SequenceExistsError } from '../errors.js';
+import { nearestName, show as quote } from '../options.js';
 import type { SequenceInfo } from '../sequence/port.js';
 import { Sequences } from '../sequence/sequences.js';
 import { memoryStore } from '../stores/memory/store.js';
+import { adoptCommand } from './adopt/adopt.js';
 import { readCount } from './arguments.js';
 import { type Command, type CommandGroup, type Flags, type Given, UsageError } from './command.js';
 import { idLines } from './json-lines.js';
@@ -92,7 +95,7 @@ const ACTIONS: readonly Action[] = [
 export const seqCommands: CommandGroup = {
   name: 'seq',
   summary: 'Define, use and manage sequences',
-  commands: ACTIONS.map(commandOf),
+  commands: [...ACTIONS.map(commandOf), adoptCommand],
 };
 
 function commandOf({ word, usage, isNamed, creates, flags, run, ...action }: Action): Command {
@@ -113,11 +116,40 @@ function commandOf({ word, usage, isNamed, creates, flags, run, ...action }: Act
       const lines = async function* () {
         // A wrong definition makes no file.
         if (word === 'define') await new Sequences(memoryStore()).define(sequence, readShape(given));
-        yield* withStore(given, creates, (store) => run(new Sequences(store), sequence, given));
+        yield* withStore(given, creates, (store) => withHints(new Sequences(store), sequence, given, run));
       };
       return word === 'next' ? idLines(given, lines()) : lines();
     },
   };
+}
+
+/** Runs an action. An error about the name of the sequence tells what to do. */
+async function* withHints(
+  sequences: Sequences,
+  name: string,
+  given: Given,
+  run: Action['run'],
+): AsyncIterable<string> {
+  try {
+    yield* run(sequences, name, given);
+  } catch (error) {
+    if (error instanceof NoSuchSequenceError) {
+      const nearest = nearestName(
+        name,
+        (await sequences.list()).map((info) => info.name),
+      );
+      const way = nearest === undefined ? 'seq list shows all of them' : `did you mean ${quote(nearest)}?`;
+      throw new NoSuchSequenceError(`${error.message}; ${way}`, { cause: error });
+    }
+    if (error instanceof SequenceExistsError && !given.on('if-missing'))
+      throw new SequenceExistsError(
+        `${error.message}: --if-missing accepts the same definition, seq alter changes it`,
+        {
+          cause: error,
+        },
+      );
+    throw error;
+  }
 }
 
 async function* draw(

@@ -40,8 +40,9 @@ export function requireSqliteFile(source: string, url: string, creates: boolean)
   const found = statOf(path, fail);
   if (found === undefined) {
     requireFolder(dirname(path), fail);
-    if (!creates)
-      fail(`there is no file ${path}: idsmith seq define and idsmith flake make one${similarFile(path)}`);
+    const similar = similarFile(path);
+    const hint = similar === undefined ? '' : `. Did you mean ${similar}?`;
+    if (!creates) fail(`there is no file ${path}: idsmith seq define and idsmith flake make one${hint}`);
   } else if (found.isDirectory()) fail(`${path} is a folder: name a file in it, for example ${named}/ids.db`);
   else if (!found.isFile()) fail(`${path} is not a file`);
   else requireDatabase(path, found, fail);
@@ -97,11 +98,11 @@ function beginningOf(path: string): string {
 }
 
 /** A file beside the missing one with nearly the same name. */
-function similarFile(path: string): string {
+export function similarFile(path: string): string | undefined {
   try {
     const nearest = nearestName(basename(path), readdirSync(dirname(path)));
-    return nearest === undefined ? '' : `. Did you mean ${resolve(dirname(path), nearest)}?`;
+    return nearest === undefined ? undefined : resolve(dirname(path), nearest);
   } catch {
-    return '';
+    return undefined;
   }
 }

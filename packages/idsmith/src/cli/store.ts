@@ -57,7 +57,22 @@ export async function* withStore(
   }
 }
 
-async function open({ url, source }: StoreUrl, creates: boolean, { activity }: Given): Promise<Store> {
+/**
+ * Every run of a command would have a memory of its own, and give the same node ids and numbers out again.
+ *
+ * @throws InvalidOptionError for a store in memory
+ */
+export function refuseMemory({ url, source }: StoreUrl): void {
+  if (!/^(memory:|sqlite:(\/\/)?:memory:)/i.test(url)) return;
+  throw new InvalidOptionError(
+    `${source}: a store in memory belongs to one process and ends with it, so that every command would begin with the same ids: ` +
+      'name one of sqlite:, postgres:, mysql:, redis:, dynamodb:, etcd: or http:',
+  );
+}
+
+async function open(named: StoreUrl, creates: boolean, { activity }: Given): Promise<Store> {
+  refuseMemory(named);
+  const { url, source } = named;
   const file = requireSqliteFile(source, url, creates);
   if (file?.isNew) activity.say(`making the database ${file.path}`);
   activity.wait(`waiting for the store ${file?.path ?? addressOf(url)}`);
@@ -71,7 +86,7 @@ async function open({ url, source }: StoreUrl, creates: boolean, { activity }: G
 }
 
 /** A URL without user, password and settings. */
-function addressOf(url: string): string {
+export function addressOf(url: string): string {
   const [place = ''] = url.replace(/^([^:]*:\/\/).*@/s, '$1').split('?');
   return schemeOf(url) === '' ? '' : place;
 }

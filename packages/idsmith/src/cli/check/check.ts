@@ -13,11 +13,16 @@ const NAMES = Object.keys(layouts) as [LayoutName, ...LayoutName[]];
 
 export const checkCommand: Command = {
   name: 'check',
-  usage: '--ids FILE [--layout NAME]',
+  usage: '[FILE] [--layout NAME]',
   summary: 'Find repeats, order, nodes and time gaps in ids that you have',
-  example: 'idsmith check --ids orders.txt',
+  example: 'idsmith check orders.txt',
+  operands: 1,
   flags: {
-    ids: { type: 'string', value: 'FILE', help: 'the ids, one a line; - or a pipe is standard input' },
+    ids: {
+      type: 'string',
+      value: 'FILE',
+      help: 'the same as FILE: the ids, one a line; - or a pipe is standard input',
+    },
     layout: {
       type: 'string',
       value: 'NAME',
@@ -46,8 +51,11 @@ export const checkCommand: Command = {
 };
 
 async function open(given: Given): Promise<IdFile> {
-  const path = given.text('ids') ?? (process.stdin.isTTY ? undefined : '-');
-  if (path === undefined) throw new UsageError('check needs --ids FILE, or ids piped in');
+  const [operand] = given.rest;
+  if (operand !== undefined && given.text('ids') !== undefined)
+    throw new UsageError('check takes FILE or --ids FILE, not both');
+  const path = operand ?? given.text('ids') ?? (process.stdin.isTTY ? undefined : '-');
+  if (path === undefined) throw new UsageError('check needs a file of ids, or ids piped in');
   return await IdFile.open(path, given.signal);
 }
 

@@ -84,7 +84,7 @@ async function kindOf(path: string): Promise<'file' | 'pipe'> {
     if (found.isFIFO()) return 'pipe';
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new InvalidOptionError(`--ids ${path} cannot be read: ${code}`, { cause });
+    throw new InvalidOptionError(`the file ${path} cannot be read: ${code}`, { cause });
   }
-  throw new InvalidOptionError(`--ids ${path} is neither a file nor a pipe`);
+  throw new InvalidOptionError(`${path} is neither a file nor a pipe`);
 }

@@ -45,7 +45,11 @@ export function requireInteger(option: string, value: unknown, min: number, max:
 export function requireChoice<T>(option: string, value: T | undefined, choices: readonly [T, ...T[]]): T {
   const chosen = value === undefined ? choices[0] : value;
   if (choices.includes(chosen)) return chosen;
-  refuse(option, choices.map(show).join(' or '), value);
+  const nearest = typeof value === 'string' ? nearestName(value, choices.map(String)) : undefined;
+  const hint = nearest === undefined ? '' : `; did you mean ${show(nearest)}?`;
+  throw new InvalidOptionError(
+    `${option} must be ${choices.map(show).join(' or ')}, not ${show(value)}${hint}`,
+  );
 }
 
 /**

@@ -8,6 +8,9 @@ import { LocalityGenerator } from '../locality/generator.js';
 import { requireKnown } from '../options.js';
 import type { Sequence } from '../sequence/sequence.js';
 import { Sequences } from '../sequence/sequences.js';
+import { OpenSeries } from '../series/open-series.js';
+import type { SeriesOptions } from '../series/options.js';
+import type { Series } from '../series/series.js';
 import type { Store } from '../stores/store.js';
 import { requireSignal, unlessAborted } from '../support/abort.js';
 import { Uuid7Generator } from '../uuid7/generator.js';
@@ -27,7 +30,17 @@ const FLAKE_NAMES = LEASED_FLAKE_NAMES.filter((name) => name !== 'namespace');
 const LOCALITY_NAMES = ['mode', 'reversal', 'window', 'format', 'reseed', 'flavour', 'counter'];
 const SHARED_NAMES = ['clock', 'random'];
 const SEQUENCE_NAMES = ['define', 'prefetch', 'source', 'implementation', 'signal'];
-const LEASE_NAMES = ['ttl', 'label', 'maxSkew', 'waitFor', 'maxIdle', 'reacquire', 'timer', 'signal'];
+const LEASE_NAMES = [
+  'ttl',
+  'label',
+  'maxSkew',
+  'waitFor',
+  'maxIdle',
+  'reacquire',
+  'timer',
+  'onWait',
+  'signal',
+];
 
 /** Everything that makes ids on one store. Get one with `connect`, and close it when the program ends. */
 export class Ids {
@@ -38,8 +51,11 @@ export class Ids {
   readonly #flakes: LeasedPool<FlakeGenerator, FlakesOptions>;
   readonly #localities: LeasedPool<LocalityGenerator, LeasedLocalityOptions>;
   readonly #uuid7s: LeasedPool<Uuid7Generator, LeasedUuid7Options>;
+  readonly #series: OpenSeries;
   /** The generator of UUIDs without a lease. */
   #uuid7: Uuid7Generator | undefined;
+  /** The generators of UUIDs without a lease that have a clock or a random source of their own. */
+  #ownUuid7s: WeakRef<Uuid7Generator>[] = [];
   #lastError: unknown;
   #closing: Promise<void> | undefined;
 
@@ -47,6 +63,7 @@ export class Ids {
   constructor(store: Store, { label, ownsStore }: { label: string; ownsStore: boolean }) {
     this.store = store;
     this.sequences = new Sequences(store);
+    this.#series = new OpenSeries({ store, sequences: this.sequences });
     this.#label = label;
     this.#ownsStore = ownsStore;
     const onError = (error: unknown) => {
@@ -94,7 +111,12 @@ export class Ids {
     requireKnown('options', options, [...SHARED_NAMES, ...(namespace === undefined ? [] : LEASE_NAMES)]);
     if (namespace !== undefined) return this.#uuid7s.get(namespace, options);
     // A generator with a clock or a random source of its own is for its caller alone.
-    if (options.clock !== undefined || options.random !== undefined) return new Uuid7Generator(options);
+    if (options.clock !== undefined || options.random !== undefined) {
+      const own = new Uuid7Generator(options);
+      this.#ownUuid7s = this.#ownUuid7s.filter((each) => each.deref()?.isClosed === false);
+      this.#ownUuid7s.push(new WeakRef(own));
+      return own;
+    }
     if (this.#uuid7 === undefined || this.#uuid7.isClosed) this.#uuid7 = new Uuid7Generator();
     return this.#uuid7;
   }
@@ -120,6 +142,21 @@ export class Ids {
         cause: error,
       });
     }
+  }
+
+  /**
+   * The series of a name: always the same object until it is closed. The first call makes what the series needs in the store.
+   *
+   * @throws InvalidOptionError when an option is wrong, differs from the one that the series is open with, or the store keeps another
+   * format for the series
+   * @throws ClosedError after `close()`
+   */
+  async series(name: string, options: SeriesOptions): Promise<Series> {
+    this.#requireOpen();
+    const opened = this.#series.get(name, options);
+    await opened.ready();
+    this.#requireOpen();
+    return opened;
   }
 
   /** The state of leases and sequences, for a readiness probe. Asks nobody, and works after `close()`. */
@@ -156,8 +193,10 @@ export class Ids {
       this.#flakes.close(reason),
       this.#localities.close(reason),
       this.#uuid7s.close(reason),
-      Promise.allSettled([this.#uuid7?.close()]),
-      Promise.allSettled([this.sequences.close()]),
+      Promise.allSettled(
+        [this.#uuid7, ...this.#ownUuid7s.map((own) => own.deref())].map((each) => each?.close()),
+      ),
+      Promise.allSettled([this.#series.close().then(() => this.sequences.close())]),
     ]);
     if (this.#ownsStore) await this.store.close();
     for (const outcome of outcomes.flat()) if (outcome.status === 'rejected') throw outcome.reason;

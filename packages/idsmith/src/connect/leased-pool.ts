@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../clock.js';
 import { InvalidOptionError } from '../errors.js';
 import type { Lease } from '../lease/lease.js';
+import { NamespaceRefusal } from '../lease/namespace-refusal.js';
 import { show } from '../options.js';
 import { requireSignal } from '../support/abort.js';
 import type { LeaseStatus } from './options.js';
@@ -119,7 +120,8 @@ export class LeasedPool<T, Options extends PoolOptions> {
       if (opening.isEnded) return;
       this.#onError(error);
       // A wrong option is a mistake of one caller, and says nothing about the others.
-      if (!(error instanceof InvalidOptionError)) this.#failed.add(namespace);
+      const isMistake = error instanceof InvalidOptionError && !(error instanceof NamespaceRefusal);
+      if (!isMistake) this.#failed.add(namespace);
     });
     return entry;
   }

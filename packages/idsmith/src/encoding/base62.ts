@@ -33,13 +33,10 @@ export function base62Pair(value: number): string | undefined {
  */
 export function toBase62(value: number, width = 1): string | undefined {
   if (!Number.isSafeInteger(value) || value < 0) return undefined;
-  let high = Math.floor(value / FOUR_DIGITS);
-  let low = value - high * FOUR_DIGITS;
-  // The quotient may have been rounded up if the number is just below a multiple.
-  if (low < 0) {
-    high--;
-    low += FOUR_DIGITS;
-  }
+  // Never rounded up to a whole number: quotients are below 2^30, where numbers are 2^-23 apart. A quotient that is not whole
+  // lies at least 62^-4 below the next whole number, which is more than half of that.
+  const high = Math.floor(value / FOUR_DIGITS);
+  const low = value - high * FOUR_DIGITS;
   const text = high === 0 ? significant(low) : significant(high) + pairs(low);
   return text.length < width ? text.padStart(width, '0') : text;
 }

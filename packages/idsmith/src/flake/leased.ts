@@ -14,7 +14,7 @@ export interface LeasedFlakeOptions
 const GENERATOR_NAMES = ['layout', 'clock', 'onFull', 'onClockBack', 'maxBackward'] as const;
 const LEASE_NAMES = [
   ...(['namespace', 'ttl', 'label', 'maxSkew', 'waitFor', 'maxIdle', 'reacquire'] as const),
-  ...(['clock', 'timer', 'random', 'signal'] as const),
+  ...(['clock', 'timer', 'random', 'onWait', 'signal'] as const),
 ];
 
 /** The names of {@link LeasedFlakeOptions}. */

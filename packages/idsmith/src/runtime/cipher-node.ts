@@ -7,13 +7,13 @@ import type { BlockCipher, DigitCipher } from './cipher.js';
 
 const NO_IV = new Uint8Array(16);
 
-/** AES-256 on single blocks. */
+/** AES-256 on blocks, each by itself. */
 export function aesBlock(key: Uint8Array): BlockCipher {
   const encipher = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);
   const decipher = createDecipheriv('aes-256-ecb', key, null).setAutoPadding(false);
   return {
-    encrypt: (block) => encipher.update(block),
-    decrypt: (block) => decipher.update(block),
+    encrypt: (blocks) => encipher.update(blocks),
+    decrypt: (blocks) => decipher.update(blocks),
   };
 }
 

@@ -8,12 +8,12 @@ import type { BlockCipher, DigitCipher } from './cipher.js';
 const NO_IV = new Uint8Array(16);
 const WHOLE_BLOCKS = { disablePadding: true };
 
-/** AES-256 on single blocks. */
+/** AES-256 on blocks, each by itself. */
 export function aesBlock(key: Uint8Array): BlockCipher {
   const own = key.slice();
   return {
-    encrypt: (block) => ecb(own, WHOLE_BLOCKS).encrypt(block),
-    decrypt: (block) => ecb(own, WHOLE_BLOCKS).decrypt(block),
+    encrypt: (blocks) => ecb(own, WHOLE_BLOCKS).encrypt(blocks),
+    decrypt: (blocks) => ecb(own, WHOLE_BLOCKS).decrypt(blocks),
   };
 }
 

@@ -1,7 +1,8 @@
-/** AES-256 with one key, on single blocks of 16 bytes. Each call returns memory of its own. */
+/** AES-256 with one key, on blocks of 16 bytes, each by itself. Each call returns memory of its own. */
 export interface BlockCipher {
-  encrypt(block: Uint8Array): Uint8Array;
-  decrypt(block: Uint8Array): Uint8Array;
+  /** @param blocks a multiple of 16 bytes */
+  encrypt(blocks: Uint8Array): Uint8Array;
+  decrypt(blocks: Uint8Array): Uint8Array;
 }
 
 /** Format-preserving encryption FF1 (NIST SP 800-38G) with one key, on arrays of digits. */

@@ -50,9 +50,12 @@ export class Shardjs {
   genKey(type: string | number | null | undefined, count: number): Promise<string | string[]>;
   genKey(type?: string | number | null, ...rest: unknown[]): Promise<string | string[]> | undefined {
     const [count, callback] = typeof rest[0] === 'function' ? [1, ...rest] : [rest[0] ?? 1, ...rest.slice(1)];
+    const isCallback = typeof callback === 'function';
+    // Before any key is minted: nobody would hear of an error.
+    if (!isCallback && callback !== undefined && callback !== null)
+      refuse('callback', 'a function', callback);
     const keys = this.#mint(type ?? undefined, count as number, rest.length > 2 ? rest[2] : undefined);
-    if (callback === undefined || callback === null) return keys;
-    if (typeof callback !== 'function') refuse('callback', 'a function', callback);
+    if (!isCallback) return keys;
     const call = callback as GenKeyCallback<unknown>;
     // An error in the callback is the caller's own, and must not come back as an error of the keys.
     keys.then(

@@ -1,5 +1,5 @@
 import type { SequenceStore } from '../sequence/port.js';
-import type { ConformanceCase } from './conformance.js';
+import { type ConformanceCase, type ConformanceOptions, namesOf } from './conformance.js';
 import { changeCases } from './sequence-change-cases.js';
 import { definitionCases } from './sequence-definition-cases.js';
 
@@ -14,12 +14,16 @@ import { definitionCases } from './sequence-definition-cases.js';
  * @example
  * for (const { name, run } of sequenceStoreCases(() => myStore)) it(name, run);
  */
-export function sequenceStoreCases(open: () => Promise<SequenceStore> | SequenceStore): ConformanceCase[] {
+export function sequenceStoreCases(
+  open: () => Promise<SequenceStore> | SequenceStore,
+  options: ConformanceOptions = {},
+): ConformanceCase[] {
+  const nextName = namesOf(options);
   return [...definitionCases, ...changeCases].map(([name, check]) => ({
     name,
     run: async () => {
       const store = await open();
-      const sequence = `conformance ${crypto.randomUUID()}`;
+      const sequence = nextName();
       await check(store, sequence);
       // Some cases have removed their sequence.
       await store.removeSequence(sequence).catch(() => {});

@@ -145,10 +145,16 @@ export const changeCases: SequenceCase[] = [
           }
         }
       });
-      await store.allocate(name, 5);
-      const { exhausted } = await store.alterSequence(name, { max: 5 });
-      equal(exhausted, true);
-      await Promise.all(users);
+      try {
+        await store.allocate(name, 5);
+        const { exhausted } = await store.alterSequence(name, { max: 5 });
+        equal(exhausted, true);
+        await Promise.all(users);
+      } finally {
+        // A case that fails leaves nobody at work.
+        isOver = true;
+        await Promise.allSettled(users);
+      }
       equal((await store.describeSequence(name)).exhausted, true);
       await refused(store.allocate(name, 1), 'SEQUENCE_EXHAUSTED');
     },
@@ -158,9 +164,13 @@ export const changeCases: SequenceCase[] = [
     async (store, name) => {
       await store.defineSequence({ name, blockSize: 2 });
       const work: Promise<Block>[] = [];
-      for (let round = 0; round < 8; round++) {
-        for (let i = 0; i < 8; i++) work.push(store.allocate(name, 1));
-        await store.alterSequence(name, { blockSize: 2 + round, step: 1 + (round % 3) });
+      try {
+        for (let round = 0; round < 8; round++) {
+          for (let i = 0; i < 8; i++) work.push(store.allocate(name, 1));
+          await store.alterSequence(name, { blockSize: 2 + round, step: 1 + (round % 3) });
+        }
+      } finally {
+        await Promise.allSettled(work);
       }
       const ids = (await Promise.all(work)).flatMap(idsOf);
       equal(new Set(ids).size, ids.length);

@@ -58,12 +58,15 @@ describe('The activity of a command', () => {
     expect(seen).toEqual([]);
   });
 
-  it('is not told to a script', () => {
+  it('is told to a script only when a wait is known to be long', () => {
     const { activity, seen, pass } = made(false, false);
+    activity.say('making the database');
     activity.wait('waiting for the store');
-    activity.wait('waiting 81 s', 81_000);
+    activity.wait('waiting 2 s', 2000);
     pass();
     expect(seen).toEqual([]);
+    activity.wait('waiting 81 s', 81_000);
+    expect(seen).toEqual(['idsmith: waiting 81 s\n']);
   });
 
   it('shows unseen characters of names', () => {

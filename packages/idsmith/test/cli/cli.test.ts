@@ -83,6 +83,7 @@ describe('idsmith inspect', () => {
     expect(status).toBe(0);
     expect(Object.fromEntries(lines.map((line) => [line.slice(0, 16).trim(), line.slice(16)]))).toEqual({
       family: 'locality',
+      reason: 'a UUID of version b',
       version: 'b',
       counter: '20be0ffc',
       'if sequential': '549326844',
@@ -99,6 +100,7 @@ describe('idsmith inspect', () => {
     expect(JSON.parse(idsmith('inspect', KNOWN.toUpperCase(), '--json').stdout)).toEqual({
       id: KNOWN.toUpperCase(),
       family: 'locality',
+      reason: 'a UUID of version b',
       version: 'b',
       counter: '20be0ffc',
       sequentialCounter: 549326844,
@@ -149,7 +151,8 @@ describe('idsmith inspect', () => {
 
   it('shows another UUID as just that', () => {
     const reading = JSON.parse(idsmith('inspect', 'f47ac10b-58cc-4372-a567-0e02b2c3d479', '--json').stdout);
-    expect(reading).toEqual({ id: 'f47ac10b-58cc-4372-a567-0e02b2c3d479', family: 'uuid', version: '4' });
+    const id = 'f47ac10b-58cc-4372-a567-0e02b2c3d479';
+    expect(reading).toEqual({ id, family: 'uuid', reason: 'version 4: random', version: '4' });
   });
 });
 

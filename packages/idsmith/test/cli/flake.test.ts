@@ -64,6 +64,11 @@ describe('idsmith leases', () => {
     expect(lines[1]).toMatch(/^0 +free +1 +20\d\d-/);
   });
 
+  it('says when a namespace has no leases', () => {
+    const { status, lines } = idsmith('leases', '--store', store, '--namespace', 'mistyped');
+    expect([status, lines]).toEqual([0, ['namespace "mistyped" has no leases yet']]);
+  });
+
   it('shows neither the secrets of holders nor the records of the namespace itself', async () => {
     const namespace = 'secrets';
     const until = Date.now() + 60_000;

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Command } from '../../src/cli/command.ts';
+import { helpOf } from '../../src/cli/help.ts';
 import { idsmith } from './run.ts';
 
 const COMMANDS = [
@@ -45,7 +47,7 @@ describe('idsmith help', () => {
   it.each([
     [['help', 'sequ'], 'unknown command "sequ"; did you mean seq?'],
     [['flaek'], 'unknown command "flaek"; did you mean flake?'],
-    [['frobnicate'], 'unknown command "frobnicate"; the commands are locality, flake, seq'],
+    [['frobnicate'], 'unknown command "frobnicate"; the commands are locality, flake, uuid7, seq'],
     [['help', 'seq', 'nxt'], 'not "nxt"; did you mean next?'],
     [['seq', 'lst'], 'not "lst"; did you mean list?'],
     [['token', 'crate'], 'not "crate"; did you mean create?'],
@@ -56,5 +58,38 @@ describe('idsmith help', () => {
     expect(stderr).toContain(`idsmith: `);
     expect(stderr).toContain(message);
     expect(stderr).toMatch(/^See idsmith help/m);
+  });
+});
+
+describe('The help of a command', () => {
+  const command: Command = {
+    ...{ name: 'mint', usage: '', summary: 'Mint', example: 'idsmith mint', run: () => [] },
+    flags: {
+      'a-very-long-flag': {
+        type: 'string',
+        value: 'FILE',
+        help: 'a file with many words, one after the other',
+      },
+      short: { type: 'boolean', help: 'few words' },
+    },
+  };
+  const flagLines = (columns?: number) => helpOf(command, columns).filter((line) => line.startsWith('   '));
+
+  it('begins all texts in one column, also after a long flag', () => {
+    expect(flagLines()).toEqual([
+      '      --a-very-long-flag FILE  a file with many words, one after the other',
+      '      --short                  few words',
+      '      --json                   print JSON',
+    ]);
+  });
+
+  it('breaks texts to the width of the terminal, and leaves a very narrow terminal alone', () => {
+    expect(flagLines(60).slice(0, 2)).toEqual([
+      '      --a-very-long-flag FILE  a file with many words, one',
+      '                               after the other',
+    ]);
+    for (const columns of [56, 70, 100])
+      for (const line of flagLines(columns)) expect(line.length).toBeLessThanOrEqual(columns);
+    expect(flagLines(30)).toEqual(flagLines());
   });
 });

@@ -26,6 +26,12 @@ function planned(load: Record<string, number>): { plan: Plan; exitCode: number }
 }
 
 describe('idsmith plan', () => {
+  it('names all flags that are missing at once', () => {
+    const { status, stderr } = idsmith('plan', '--nodes', '3');
+    expect(status).toBe(2);
+    expect(stderr).toContain('plan needs --rate, --years: idsmith plan --rate 50000 --nodes 200 --years 30');
+  });
+
   it('exits with 1 when nothing fits, and says how many bits it would take', () => {
     const args = ['plan', '--rate', '1000000000', '--nodes', '1000000', '--years', '300'];
     const { status, stdout, stderr } = idsmith(...args);

@@ -18,6 +18,8 @@ function keyFile(name: string, text: string, mode = 0o600): string {
 }
 const one = keyFile('one', `${SECRET}\n`);
 const two = keyFile('two', `# keys of orders\n1 ${SECRET}\n\n2 ${OTHER}\n`);
+const none = keyFile('none', '# a comment\n');
+const json = keyFile('json', `{ "1": "${SECRET}" }`);
 const orders = publicIds({ prefix: 'ord', keys: { 1: SECRET } });
 const both = publicIds({ prefix: 'ord', keys: { 1: SECRET, 2: OTHER } });
 
@@ -67,6 +69,12 @@ describe('idsmith public', () => {
       ['encode', '5', '--prefix', 'ord', '--key-file', '/nowhere'],
       /cannot be read: ENOENT/,
     ],
+    [
+      'a file of JSON',
+      ['encode', '5', '--prefix', 'ord', '--key-file', json],
+      /json is JSON: it must have one key/,
+    ],
+    ['an empty file', ['encode', '5', '--prefix', 'ord', '--key-file', none], /none has no key: make one/],
     ['a folder', ['encode', '5', '--prefix', 'ord', '--key-file', folder], /cannot be read: EISDIR/],
     ['a bad prefix', ['encode', '5', '--prefix', 'Ord', '--key-file', one], /prefix must be/],
     [
@@ -102,6 +110,40 @@ describe('idsmith public', () => {
     expect(messages[2]).toContain('line 2: key id 1 comes a second time');
     expect(messages[3]).toContain('line 1: must be a key id and a key');
     expect(messages[4]).toContain('line 1: must be a key id and a key');
-    expect(messages[5]).toContain('keys is empty');
+    expect(messages[5]).toContain('has no key: make one');
+  });
+});
+
+describe('idsmith inspect with --key-file', () => {
+  const short = publicIds({ prefix: 'inv', keys: { 1: SECRET }, short: true });
+  const users = publicIds({ prefix: 'usr', keys: { 2: OTHER }, of: 'uuid' });
+  const UUID = '019b7c4e-94ce-7ba1-9d1c-21f1a6a6c9e8';
+
+  it('shows the ids inside public ids of any prefix and form', () => {
+    const texts = [orders.encode(5n), short.encode(7n), users.encode(UUID)];
+    const { status, stdout } = idsmith('inspect', ...texts, '10001', '--key-file', two, '--json');
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { id: texts[0], family: 'public', prefix: 'ord', keyId: 1, inside: '5' },
+      { id: texts[1], family: 'public', prefix: 'inv', form: 'short', inside: '7' },
+      { id: texts[2], family: 'public', prefix: 'usr', keyId: 2, inside: UUID },
+      { id: '10001', family: 'sequence' },
+    ]);
+    const { lines } = idsmith('inspect', texts[0]!, '--key-file', one);
+    expect(lines).toContain('id inside       5');
+  });
+
+  it('shows no id for a text that was changed, or whose key is not in the file', () => {
+    const changed = orders.encode(5n).replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+    const { stdout } = idsmith('inspect', changed, users.encode(UUID), '--key-file', one, '--json');
+    const readings = JSON.parse(stdout);
+    expect(readings.map(({ inside }: { inside?: string }) => inside)).toEqual([undefined, undefined]);
+    expect(readings[0].reason).toContain('none of the keys has made it');
+  });
+
+  it('refuses a file that holds no key, and shows no id', () => {
+    const { status, stdout, stderr } = idsmith('inspect', '5', '--key-file', keyFile('bad', 'not a key'));
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).not.toContain('not a key');
   });
 });

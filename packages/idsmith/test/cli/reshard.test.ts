@@ -13,6 +13,8 @@ import { bin, idsmith } from './run.ts';
 
 const PASSWORD = 'opensesame123';
 const KEYS = 2000;
+/** Keys per second: so few that a busy machine has time to stop the command in the middle. */
+const SLOW = '60';
 
 await describeWith(['redis'], 'idsmith reshard', () => {
   let shards: Shards;
@@ -89,7 +91,7 @@ await describeWith(['redis'], 'idsmith reshard', () => {
   });
 
   it('stops on Ctrl-C between two batches, says how to continue, and continues', async () => {
-    const child = spawn(process.execPath, [bin, ...args('--rate', '300')], {
+    const child = spawn(process.execPath, [bin, ...args('--rate', SLOW)], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const [first] = await once(child.stderr, 'data');
@@ -117,7 +119,7 @@ await describeWith(['redis'], 'idsmith reshard', () => {
       'left alone: "heartbeat"',
       'types that are not in keyTypes: 2287 (1 keys). If such keys are yours, give --types',
     ]);
-    const child = spawn(process.execPath, [bin, ...args('--rate', '300')], {
+    const child = spawn(process.execPath, [bin, ...args('--rate', SLOW)], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     await once(child.stderr, 'data');

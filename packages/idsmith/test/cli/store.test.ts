@@ -13,6 +13,23 @@ const other = `sqlite:${join(folder, 'other.db')}`;
 const withVariable = (value: string, ...args: string[]) =>
   idsmithIn({ env: { IDSMITH_STORE: value } }, ...args);
 
+describe('A store in memory', () => {
+  it.each([
+    ['flake'],
+    ['uuid7'],
+    ['seq', 'define', 'orders'],
+    ['seq', 'list'],
+    ['leases', '--namespace', 'x'],
+  ])('is refused by %s, because every run would begin with the same ids', (...args) => {
+    for (const memory of ['memory:', 'MEMORY:', 'sqlite::memory:', 'sqlite://:memory:']) {
+      const { status, stdout, stderr } = idsmith(...args, '--store', memory);
+      expect([status, stdout]).toEqual([2, '']);
+      expect(stderr).toContain('--store: a store in memory belongs to one process');
+    }
+    expect(withVariable('memory:', ...args).stderr).toContain('IDSMITH_STORE: a store in memory');
+  });
+});
+
 describe('The variable IDSMITH_STORE', () => {
   it('stands in for --store in every command', () => {
     expect(withVariable(url, 'seq', 'define', 'orders', '--start', '7').status).toBe(0);

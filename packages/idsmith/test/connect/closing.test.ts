@@ -1,7 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { ClosedError, memoryStore, type Store, StoreError } from 'idsmith';
+import { ClosedError, InvalidOptionError, layouts, memoryStore, type Store, StoreError } from 'idsmith';
 import { connect, Ids } from 'idsmith/connect';
 import { describe, expect, it } from 'vitest';
+import { datedBirth, undatedBirth } from '../../src/lease/protocol.ts';
 
 /** A store whose calls fail while `down` is set, and that tells whether it was closed. */
 function fragileStore() {
@@ -196,6 +197,31 @@ describe('the state of ids', () => {
     await expect(ids.locality('x', { signal: AbortSignal.abort('stop') })).rejects.toBe('stop');
     (await ids.flakes('orders')).next();
     expect(ids.status()).toMatchObject({ ready: true, leases: [{ namespace: 'orders' }] });
+    await ids.close();
+  });
+
+  it('is not ready while a namespace refuses what the process needs', async () => {
+    const store = memoryStore();
+    const first = await connect(store);
+    await first.flakes('orders', { layout: layouts.jflake });
+    const ids = await connect(store);
+    await expect(ids.flakes('orders', { layout: layouts.snowflake })).rejects.toThrow(
+      'has ids of the layout',
+    );
+    expect(ids.status()).toMatchObject({ ready: false, lastError: expect.any(InvalidOptionError) });
+    await ids.flakes('orders', { layout: layouts.jflake });
+    expect(ids.status().ready).toBe(true);
+    await Promise.all([first.close(), ids.close()]);
+  });
+
+  it('is not ready while a namespace refuses the ttl', async () => {
+    const store: Store = { ...memoryStore(), durable: false, maxTtl: 5000, now: async () => Date.now() };
+    // A client with a lower limit has founded the namespace.
+    const birth = undatedBirth('founder');
+    await store.swapLease('orders', undefined, datedBirth(birth, Date.now(), 1000, 0, 0));
+    const ids = await connect(store);
+    await expect(ids.locality('orders', { ttl: 5000 })).rejects.toThrow('ttl must be at most 1000');
+    expect(ids.status().ready).toBe(false);
     await ids.close();
   });
 

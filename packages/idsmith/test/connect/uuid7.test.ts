@@ -55,6 +55,6 @@ describe('ids.uuid7', () => {
     another.next();
     expect(await ids.uuid7()).toBe(another);
     await ids.close();
-    for (const each of [plain, another]) expect(() => each.next()).toThrow(named('CLOSED'));
+    for (const each of [plain, another, own]) expect(() => each.next()).toThrow(named('CLOSED'));
   });
 });

@@ -43,6 +43,16 @@ describe('base 62', () => {
     }
   });
 
+  it('never rounds a number just below a multiple of 62^4 up to the multiple', () => {
+    const multiple = fc.integer({ min: 1, max: Math.floor(Number.MAX_SAFE_INTEGER / 62 ** 4) });
+    fc.assert(
+      fc.property(multiple, (times) => {
+        expect(toBase62(times * 62 ** 4 - 1)).toMatch(/zzzz$/);
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
   it('has a pair of digits for each number below 62^2', () => {
     for (let value = 0; value < 3844; value++) expect(base62Pair(value)).toBe(toBase62(value, 2));
     for (const value of [-1, 3844, 0.5, Number.NaN]) expect(base62Pair(value)).toBeUndefined();

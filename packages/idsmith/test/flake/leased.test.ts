@@ -47,6 +47,19 @@ describe('FlakeGenerator.lease', () => {
     },
   );
 
+  it('tells why it refuses an option, though the lease cannot be released', async () => {
+    const { store, state, time } = setUp();
+    const failing = FlakeGenerator.lease(store, {
+      ...{ namespace: 'orders', clock: time.clock(), timer: time },
+      get onFull(): never {
+        // The option is read when the lease is held.
+        state.down = true;
+        return 'x' as never;
+      },
+    });
+    await expect(meanwhile(time, failing)).rejects.toThrow('onFull must be');
+  });
+
   it('refuses a store that is none, and rejects with the reason of a signal', async () => {
     await expect(FlakeGenerator.lease({} as Store, { namespace: 'a' })).rejects.toThrow('lease store');
     await expect(leasing().make({ signal: AbortSignal.abort('stop') })).rejects.toBe('stop');

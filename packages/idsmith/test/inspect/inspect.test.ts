@@ -249,19 +249,22 @@ describe('the order of readings', () => {
 
 describe('any text', () => {
   const check = (text: string) => {
-    for (const { family, reason, fields } of inspect(text)) {
-      expect([typeof family, typeof reason]).toEqual(['string', 'string']);
-      expect(reason).not.toBe('');
-      for (const value of Object.values(fields)) expect(['string', 'number']).toContain(typeof value);
-    }
+    const wrong = inspect(text).filter(
+      ({ family, reason, fields }) =>
+        typeof family !== 'string' ||
+        typeof reason !== 'string' ||
+        reason === '' ||
+        Object.values(fields).some((value) => typeof value !== 'string' && typeof value !== 'number'),
+    );
+    expect(wrong).toEqual([]);
   };
 
   it('has readings or none, and never throws', () => {
     const alphabet = (characters: string) =>
-      fc.string({ unit: fc.constantFrom(...characters), maxLength: 40 });
+      fc.string({ unit: fc.constantFrom(...characters), maxLength: 40, size: 'max' });
     const hostile = fc.oneof(
       fc.string(),
-      fc.string({ unit: 'binary', maxLength: 60 }),
+      fc.string({ unit: 'binary', maxLength: 60, size: 'max' }),
       alphabet('0123456789abcdef-{}'),
       alphabet('0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghijklmnopqrstuvwxyz_-'),
       alphabet('0123456789-'),

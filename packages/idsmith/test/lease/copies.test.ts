@@ -127,6 +127,17 @@ describe('fence()', () => {
     expect(generators[0]!.next()).toBeGreaterThan(before);
   });
 
+  it('takes one node id for several calls at once', async () => {
+    const { time, store, leases } = await copies(1);
+    const [lease] = leases as [Lease];
+    const seen = eventsOf(lease);
+    for (let i = 0; i < 3; i++) lease.fence();
+    await time.advance(100);
+    expect(seen.filter((event) => event === 'reacquired')).toHaveLength(1);
+    expect((await store.listLeases('copied')).filter(({ owner }) => owner !== null)).toHaveLength(1);
+    expect(lease.state).toBe('active');
+  });
+
   it('leaves the node id to others, from the end of the window on', async () => {
     const { time, store, leases } = await copies(1, { size: 1 });
     const [lease] = leases as [Lease];

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { pid } from 'node:process';
 import { StoreError } from 'idsmith';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { setUp, TTL } from './set-up.ts';
+import { ONE_RENEWAL, setUp, TTL } from './set-up.ts';
 
 interface Message {
   readonly event: string;
@@ -24,7 +24,7 @@ describe('the channel idsmith:lease', () => {
     const held = await lease({ label: 'host 1' });
     const common = { namespace: 'test', id: 0, term: 1, label: 'host 1' };
     expect(messages).toEqual([{ event: 'acquired', ...common, until: time.now + TTL }]);
-    await time.advance(TTL / 2);
+    await time.advance(ONE_RENEWAL);
     expect(messages.slice(1)).toEqual([
       { event: 'empty-namespace', ...common, until: expect.any(Number) },
       { event: 'renewed', ...common, until: held.until },

@@ -1,6 +1,6 @@
 import { StoreError } from 'idsmith';
 import { describe, expect, it } from 'vitest';
-import { named, setUp, TTL } from './set-up.ts';
+import { named, ONE_RENEWAL, setUp, TTL } from './set-up.ts';
 
 describe('listeners of a lease', () => {
   it('added with on() hear every event, and those added with once() the next one', async () => {
@@ -21,7 +21,7 @@ describe('listeners of a lease', () => {
     held.on('renewed', listener).once('renewed', listener).once('fenced', listener);
     held.off('renewed', listener).off('renewed', listener).off('fenced', listener);
     held.on('renewed', () => heard.push('kept'));
-    await time.advance(TTL / 2);
+    await time.advance(ONE_RENEWAL);
     held.fence();
     expect(heard).toEqual(['kept']);
   });

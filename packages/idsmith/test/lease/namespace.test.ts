@@ -11,7 +11,7 @@ import {
 import { FakeTime } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
 import { layoutRecord } from '../../src/lease/protocol.ts';
-import { eventsOf, meanwhile, named, setUp, TTL } from './set-up.ts';
+import { eventsOf, meanwhile, named, ONE_RENEWAL, setUp, TTL } from './set-up.ts';
 
 const EPOCH = Date.UTC(2024, 0, 1);
 const wide = defineLayout({ epoch: EPOCH, timeBits: 41, nodeBits: 9, sequenceBits: 13 });
@@ -140,7 +140,7 @@ describe('rows that are deleted under a holder', () => {
     inner.swapLease = emptied.swapLease;
     const thief = await lease({ size: 2 });
     expect(thief.id).toBe(0);
-    await time.advance(TTL / 2);
+    await time.advance(ONE_RENEWAL);
     expect(seen).toEqual(['fenced', 'reacquired']);
     expect(held.id).toBe(1);
     expect(() => generator.next()).not.toThrow();
@@ -250,7 +250,7 @@ describe('the event fenced', () => {
       });
       return done;
     };
-    await time.advance(TTL / 2 - 1000);
+    await time.advance(ONE_RENEWAL);
     time.now += 2 * TTL;
     answer();
     await time.advance(0);
@@ -324,8 +324,8 @@ describe('null', () => {
 
 describe('an acquisition that fails', () => {
   it('leaves no layout behind in the namespace', async () => {
-    const { store, lease } = setUp();
-    await Promise.all([lease(), lease(), lease()]);
+    const { time, store, lease } = setUp();
+    await meanwhile(time, Promise.all([lease(), lease(), lease()]));
     await expect(lease({ layout: narrow })).rejects.toThrow(named('LEASES_EXHAUSTED'));
     expect((await store.listLeases('test')).map(({ id }) => id).sort()).toEqual([0, 1, 2]);
   });

@@ -1,6 +1,6 @@
 import { FlakeGenerator, type LeaseRecord, layouts, StoreError } from 'idsmith';
 import { describe, expect, it } from 'vitest';
-import { eventsOf, named, setUp, TTL } from './set-up.ts';
+import { eventsOf, named, ONE_RENEWAL, setUp, TTL } from './set-up.ts';
 
 describe('renewal', () => {
   it('comes at about a third of the ttl and moves the end of the window on', async () => {
@@ -22,7 +22,9 @@ describe('renewal', () => {
     const times: number[] = [];
     for (let i = 0; i < 3; i++) (await lease()).once('renewed', () => times.push(time.now));
     await time.advance(TTL / 2);
-    expect(new Set(times).size).toBe(3);
+    expect(times).toHaveLength(3);
+    // All three in one of 5,800 milliseconds: that does not happen by chance.
+    expect(new Set(times).size).toBeGreaterThan(1);
   });
 
   it('goes on when the store was down for a while', async () => {
@@ -138,7 +140,7 @@ describe('a lease that somebody else took over', () => {
     const before = generator.next();
     const [record] = await store.listLeases('test');
     await store.swapLease('test', record, { ...(record as LeaseRecord), owner: 'thief', epoch: 2 });
-    await time.advance(TTL / 2);
+    await time.advance(ONE_RENEWAL);
     expect(seen).toEqual(['reacquired']);
     expect(held).toMatchObject({ id: 1, epoch: 1, state: 'active' });
     const after = generator.next();

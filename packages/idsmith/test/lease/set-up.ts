@@ -13,6 +13,12 @@ import { expect } from 'vitest';
 export const named = (code: string) => expect.objectContaining({ code });
 export const TTL = 30_000;
 
+/**
+ * The time after which a lease of that ttl was renewed once, and not twice, ms: the first renewal comes after 6.2 to 12 seconds,
+ * and the second one 8 to 12 seconds later.
+ */
+export const ONE_RENEWAL = 14_000;
+
 /** A store whose answers can be made to fail, with the time that it and its holders live in. */
 export function setUp(overrides: Partial<LeaseStore> = {}) {
   const time = new FakeTime();

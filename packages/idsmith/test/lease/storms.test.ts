@@ -5,7 +5,7 @@ import { describeWith, STORE_SERVERS, type StoreServer, startRedis } from '#serv
 import { startIdsmith } from '../../../server/test/support/process.ts';
 import { openStore } from '../../src/stores/open.ts';
 import type { Store } from '../../src/stores/store.ts';
-import { setUp, TTL } from './set-up.ts';
+import { meanwhile, setUp, TTL } from './set-up.ts';
 import { expectCalm, storm } from './storm.ts';
 
 // Only counts matter. etcd writes each swap to the disk, and other suites may run beside this one.
@@ -18,33 +18,30 @@ function storms(open: () => Promise<Store>): void {
     for (let i = 0; i < 5; i++) stores.push(await open());
   });
   afterAll(() => Promise.all(stores.map((store) => store.close())));
-  const calm = async (processes: number, options: Omit<LeaseOptions, 'namespace'>, namespace: string) => {
-    const outcome = await storm((process) => stores[process % stores.length]!, processes, {
-      ...{ namespace, ...options },
-    });
-    expectCalm(outcome);
+  const stormOf = async (processes: number, options: LeaseOptions) => {
+    const outcome = await storm((process) => stores[process % stores.length]!, processes, options);
     await Promise.all(outcome.leases.map((lease) => lease.release()));
+    return outcome;
   };
 
-  it('200 of 256 who start at once ask it a few times each', { timeout }, async () => {
-    await calm(200, { size: 256 }, crypto.randomUUID());
+  // `npm run bench -- leases` has a thousand.
+  it('100 of 128 who start at once ask it a few times each', { timeout }, async () => {
+    expectCalm(await stormOf(100, { namespace: crypto.randomUUID(), size: 128 }));
   });
 
-  it('64 of 64 do, and again when all node ids were used before', { timeout }, async () => {
-    const namespace = crypto.randomUUID();
-    for (let round = 0; round < 2; round++) await calm(64, { size: 64 }, namespace);
-  });
-
-  it('64 of 64 with a layout do, too', { timeout }, async () => {
-    await calm(64, { layout: layouts.jflake, size: 64 }, crypto.randomUUID());
+  it('32 of 32 with a layout do, and again when all node ids were used before', { timeout }, async () => {
+    const options = { namespace: crypto.randomUUID(), layout: layouts.jflake, size: 32 };
+    const first = await stormOf(32, options);
+    // So few vary: a new namespace takes 5.4 to 6.1 on average of its 32, and one that was used before 4.7 to 5.3.
+    expectCalm(first, await stormOf(32, options));
   });
 }
 
 /** The settings of the URLs, where the defaults do not fit. */
 const SETTINGS: Record<string, string> = { redis: '?durable=true', etcd: '?timeout=60000' };
 
-/** The records of a large namespace, all of them held. */
-const RECORDS = 2000;
+/** The records at the beginning of a large namespace, all of them held. */
+const RECORDS = 400;
 
 /** Counts the records that an acquisition reads in a large namespace. */
 async function readsFew(store: Store, put: (record: LeaseRecord) => Promise<void>): Promise<void> {
@@ -122,8 +119,9 @@ describe('leases that began together', () => {
     const { time, lease } = setUp();
     const renewals = new Map<number, number>();
     const start = time.now;
-    const leases = await Promise.all(
-      Array.from({ length: 300 }, () => lease({ namespace: 'many', size: 4096 })),
+    const leases = await meanwhile(
+      time,
+      Promise.all(Array.from({ length: 300 }, () => lease({ namespace: 'many', size: 4096 }))),
     );
     for (const each of leases)
       each.once('renewed', () => {

@@ -29,6 +29,14 @@ describe('a timeline', () => {
     for (let i = 8; i < times.length; i++) expect(times[i]).toBeGreaterThan(times[i - 8] as number);
   });
 
+  it('stamps nothing more when it is closed, at any reading', () => {
+    const timeline = alone(100);
+    timeline.stamp(50, 1);
+    timeline.close();
+    for (const reading of [40, 50, 60])
+      expect(() => timeline.stamp(reading, 1)).toThrow(expect.objectContaining({ code: 'CLOSED' }));
+  });
+
   it('never gives one (time, counter) pair twice, whatever the clock does', () => {
     const step = fc.record({
       reading: fc.nat(6),
@@ -36,7 +44,7 @@ describe('a timeline', () => {
       event: fc.constantFrom('restart', 'afresh', ...new Array<string>(18).fill('')),
     });
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
         const span = 16;
         const timeline = alone(span);
         let counter = 0;
@@ -83,7 +91,7 @@ describe('timelines in one ledger', () => {
   it('never stamp the same millisecond, whatever their clocks say', () => {
     const step = fc.record({ who: fc.nat(2), reading: fc.nat(30), restart: fc.nat(9) });
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
         const ledger = privateLedger();
         const timelines = [0, 1, 2].map(() => new Timeline(ledger, 1000));
         const runs = [0, 0, 0];

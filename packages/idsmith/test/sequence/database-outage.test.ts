@@ -11,7 +11,7 @@ await describeWith(['postgres'], 'a sequence whose database goes away', () => {
   afterAll(() => server?.stop());
 
   it('hands out what is at hand, then fails, and goes on by itself when the database is back', async () => {
-    const store = await openStore(`${server.url}?query_timeout=2000`);
+    const store = await openStore(server.url);
     const sequences = new Sequences(store);
     await sequences.define('orders', { blockSize: 10 });
     const orders = await sequences.get('orders', { prefetch: 2 });

@@ -301,11 +301,16 @@ describe('closing', () => {
 
 describe('iteration', () => {
   it('that waits when the sequence is closed ends', async () => {
-    const sequence = await on({ allocate: () => settled().then(() => ({ first: 1n, step: 1, count: 1 })) });
+    const source = new TestSource(3);
+    const sequence = await on(source);
     const ids: bigint[] = [];
-    setTimeout(() => void sequence.close(), 12);
-    for await (const id of sequence) ids.push(id);
-    expect(ids.length).toBeGreaterThan(0);
+    for await (const id of sequence) {
+      if (ids.push(id) < 3) continue;
+      source.gate = new Promise(() => {});
+      setImmediate(() => void sequence.close());
+    }
+    expect(ids).toEqual([1n, 2n, 3n]);
+    expect(source.asked).toEqual([1, 1]);
   });
 });
 

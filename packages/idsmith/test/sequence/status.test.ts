@@ -106,5 +106,6 @@ describe('the channel idsmith:sequence', () => {
       count: 9,
       error: failure,
     });
+    expect(sequence.status()).toMatchObject({ state: 'closed', lastError: failure });
   });
 });

@@ -6,7 +6,7 @@ import { readConfig } from '../../src/shard/config.ts';
 import { nodeSetOf } from '../../src/shard/mint/node-set.ts';
 import { NodeSetConflictError } from '../../src/shard/mint/node-set-conflict.ts';
 import { repeated } from '../support/unique.ts';
-import { positionOf, type Shards, startShards } from './start-shards.ts';
+import { mintOnAll, positionOf, type Shards, startShards } from './start-shards.ts';
 
 describe('The name of a node', () => {
   const keys = Array.from({ length: 2000 }, (_, i) =>
@@ -88,20 +88,9 @@ await describeWith(['redis'], 'A node with another address', () => {
 
   const addressOf = ({ port }: RedisServer) => `127.0.0.1:${port}`;
 
-  /** Mints until every node has minted. */
-  async function mintOnAll(map: ShardMap): Promise<string[]> {
-    const keys: string[] = [];
-    const nodes = new Set<number>();
-    while (nodes.size < map.nodes.length) {
-      keys.push(...(await map.genKeys('user', 100)));
-      nodes.add(map.virtualShardOf(keys.at(-1)!));
-    }
-    return keys;
-  }
-
   it('keeps its keys and goes on minting, without a repetition', async () => {
     const before = start(at(a), at(b));
-    const keys = await mintOnAll(before);
+    const keys = [...(await mintOnAll(before)), ...(await before.genKeys('user', 200))];
     const written = keys.slice(-200);
     for (const key of written) await before.getClient(key).set(key, before.whereIs(key));
     await c.command('REPLICAOF', '127.0.0.1', a.port);

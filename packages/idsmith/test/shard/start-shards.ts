@@ -1,10 +1,11 @@
-import type { ShardConfig, ShardEntry, ShardOptions } from 'idsmith/shard';
+import type { ShardConfig, ShardEntry, ShardMap, ShardOptions } from 'idsmith/shard';
 import { type RedisOptions, type RedisServer, startRedis } from '#services';
 
-/** The example config of Shardjs, with the types and special keys of its readme. */
+/** The example config of Shardjs, with the types and special keys of its readme, and patience: a busy machine is no fault. */
 export const README_OPTIONS: ShardOptions = {
   seqname: '$equence',
   epoch: 1325404800000,
+  timeout: 20_000,
   keyTypes: { index: 0, sorted: 1, user: 2, group: 3, comment: 4, like: 5 },
   specialKeys: {
     users: [0, 'index'],
@@ -56,4 +57,19 @@ export async function startShards(
 /** The part of a key that must be unique: the key without type and suffix. */
 export function positionOf(key: string): string {
   return key.split('-', 1)[0]!.slice(0, -2);
+}
+
+/**
+ * Mints one key at a time until every node has minted. A process that mints quickly stays with one node while that one's keys
+ * are ahead of its clock: for up to `lead`, if the ring is new.
+ */
+export async function mintOnAll(map: ShardMap): Promise<string[]> {
+  const keys: string[] = [];
+  const nodes = new Set<number>();
+  while (nodes.size < map.nodes.length) {
+    const key = await map.genKey('user');
+    keys.push(key);
+    nodes.add(map.virtualShardOf(key));
+  }
+  return keys;
 }

@@ -22,6 +22,7 @@ const RECORD = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, labe
 /** A call of every method of a store. */
 const CALLS: Record<string, (store: DisposableStore) => Promise<unknown> | undefined> = {
   now: (store) => store.now?.(),
+  schemaVersion: (store) => store.schemaVersion?.(),
   listLeases: (store) => store.listLeases('x'),
   swapLease: (store) => store.swapLease('x', undefined, RECORD),
   readLeases: (store) => store.readLeases?.('x', 0, 64),
@@ -32,6 +33,7 @@ const CALLS: Record<string, (store: DisposableStore) => Promise<unknown> | undef
   listSequences: (store) => store.listSequences(),
   removeSequence: (store) => store.removeSequence('x'),
   allocate: (store) => store.allocate('x', 1),
+  removeTrial: (store) => store.removeTrial?.('idsmith-verify/x'),
   giveBack: (store) => store.giveBack?.('x', { first: 1n, step: 1, count: 1 }),
 };
 

@@ -8,6 +8,7 @@ import {
   SequenceExhaustedError,
   StoreError,
 } from 'idsmith';
+import type { SqlAdapter } from 'idsmith/sql';
 import Database from 'libsql';
 import { createPool, type Pool } from 'mysql2/promise';
 import pg from 'pg';
@@ -257,6 +258,28 @@ await describeWith(['mariadb'], 'gapless numbers on a connection of MariaDB', ()
     expect(await gapless('saved', connection)).toBe(1n);
     await connection.commit();
     connection.release();
+  });
+
+  it('need no server that tells of its transactions', async () => {
+    await mysqlStore(pool).defineSequence({ name: 'silent' });
+    const connection = await pool.getConnection();
+    // MySQL skips these comments.
+    const asMysql: SqlAdapter = {
+      dialect: 'mysql',
+      query: async (text, values) => {
+        const [rows] = await connection.query(text.replaceAll(/\/\*M!.*?\*\//g, ''), [...values]);
+        return Array.isArray(rows) ? rows : [];
+      },
+    };
+    await expect(gapless('silent', asMysql)).rejects.toThrow('transaction must be open');
+    await connection.beginTransaction();
+    await connection.query('SAVEPOINT before_it');
+    expect(await gapless('silent', asMysql)).toBe(1n);
+    await connection.query('ROLLBACK TO SAVEPOINT before_it');
+    expect(await gapless('silent', asMysql)).toBe(1n);
+    await connection.commit();
+    connection.release();
+    expect((await mysqlStore(pool).describeSequence('silent')).next).toBe(2n);
   });
 
   it.each(['MyISAM', 'Aria'])(

@@ -75,7 +75,15 @@ describe('openStore', () => {
 
   it.each([
     ['mongodb://user:hunter2@host/db', /mongodb: is unknown/],
+    [
+      'sqlite:file::memory:',
+      /a path without file:, for example sqlite:\.\/ids\.db, not "sqlite:file::memory:"/,
+    ],
     ['ids.db', /for the file ids\.db, write sqlite:ids\.db$/],
+    [
+      'oracle://user:hunter2@host/service',
+      /for Oracle, give oracleStore\(pool\) of idsmith\/stores\/oracle$/,
+    ],
     ['hunter2@host.db', /it has no scheme$/],
     ['sqllite:./ids.db', /sqllite: is unknown; did you mean sqlite:\?/],
     ['postgre://user:hunter2@host/db', /postgre: is unknown; did you mean postgres:\?/],

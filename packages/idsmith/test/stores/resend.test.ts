@@ -20,7 +20,7 @@ import {
   startPostgres,
   startRedis,
 } from '#services';
-import { FaultyProxy } from '../../../../test/chaos/proxy.ts';
+import { proxyBefore } from '../../../../test/chaos/proxy.ts';
 import { partOf } from '../../src/sequence/block.ts';
 import { defineRow, takeBlocks } from '../../src/sequence/blocks.ts';
 import { dynamodbStore } from '../../src/stores/dynamodb/store.ts';
@@ -170,7 +170,7 @@ await describeWith(['redis'], 'a change that reaches Redis twice', () => {
   });
 
   it('is made once by a client that sends commands again when its connection comes back', async () => {
-    const proxy = await FaultyProxy.to(server.port);
+    const proxy = await proxyBefore(server.port);
     const client = connect(proxy.port);
     let isLosing = false;
     const losing: IoredisClient = {

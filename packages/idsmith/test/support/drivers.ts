@@ -11,6 +11,7 @@ export interface OpenClient {
 }
 
 type Open = (port: number) => Promise<OpenClient>;
+type OpenCluster = (ports: readonly number[], options?: object) => Promise<OpenClient>;
 
 function ofIoredis({ Redis }: { Redis: typeof ioredis.Redis }): Open {
   return async (port) => {
@@ -32,10 +33,37 @@ function ofRedis({ createClient }: { createClient: typeof redis.createClient }):
   };
 }
 
+function clusterOfIoredis({ Cluster }: { Cluster: typeof ioredis.Cluster }): OpenCluster {
+  return async (ports, options) => {
+    const client = new Cluster(
+      ports.map((port) => ({ host: '127.0.0.1', port })),
+      options,
+    );
+    return { client, end: () => client.disconnect() };
+  };
+}
+
+function clusterOfRedis({ createCluster }: { createCluster: typeof redis.createCluster }): OpenCluster {
+  return async (ports, options) => {
+    const rootNodes = ports.map((port) => ({ url: `redis://127.0.0.1:${port}` }));
+    const client = createCluster({ rootNodes, ...options });
+    await client.connect();
+    return { client, end: () => client.destroy() };
+  };
+}
+
+/** The same versions, for a Redis Cluster. */
+export const CLUSTER_DRIVERS: Readonly<Record<string, OpenCluster>> = {
+  'ioredis 5.8.1': clusterOfIoredis(ioredis5 as never),
+  'ioredis 6.0.0': clusterOfIoredis(ioredis),
+  'redis 5.11.0': clusterOfRedis(redis5 as never),
+  'redis 6.3.1': clusterOfRedis(redis),
+};
+
 /** The lowest and the highest version of each driver that package.json declares. */
 export const DRIVERS: Readonly<Record<string, Open>> = {
   'ioredis 5.8.1': ofIoredis(ioredis5 as never),
   'ioredis 6.0.0': ofIoredis(ioredis),
-  'redis 5.8.0': ofRedis(redis5 as never),
+  'redis 5.11.0': ofRedis(redis5 as never),
   'redis 6.3.1': ofRedis(redis),
 };

@@ -22,6 +22,7 @@ describe('threads that share a UUIDv7 generator', () => {
       const arrived = new Int32Array(gate);
       await expect.poll(() => Atomics.load(arrived, 0)).toBe(3);
       Atomics.add(arrived, 0, 1);
+      Atomics.notify(arrived, 0);
       const own = Buffer.from(mint(generator, 'next', count).join('').replaceAll('-', ''), 'hex');
       const parts = [own, ...(await working)].map((part) => [...idsIn(part)]);
       for (const part of parts) expect(notIncreasing(part)).toEqual([]);

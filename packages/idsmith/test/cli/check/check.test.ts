@@ -133,8 +133,10 @@ describe('idsmith check', () => {
     [['--ids', join(folder, 'nowhere.txt')], 'cannot be read: ENOENT'],
     [['--ids', folder], 'is neither a file nor a pipe'],
     [['--ids', '-', '--layout', 'nonsense'], '--layout must be "jflake"'],
+    [['--ids', '-', '--layout', 'snowflak'], 'did you mean "snowflake"?'],
     [['--ids', '-'], 'check needs ids: there are none'],
-    [['orders.txt'], 'check takes no "orders.txt"'],
+    [['orders.txt'], 'the file orders.txt cannot be read: ENOENT'],
+    [['orders.txt', '--ids', 'orders.txt'], 'check takes FILE or --ids FILE, not both'],
   ])('of %j is wrong usage', (args, message) => {
     const { status, stdout, stderr } = idsmithIn({ input: '' }, 'check', ...args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });

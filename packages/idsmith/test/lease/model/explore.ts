@@ -1,6 +1,6 @@
 import { encode } from './encode.ts';
 import type { Rules } from './rules.ts';
-import { type State, usable, type World } from './state.ts';
+import { type State, type Usable, usable, type World } from './state.ts';
 import { steps } from './steps.ts';
 
 /** What a search has found. */
@@ -30,7 +30,8 @@ export function explore(start: State, world: World, rules: Rules, depth: number)
         if (isBroken(after)) {
           return { states: seen.size, trace: retrace(index) };
         }
-        next.push([index, after]);
+        // States of the last depth are looked at, and not gone on from.
+        if (done + 1 < depth) next.push([index, after]);
       }
     }
     level = next;
@@ -63,16 +64,17 @@ export function follow(start: State, world: World, rules: Rules, story: readonly
  * reaches over a timestamp that was used by another.
  */
 function isBroken({ processes, used }: State): boolean {
-  const windows = processes
-    .map((process) => ({ ...usable(process), stamped: process.stamped }))
-    .filter(({ node, from, until }) => node >= 0 && from < until);
-  for (const [i, a] of windows.entries()) {
+  for (let i = 0; i < processes.length; i++) {
+    const a = usable(processes[i]!);
+    if (a.node < 0 || a.from >= a.until) continue;
     // What it has used itself, its counter keeps apart.
-    const others = used[a.node]! & ~a.stamped;
+    const others = used[a.node]! & ~processes[i]!.stamped;
     for (let stamp = a.from; stamp < a.until; stamp++) if (others & (1 << stamp)) return true;
-    for (const b of windows.slice(i + 1)) {
-      if (a.node === b.node && a.from < b.until && b.from < a.until) return true;
-    }
+    for (let j = i + 1; j < processes.length; j++) if (overlaps(a, usable(processes[j]!))) return true;
   }
   return false;
+}
+
+function overlaps(a: Usable, b: Usable): boolean {
+  return a.node === b.node && b.from < b.until && a.from < b.until && b.from < a.until;
 }

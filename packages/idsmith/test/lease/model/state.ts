@@ -135,8 +135,16 @@ export function initialState({ processes, nodes, maxSkew, faults, ttl, maxTtl, l
 }
 
 /** What a process may still mint: timestamps of `node`, from `from` on and before `until`. */
-export function usable({ held, closed, floor }: Process): { node: number; from: number; until: number } {
-  if (!held || closed) return { node: -1, from: 0, until: 0 };
+export interface Usable {
+  readonly node: number;
+  readonly from: number;
+  readonly until: number;
+}
+
+const NOTHING: Usable = { node: -1, from: 0, until: 0 };
+
+export function usable({ held, closed, floor }: Process): Usable {
+  if (!held || closed) return NOTHING;
   const from = Math.max(held.from, floor, held.copiedUntil);
   return { node: held.record.id, from, until: held.record.fence };
 }

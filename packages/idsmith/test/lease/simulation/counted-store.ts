@@ -31,7 +31,7 @@ export class CountedStore {
     this.#agenda = agenda;
   }
 
-  /** @param hasPages whether it reads pages, as most stores do; the server lists all */
+  /** @param hasPages whether it reads pages, as the stores here do; one of a user may list all */
   client(hasPages: boolean): LeaseStore {
     const records = this.#records;
     const page = (first: number, count: number) => {

@@ -1,11 +1,15 @@
 import type { Layout, Lease } from 'idsmith';
 
-/** An id of either family: flakes are numbers, locality UUIDs are texts. */
+/** An id of any family: flakes are numbers, UUIDs are texts. */
 export type AnyId = bigint | string;
+
+/** Families of ids that are minted on leases. */
+export type Family = 'flake' | 'locality' | 'uuid7';
 
 /** How far one generator has come. */
 export interface Trail {
-  /** The last flake, and the highest timestamp used; −1 for none. */
+  readonly family: Family;
+  /** The last id as a number, if ids of the family ascend, and the highest timestamp used; −1 for none. */
   lastId: bigint;
   lastUsed: number;
 }
@@ -30,19 +34,26 @@ export class Ledger {
   /** Takes down what one generator has just minted with its lease, and goes along its trail. */
   enter(ids: readonly AnyId[], trail: Trail, machine: string, lease: Lease): void {
     for (const id of ids) {
-      const fields = this.#decode(id);
+      const fields = this.#decode(id, trail.family);
       this.#check(id, fields, machine, lease);
       this.#ids.add(id);
       trail.lastUsed = Math.max(trail.lastUsed, fields.timestamp);
-      if (typeof id === 'string') continue;
-      if (id <= trail.lastId)
-        this.violation ??= `${machine} minted ${id}, not above the one before, ${trail.lastId}`;
-      trail.lastId = id;
+      if (trail.family === 'locality') continue;
+      const number = typeof id === 'bigint' ? id : BigInt(`0x${id.replaceAll('-', '')}`);
+      if (number <= trail.lastId) this.violation ??= `${machine} minted ${id}, not above the one before`;
+      trail.lastId = number;
     }
   }
 
-  #decode(id: AnyId): { node: number; timestamp: number } {
+  #decode(id: AnyId, family: Family): { node: number; timestamp: number } {
     if (typeof id === 'bigint') return this.#layout.decode(id);
+    if (family === 'uuid7') {
+      const digits = id.replaceAll('-', '');
+      return {
+        node: Number.parseInt(digits.slice(28), 16),
+        timestamp: Number.parseInt(digits.slice(0, 12), 16),
+      };
+    }
     return { node: Number.parseInt(id.slice(9, 13), 16), timestamp: Number.parseInt(id.slice(24), 16) };
   }
 

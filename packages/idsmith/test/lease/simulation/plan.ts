@@ -1,12 +1,20 @@
 import { defineLayout, type Layout } from 'idsmith';
-import type { Weather } from './network.ts';
-import type { SeededRandom } from './random.ts';
+import type { SeededRandom } from '../../simulation/random.ts';
+import { makeWeather, type Weather } from '../../simulation/wire.ts';
+import type { Family } from './ledger.ts';
 import type { StoreTraits } from './store.ts';
 import type { WorkerPlan } from './worker.ts';
 
 /** When simulated time begins. */
 export const START = Date.UTC(2026, 0, 1);
 const EPOCH = Date.UTC(2024, 0, 1);
+
+const FAMILIES: readonly (readonly Family[])[] = [
+  ['flake'],
+  ['locality'],
+  ['uuid7'],
+  ['flake', 'locality', 'uuid7'],
+];
 
 /** Everything about a run that is settled before it starts. */
 export interface Plan {
@@ -37,8 +45,9 @@ export function makePlan(random: SeededRandom): Plan {
   const longest = isLowered ? store.maxTtl : ttl;
   // More than sixteen pages make a namespace large.
   const nodes = isPaged && random.chance(0.5) ? random.between(17, 20) : random.between(2, 4);
+  const weather = makeWeather(random, Math.floor(ttl / 8), random.between(1, 4) * ttl);
   return {
-    ...{ store, isLowered, ttl, maxSkew, processes: random.between(3, 6), weather: makeWeather(random, ttl) },
+    ...{ store, isLowered, ttl, maxSkew, processes: random.between(3, 6), weather },
     worker: {
       lease: { namespace: 'simulated', size: nodes, ttl: longest, maxSkew, reacquire: random.chance(0.7) },
       flake: {
@@ -53,7 +62,7 @@ export function makePlan(random: SeededRandom): Plan {
         reversal: random.pick(['full', 'java']),
         reseed: random.chance(0.5),
       },
-      localityShare: random.pick([0, 0.4, 1]),
+      families: random.pick(FAMILIES),
     },
     duration: random.between(5, 12) * ttl,
     // Clocks may have been up to four ttls ahead, and fences with them; then some tries, each of which may take a ttl.
@@ -71,16 +80,4 @@ function makeLayout(random: SeededRandom): Layout {
       ['time', 'sequence', 'node'],
     ]),
   });
-}
-
-/** From a good network to one on which hardly anything arrives. */
-function makeWeather(random: SeededRandom, ttl: number): Weather {
-  const badness = random.pick([0, 0.3, 1]);
-  return {
-    loss: (badness * random.between(0, 20)) / 100,
-    repeat: (badness * random.between(0, 20)) / 100,
-    late: (badness * random.between(0, 10)) / 100,
-    delay: random.between(1, Math.floor(ttl / 8)),
-    lateness: random.between(1, 4) * ttl,
-  };
 }

@@ -1,6 +1,7 @@
 import type { LeaseRecord } from 'idsmith';
 import { bindLease, type LeaseUser, type LeaseWindow } from '../../../src/lease/window.ts';
 import { Timeline } from '../../../src/locality/timeline.ts';
+import { OwnPosition } from '../../../src/uuid7/position.ts';
 import { asLease } from '../../support/hand-lease.ts';
 import type { Sabotage } from './simulation.ts';
 import { SimulatedStore } from './store.ts';
@@ -52,6 +53,20 @@ const staysWhereItWas: Sabotage = {
   },
 };
 
+/** UUIDv7 generators stay in the first window that they had. */
+const staysInFirstWindow: Sabotage = {
+  breaks() {
+    const { enter } = OwnPosition.prototype;
+    const firsts = new WeakMap<OwnPosition, LeaseWindow>();
+    OwnPosition.prototype.enter = function (window) {
+      const first = firsts.get(this) ?? window;
+      firsts.set(this, first);
+      enter.call(this, { ...first, until: Math.max(first.until, window.until) });
+    };
+    return () => Object.assign(OwnPosition.prototype, { enter });
+  },
+};
+
 function store(Store: typeof SimulatedStore): Sabotage {
   return { Store };
 }
@@ -74,6 +89,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
     },
   }),
   'a locality generator stays where it was when its window is replaced': staysWhereItWas,
+  'a UUIDv7 generator keeps its node id and start when its window is replaced': staysInFirstWindow,
   'a client with a lower limit founds a namespace that it never saw': { isCareless: true },
   'a generator is not closed on release': between({ close: (_, lastUsed) => lastUsed }),
   'a release tells less than was used': between({ close: (user) => Math.min(user.close(), -1) }),

@@ -1,8 +1,8 @@
 import { acquireLease, type Lease } from 'idsmith';
+import { SeededRandom } from '../../simulation/random.ts';
 import { Agenda } from './agenda.ts';
 import { CountedStore, none, type Operations } from './counted-store.ts';
 import { START } from './plan.ts';
-import { SeededRandom } from './random.ts';
 
 /** How large a fleet to simulate. */
 export interface ScaleOptions {

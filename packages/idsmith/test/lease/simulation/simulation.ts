@@ -1,11 +1,12 @@
+import { Machine } from '../../simulation/machine.ts';
+import type { Outcome } from '../../simulation/outcome.ts';
+import { SeededRandom } from '../../simulation/random.ts';
+import { Timeline } from '../../simulation/timeline.ts';
 import { applyFault } from './faults.ts';
 import { Ledger } from './ledger.ts';
-import { Machine } from './machine.ts';
 import { Network } from './network.ts';
 import { makePlan, type Plan, START } from './plan.ts';
-import { SeededRandom } from './random.ts';
 import { SimulatedStore } from './store.ts';
-import { Timeline } from './timeline.ts';
 import { Worker, type WorkerPlan } from './worker.ts';
 
 /** What is done wrong in a run that must be found out. */
@@ -16,16 +17,6 @@ export interface Sabotage {
   readonly isCareless?: boolean;
   /** Breaks something for the time of a run; returns what mends it. */
   readonly breaks?: () => () => void;
-}
-
-/** What came of a run. */
-export interface Outcome {
-  readonly seed: number;
-  readonly ids: number;
-  /** How often each kind of fault was injected. */
-  readonly faults: Readonly<Record<string, number>>;
-  /** What went wrong, if anything did. */
-  readonly violation: string | undefined;
 }
 
 /** One run: processes that take leases and mint while everything goes wrong that can, all of it from one seed. */

@@ -1,6 +1,6 @@
 import type { LeaseRecord } from 'idsmith';
 import { sameRecord } from '../../../src/lease/port.ts';
-import type { Timeline } from './timeline.ts';
+import type { Timeline } from '../../simulation/timeline.ts';
 
 export interface StoreTraits {
   readonly durable: boolean;

@@ -12,11 +12,12 @@ import {
   type LeaseStore,
   LocalityGenerator,
   type LocalityOptions,
+  Uuid7Generator,
 } from 'idsmith';
 import { type LeaseSettings, leaseSettings } from '../../../src/lease/options.ts';
-import type { AnyId, Ledger, Trail } from './ledger.ts';
-import type { Machine } from './machine.ts';
-import type { SeededRandom } from './random.ts';
+import type { Machine } from '../../simulation/machine.ts';
+import type { SeededRandom } from '../../simulation/random.ts';
+import type { AnyId, Family, Ledger, Trail } from './ledger.ts';
 
 /** What workers are told. */
 export interface WorkerPlan {
@@ -25,13 +26,16 @@ export interface WorkerPlan {
   /** Whether two generators share the state, as threads do. */
   readonly shared: boolean;
   readonly locality: Omit<LocalityOptions, 'node' | 'clock'>;
-  /** How often a worker mints locality UUIDs instead of flakes. */
-  readonly localityShare: number;
+  /** The families that workers mint, one for each lease. */
+  readonly families: readonly Family[];
   /** Whether its limit is lower than that of others. */
   readonly isLowered: boolean;
   /** Comes between a lease and its generator. */
   readonly tamper: (lease: Lease, lastUsed: () => number) => Lease;
 }
+
+/** On a lease, UUIDs never repeat, whatever the random source gives. So here all of them are drawn from the same numbers. */
+const NOT_RANDOM = { fill: (target: Uint8Array) => void target.fill(1) };
 
 /** A program as a user writes it: takes a lease, mints, and takes another when it must. */
 export class Worker {
@@ -44,8 +48,8 @@ export class Worker {
   readonly #random: SeededRandom;
   readonly #ledger: Ledger;
   #lease: Lease | undefined;
-  #generators: (FlakeGenerator | LocalityGenerator)[] = [];
-  #trail: Trail = { lastId: -1n, lastUsed: -1 };
+  #generators: (FlakeGenerator | LocalityGenerator | Uuid7Generator)[] = [];
+  #trail: Trail = { family: 'flake', lastId: -1n, lastUsed: -1 };
   #fencedSince: number | undefined;
   /** The record that it holds, as far as it knows. */
   #record: LeaseRecord | undefined;
@@ -125,15 +129,19 @@ export class Worker {
   }
 
   #use(lease: Lease): void {
-    const { locality, localityShare, tamper } = this.#plan;
-    const trail = { lastId: -1n, lastUsed: -1 };
+    const { families, tamper } = this.#plan;
+    const trail = { family: this.#random.pick(families), lastId: -1n, lastUsed: -1 };
     const node = tamper(lease, () => trail.lastUsed);
-    const random = this.#random;
     this.#trail = trail;
-    this.#generators = random.chance(localityShare)
-      ? [new LocalityGenerator({ ...locality, node, clock: this.machine.clock, random })]
-      : this.#flakes(node);
+    this.#generators = this.#makeGenerators(trail.family, node);
     this.#lease = lease;
+  }
+
+  #makeGenerators(family: Family, node: Lease): (FlakeGenerator | LocalityGenerator | Uuid7Generator)[] {
+    const { clock } = this.machine;
+    if (family === 'flake') return this.#flakes(node);
+    if (family === 'uuid7') return [new Uuid7Generator({ node, clock, random: NOT_RANDOM })];
+    return [new LocalityGenerator({ ...this.#plan.locality, node, clock, random: this.#random })];
   }
 
   #flakes(node: Lease): FlakeGenerator[] {

@@ -19,6 +19,9 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     await shards?.stop();
   });
 
+  /** The config of a process that is patient: a slow answer on a busy machine is no error. */
+  const patient = () => ({ ...shards.config, options: { ...shards.config.options, timeout: 30_000 } });
+
   /** A special key for each node. */
   const keysPerNode = () => map.nodes.map(({ name }) => keyOn(name));
   function keyOn(name: string): string {
@@ -40,7 +43,7 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     expect(refused).toBeInstanceOf(StoreError);
     expect(refused.message).toContain(`node ${map.nodes[2]!.address} does not answer`);
     await shards.servers[2]!.restart();
-    await vi.waitFor(() => map.genKey(), { timeout: 10_000 });
+    await vi.waitFor(() => map.genKey(), { timeout: 30_000 });
   });
 
   it('mints on the others while one is dead, reports it, and uses it again afterwards', async () => {
@@ -59,7 +62,7 @@ await describeWith(['redis'], 'A map of four nodes', () => {
     expect(failures[0]!.error).toBeInstanceOf(StoreError);
     expect(failures[0]!.error.message).toMatch(new RegExp(`^node ${dead.address}: minting keys failed: .`));
     // A process that starts now mints on the others, too.
-    const other = new ShardMap(shards.config);
+    const other = new ShardMap(patient());
     keys.push(...(await other.genKeys('user', 1000)), ...(await other.genKeys('user', 1000)));
     await other.close();
     await shards.servers[1]!.restart({ empty: true });
@@ -102,20 +105,23 @@ await describeWith(['redis'], 'A map of four nodes', () => {
 
   it('names the node in the error of a command on a dead node', async () => {
     const key = keyOn(map.nodes[0]!.name);
+    const other = new ShardMap(patient());
+    await other.getClient(key).exists(key);
     await shards.servers[0]!.kill();
-    await expect(map.getClient(key).get(key)).rejects.toBeInstanceOf(StoreError);
-    await expect(map.getClient(key).get(key)).rejects.toThrow(
+    await expect(other.getClient(key).get(key)).rejects.toBeInstanceOf(StoreError);
+    await expect(other.getClient(key).get(key)).rejects.toThrow(
       `node ${map.nodes[0]!.address}: get failed: connect`,
     );
     await shards.servers[0]!.restart();
     const live = keyOn(map.nodes[1]!.name);
-    await map.getClient(live).set(live, 'text');
-    const answer = await map
+    await other.getClient(live).set(live, 'text');
+    const answer = await other
       .getClient(live)
       .lpop(live)
       .catch((error: unknown) => error);
     expect(answer).not.toBeInstanceOf(StoreError);
     expect(answer.message).toMatch(/^WRONGTYPE/);
+    await other.close();
   });
 
   it('fails with a StoreError that names all nodes when all are dead', async () => {

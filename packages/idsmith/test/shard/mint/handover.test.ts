@@ -1,11 +1,11 @@
 import { InvalidOptionError, StoreError } from 'idsmith';
 import { type ShardConfig, ShardMap } from 'idsmith/shard';
-import { afterEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { describeWith, type RedisServer } from '#services';
 import { handOver } from '../../../src/shard/mint/handover.ts';
 import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
 import { repeated } from '../../support/unique.ts';
-import { entriesOf, positionOf, type Shards, startShards } from '../start-shards.ts';
+import { entriesOf, mintOnAll, positionOf, type Shards, startShards } from '../start-shards.ts';
 
 const SEQUENCE = '$equence';
 
@@ -13,11 +13,14 @@ await describeWith(['redis'], 'Another set of nodes', () => {
   let shards: Shards;
   let maps: ShardMap[] = [];
 
+  beforeAll(async () => {
+    shards = await startShards([1, 1, 1, 1, 1, 1]);
+  });
   afterEach(async () => {
     await Promise.all(maps.map((map) => map.close()));
     maps = [];
-    await shards.stop();
   });
+  afterAll(() => shards?.stop());
 
   /** A map on some of the servers, in that order. */
   function mapOn(servers: readonly RedisServer[], options = {}, weights?: number[]): ShardMap {
@@ -32,8 +35,11 @@ await describeWith(['redis'], 'Another set of nodes', () => {
 
   /** Six servers, a map on the first four of them, and one on all. */
   async function fourAndSix(): Promise<{ old: ShardMap; next: ShardMap; servers: readonly RedisServer[] }> {
-    shards = await startShards([1, 1, 1, 1, 1, 1]);
     const { servers } = shards;
+    // A server that a test has killed comes back empty.
+    await Promise.all(
+      servers.map((each) => (each.pid === undefined ? each.start() : each.command('FLUSHALL'))),
+    );
     return { old: mapOn(servers.slice(0, 4)), next: mapOn(servers, {}, [1, 2, 3, 4, 5, 6]), servers };
   }
 
@@ -48,17 +54,6 @@ await describeWith(['redis'], 'Another set of nodes', () => {
         throw error;
       }
     }
-  }
-
-  /** Mints until every node has minted. */
-  async function mintOnAll(map: ShardMap): Promise<string[]> {
-    const keys: string[] = [];
-    const nodes = new Set<number>();
-    while (nodes.size < map.nodes.length) {
-      keys.push(await map.genKey());
-      nodes.add(map.virtualShardOf(keys.at(-1)!));
-    }
-    return keys;
   }
 
   it('mints nothing while the old one does, and leaves no trace on its nodes', async () => {
@@ -80,8 +75,9 @@ await describeWith(['redis'], 'Another set of nodes', () => {
     const late = Array.from({ length: 4 }, () => mintUntilRefused(old));
     for (let i = 0; i < 20; i++) keys.push(...(await old.genKeys('user', 100)));
     await handOver(old.sequences, next.sequences);
-    keys.push(...(await Promise.all(late)).flat());
-    keys.push(...(await next.genKeys('user', 100_000)));
+    // So many that they do not fit on the stack.
+    for (const key of (await Promise.all(late)).flat()) keys.push(key);
+    for (const key of await next.genKeys('user', 100_000)) keys.push(key);
     keys.push(...(await mintOnAll(next)));
     const refused = await old.genKey().catch((error) => error);
     expect(refused).toBeInstanceOf(NodeSetConflictError);
@@ -137,7 +133,7 @@ await describeWith(['redis'], 'Another set of nodes', () => {
     await servers[2]!.restart({ empty: true });
     const late = mintUntilRefused(old);
     await handOver(old.sequences, next.sequences);
-    keys.push(...(await late));
+    for (const key of await late) keys.push(key);
     await servers[0]!.command('DEL', SEQUENCE);
     await servers[5]!.restart({ empty: true });
     keys.push(...(await next.genKeys('user', 20_000)));
@@ -145,6 +141,30 @@ await describeWith(['redis'], 'Another set of nodes', () => {
     await expect(mapOn(servers.slice(0, 4)).genKey()).rejects.toBeInstanceOf(NodeSetConflictError);
     keys.push(...(await mintOnAll(next)));
     expect(repeated(keys)).toEqual([]);
+  });
+
+  it('begins beyond the old one also on nodes that an interrupted hand-over has not reached, whatever their clocks say', async () => {
+    const { old, next } = await fourAndSix();
+    await old.genKey();
+    // The clock of an old node was ahead by an hour, and so are its keys.
+    const HOUR = 3_600_000;
+    const bases: number[] = [];
+    for (const [i, sequence] of next.sequences.entries()) {
+      const adopt = sequence.adopt.bind(sequence);
+      vi.spyOn(sequence, 'adopt').mockImplementation((base, generation) => {
+        if (i >= 4) throw new StoreError('cut off');
+        bases.push(base + HOUR);
+        return adopt(base + HOUR, generation);
+      });
+    }
+    await expect(handOver(old.sequences, next.sequences)).rejects.toThrow('cut off');
+    vi.restoreAllMocks();
+    await next.genKey().catch(() => {});
+    const statuses = await Promise.all(next.sequences.map((sequence) => sequence.readStatus()));
+    for (const { state, from } of statuses) {
+      expect(state).toBe('open');
+      expect(from).toBeGreaterThanOrEqual(Math.max(...bases));
+    }
   });
 
   it('does not begin on its new nodes alone while the old ones cannot be asked', async () => {
@@ -162,13 +182,13 @@ await describeWith(['redis'], 'Another set of nodes', () => {
     const { old, next, servers } = await fourAndSix();
     const keys: string[] = [];
     // The node that is lost was further ahead than all the others.
-    do keys.push(...(await old.genKeys('user', 100_000)));
+    do for (const key of await old.genKeys('user', 100_000)) keys.push(key);
     while (old.virtualShardOf(keys.at(-1)!) !== 3);
     await servers[3]!.kill();
     const { address } = old.nodes[3]!;
     await expect(handOver(old.sequences, next.sequences)).rejects.toThrow(`node ${address}`);
     const five = mapOn(servers.filter((server) => server !== servers[3]));
-    await handOver(old.sequences, five.sequences, [address]);
+    await handOver(old.sequences, five.sequences, { gone: [address] });
     for (let i = 0; i < 5; i++) keys.push(...(await five.genKeys('user', 50_000)));
     expect(repeated(keys)).toEqual([]);
   });

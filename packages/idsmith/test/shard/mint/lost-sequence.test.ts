@@ -95,7 +95,7 @@ await describeWith(['redis'], 'A node that has forgotten what it minted', () => 
     const keys: string[] = [];
     for (let round = 0; round < 10; round++) {
       await shards.servers[0]!.command('DEL', SEQUENCE);
-      keys.push(...(await mintAnew(shards.config, 20_000 * (round % 3) + 1)));
+      for (const key of await mintAnew(shards.config, 20_000 * (round % 3) + 1)) keys.push(key);
     }
     expect(repeated(keys)).toEqual([]);
   });
@@ -119,9 +119,9 @@ await describeWith(['redis'], 'A node that has forgotten what it minted', () => 
     const map = new ShardMap(shards.config);
     const keys = await map.genKeys('user', 1000);
     await withRedis(server, (redis) => redis.copy(SEQUENCE, 'copy'));
-    keys.push(...(await map.genKeys('user', 100_000)));
+    for (const key of await map.genKeys('user', 100_000)) keys.push(key);
     await withRedis(server, (redis) => redis.copy('copy', SEQUENCE, 'REPLACE'));
-    keys.push(...(await map.genKeys('user', 100_000)));
+    for (const key of await map.genKeys('user', 100_000)) keys.push(key);
     expect(repeated(keys)).toEqual([]);
     await map.close();
   });
@@ -169,9 +169,9 @@ await describeWith(['redis'], 'A replica that lags and replaces its master', () 
     const keys = await mint(1000);
     await expect.poll(() => replica.command('EXISTS', '$EQUENCE'), { timeout: 20_000 }).toBe('1');
     await replica.command('REPLICAOF', 'NO', 'ONE');
-    keys.push(...(await mint(100_000)));
+    for (const key of await mint(100_000)) keys.push(key);
     current = replica;
-    keys.push(...(await mint(100_000)));
+    for (const key of await mint(100_000)) keys.push(key);
     expect(repeated(keys)).toEqual([]);
     await replica.command('REPLICAOF', '127.0.0.1', master.port);
     await expect.poll(info, { timeout: 20_000 }).toContain('master_link_status:up');
@@ -198,7 +198,8 @@ await describeWith(['redis'], 'A node whose clock went back', () => {
     };
     const map = new ShardMap(config);
     const before = await map.genKey();
-    const ahead = Date.now() - EPOCH + 1500;
+    // So far that no busy machine gets there before the next key is asked for.
+    const ahead = Date.now() - EPOCH + 3000;
     await moveSequence(shards.servers[0]!, ahead);
     const after = await map.genKey();
     expect(map.getTime(after).getTime()).toBe(EPOCH + ahead);
@@ -227,8 +228,10 @@ await describeWith(['redis'], 'A node whose clock went back', () => {
     await map.genKey();
     await moveSequence(shards.servers[0]!, Date.now() - EPOCH + 3_600_000);
     const keys = [];
+    // A new ring is a second ahead of its clocks, and stays with one node until they have caught up.
+    while (failures.length === 0) keys.push(await map.genKey());
     for (let i = 0; i < 10; i++) keys.push(await map.genKey());
-    expect(keys.map((key) => map.virtualShardOf(key))).toEqual(new Array(10).fill(1));
+    expect(new Set(keys.map((key) => map.virtualShardOf(key)))).toEqual(new Set([1]));
     const { address } = map.nodes[0]!;
     expect(failures[0]).toEqual([
       0,

@@ -51,19 +51,20 @@ await describeWith(['redis'], 'A node that crashes in the middle of a resharding
     await clients[0]!.ping();
   }
 
-  /** Moves some of the keys, and then stops. */
+  /** Moves some of the keys, and then stops. The node that gives some away has fewer: so the one that gives all away gave some. */
   async function moveSome(from: ShardMap, to: ShardMap): Promise<void> {
     const controller = new AbortController();
     await reshard(from, to, {
       batch: 10,
       signal: controller.signal,
       onProgress: ({ moved }) => {
-        if (moved >= 60) controller.abort(new Error('enough'));
+        if (moved >= 180) controller.abort(new Error('enough'));
       },
     }).catch((error) => expect(error.message).toBe('enough'));
   }
 
-  const KEYS = 200;
+  /** So many that some are left when the batches under way have ended. */
+  const KEYS = 600;
   const fill = async (map: ShardMap) => {
     const keys = Array.from({ length: KEYS }, (_, i) => map.fixedKey(1000 + i, i, 2));
     for (const key of keys) await map.getClient(key).set(key, 'old');
@@ -71,6 +72,34 @@ await describeWith(['redis'], 'A node that crashes in the middle of a resharding
   };
 
   const HARMFUL = /\b(delete|flush|remove|empty)\b/i;
+
+  it('and comes back empty at another address is noticed, because its name on the ring has stayed', async () => {
+    await start(3, 'none');
+    const at = (some: readonly number[], host: string) => ({
+      shards: Object.fromEntries(
+        some.map((i, name) => [
+          name,
+          { port: servers[i]!.port, host: i === 0 ? host : '127.0.0.1', ringName: `r${i}` },
+        ]),
+      ),
+      options: { ...README_OPTIONS, maxSkew: 50 },
+    });
+    const pair = (host: string) =>
+      [at([1, 2], host), at([0, 1], host)].map((config) => open(new ShardMap(config))) as [
+        ShardMap,
+        ShardMap,
+      ];
+    const [from, to] = pair('127.0.0.1');
+    await fill(from);
+    await moveSome(from, to);
+    expect(await clients[0]!.dbsize()).toBeGreaterThan(2);
+    await crash();
+    const refused = await reshard(...pair('localhost')).catch((error) => error);
+    expect(refused).toBeInstanceOf(StoreError);
+    expect(refused.message).toContain(`node localhost:${servers[0]!.port} was started again`);
+    expect(refused.message).toContain('keys that were moved to it and are missing there are lost');
+    await reshard(...pair('localhost'), { acceptOlder: ['r0'] });
+  });
 
   it.each(['older', 'none'] as const)(
     'and comes back with %s data as an old owner is not taken for a node before the move',
@@ -144,6 +173,30 @@ await describeWith(['redis'], 'A node that crashes in the middle of a resharding
     expect(error.message).toMatch(/It knows phase moving, 0 batches received and \d+ given away/);
     await expect(reshard(...mapsOf([0, 1], [1, 2]))).rejects.toThrow('Its data is older than that');
   });
+
+  it.each(['before', 'in the middle of'] as const)(
+    'and comes back after the end with data from %s the move gives its old values up, if that is accepted',
+    async (moment) => {
+      await start(3, 'older');
+      const [from, to] = mapsOf([0, 1], [1, 2]);
+      const keys = await fill(from);
+      if (moment === 'before') await clients[0]!.save();
+      await moveSome(from, to);
+      if (moment !== 'before') await clients[0]!.save();
+      await reshard(...mapsOf([0, 1], [1, 2]));
+      const moved = open(new ShardMap(configs([0, 1], [1, 2])[1]!));
+      for (const key of keys) await moved.getClient(key).set(key, 'new');
+      await crash();
+      expect(await clients[0]!.exists(...keys)).toBeGreaterThan(5);
+
+      const again = mapsOf([0, 1], [1, 2]);
+      const node = `127.0.0.1:${servers[0]!.port}`;
+      await expect(reshard(...again)).rejects.toThrow(`--accept-older ${node}`);
+      await reshard(...again, { acceptOlder: [node] });
+      for (const key of keys) expect(await moved.getClient(key).get(key)).toBe('new');
+      expect(await clients[0]!.exists(...keys)).toBe(0);
+    },
+  );
 
   it('and comes back without keys that were moved to it is an error that says so', async () => {
     await start(3, 'older');

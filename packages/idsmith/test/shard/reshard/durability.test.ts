@@ -5,6 +5,7 @@ import { afterEach, expect, it } from 'vitest';
 import { describeWith, type RedisOptions, type RedisServer, startRedis } from '#services';
 import { ReshardContext } from '../../../src/shard/reshard/context.ts';
 import { DurabilityBarrier } from '../../../src/shard/reshard/move/durability-barrier.ts';
+import type { AfterStep } from '../../../src/shard/reshard/move/key-mover.ts';
 import { readPersistence } from '../../../src/shard/reshard/plan/persistence.ts';
 import { entriesOf, README_OPTIONS } from '../start-shards.ts';
 
@@ -105,9 +106,34 @@ await describeWith(['redis'], 'Before an old copy is dropped', () => {
     expect(persistence).toMatchObject({ hasAof: false, replicas: 1 });
     await clients[2]!.replicaof('NO', 'ONE');
     await clients[1]!.set('x', 'y');
-    const barrier = new DurabilityBarrier(new Map([[target.name, persistence]]), 50);
+    const barrier = new DurabilityBarrier(new Map([[target.address, persistence]]), 50);
     await target.command('writing', 'SET', 'x', 'z');
     await expect(barrier.wait(target)).rejects.toThrow('WAIT had no success within 50 ms');
+  });
+
+  it('a wait on another connection than the copies were written on counts for nothing', async () => {
+    const [from, to] = await start(AOF, {});
+    const replica = await startRedis({ args: ['--replicaof', `127.0.0.1 ${servers[1]!.port}`] });
+    servers.push(replica);
+    const isOnline = async () => (await clients[1]!.info('replication')).includes('state=online');
+    while (!(await isOnline())) await new Promise((resolve) => setTimeout(resolve, 10));
+    // The server has closed the connection after the first copies, and the driver has connected again.
+    let closed = 0;
+    const afterStep: AfterStep = async (step) => {
+      if (step === 'put' && closed++ === 0) await clients[1]!.call('CLIENT', 'KILL', 'TYPE', 'normal');
+    };
+    const dropped: number[] = [];
+    const observed: AfterStep = async (step) => {
+      await afterStep(step);
+      if (step === 'dropped') dropped.push(await clients[0]!.exists(...keys()));
+    };
+    expect(await reshard(from, to, { afterStep: observed } as object)).toMatchObject({
+      moved: 100,
+      superseded: 0,
+    });
+    // The keys of the first batch were not dropped, but moved once more.
+    expect(dropped).toEqual([100, 0]);
+    expect(await clients[1]!.exists(...keys())).toBe(100);
   });
 
   it('refuses an option that is neither true nor false', async () => {

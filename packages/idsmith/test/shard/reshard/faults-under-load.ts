@@ -1,15 +1,19 @@
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { abortReshard, reshard, type ShardConfig, ShardMap, TransitionMap } from 'idsmith/shard';
+import { abortReshard, reshard, ShardMap, TransitionMap } from 'idsmith/shard';
 import { Redis } from 'ioredis';
 import type { RedisServer } from '#services';
 import type { AfterStep } from '../../../src/shard/reshard/move/key-mover.ts';
-import { entriesOf, positionOf, README_OPTIONS } from '../start-shards.ts';
+import { positionOf } from '../start-shards.ts';
+import type { FaultField } from './fault-field.ts';
 import { Ledger } from './ledger.ts';
 
 /** The kinds of rounds: what happens to nodes while keys move. */
 export const ROUNDS = ['restarts', 'older data', 'no data', 'full node', 'lost node'] as const;
-export type RoundKind = (typeof ROUNDS)[number];
+
+/** The kinds of rounds with a Redis Cluster. */
+export const CLUSTER_ROUNDS = [...ROUNDS, 'moving slots'] as const;
+export type RoundKind = (typeof CLUSTER_ROUNDS)[number];
 
 export interface RoundResult {
   readonly kind: RoundKind;
@@ -24,28 +28,20 @@ export interface RoundResult {
 }
 
 const STEPS = ['claimed', 'taken', 'put', 'dropped', 'settled'] as const;
-const OPTIONS = { ...README_OPTIONS, maxSkew: 50, timeout: 1000 };
 
-/** One resharding from four of six servers with append-only files, with faults of one kind, while applications go on. */
+/** One resharding between servers with append-only files, with faults of one kind, while applications go on. */
 export class FaultRound {
   readonly #kind: RoundKind;
-  readonly #servers: readonly RedisServer[];
+  readonly #field: FaultField;
   readonly #random: () => number;
   readonly #ledger: Ledger;
-  readonly #configs: readonly [ShardConfig, ShardConfig];
   readonly #faults: Record<string, number> = {};
 
-  constructor(kind: RoundKind, servers: readonly RedisServer[], random: () => number, keys: number) {
+  constructor(kind: RoundKind, field: FaultField, random: () => number, keys: number) {
     this.#kind = kind;
-    this.#servers = servers;
+    this.#field = field;
     this.#random = random;
-    // The last old node leaves, so that it may be lost.
-    const next = [0, 1, 2, 4, 5].map((i) => servers[i] as RedisServer);
-    this.#configs = [
-      { shards: entriesOf(servers.slice(0, 4), [1, 2, 1, 3]), options: OPTIONS },
-      { shards: entriesOf(next, [3, 1, 2, 4, 1]), options: OPTIONS },
-    ];
-    const names = new ShardMap(this.#configs[0]);
+    const names = new ShardMap(field.configs[0]);
     this.#ledger = new Ledger(
       Array.from({ length: keys }, (_, i) => names.fixedKey(1000 + i, i, 2)),
       random,
@@ -53,30 +49,33 @@ export class FaultRound {
   }
 
   async run(): Promise<RoundResult> {
-    for (const server of this.#servers) await server.command('FLUSHALL');
+    const { servers, crashing, leaving } = this.#field;
+    for (const server of servers) await server.command('FLUSHALL');
     let applications = this.#startApplications();
     await pause(300);
     await this.#move(3);
     if (this.#kind === 'restarts') await this.#restarts();
     if (this.#kind === 'full node') await this.#fullNode();
+    if (this.#kind === 'moving slots') await this.#movingSlots();
     if (this.#kind === 'older data' || this.#kind === 'no data') {
-      const copy = await this.#copyData(this.#servers[1] as RedisServer);
+      const copy = await this.#copyData(crashing);
       await this.#move(4);
       await pause(200);
       await applications.stop();
-      await this.#loseData(this.#servers[1] as RedisServer, copy);
+      await this.#loseData(crashing, copy);
       applications = this.#startApplications();
       await this.#acceptOlder();
     }
     if (this.#kind === 'lost node') {
       await applications.stop();
-      await this.#loseNode(this.#servers[3] as RedisServer);
+      await this.#loseNode(leaving);
       applications = this.#startApplications();
     }
     await this.#finish();
     await pause(200);
     await applications.stop();
     await this.#verify();
+    if (this.#kind === 'lost node') await leaving.start();
     const { problems, reads, writes, minted, failures, lost } = this.#ledger;
     const counts = { reads, writes, minted: minted.length, failures, lost };
     return { kind: this.#kind, problems, ...counts, faults: this.#faults };
@@ -84,7 +83,7 @@ export class FaultRound {
 
   #startApplications() {
     this.#ledger.restart();
-    const maps = [0, 1].map(() => new TransitionMap(...this.#configs));
+    const maps = [0, 1].map(() => new TransitionMap(...this.#field.configs));
     const working = Promise.all(maps.map((map) => this.#ledger.use(map)));
     return {
       stop: async () => {
@@ -97,7 +96,7 @@ export class FaultRound {
 
   /** Runs `reshard` or `abortReshard` on maps of its own. Returns the error, if there was one. */
   async #run(run: typeof reshard | typeof abortReshard, options: object = {}): Promise<Error | undefined> {
-    const maps = this.#configs.map((config) => new ShardMap(config)) as [ShardMap, ShardMap];
+    const maps = this.#field.configs.map((config) => new ShardMap(config)) as [ShardMap, ShardMap];
     try {
       await run(...maps, { batch: 10, ...options });
       return undefined;
@@ -122,7 +121,8 @@ export class FaultRound {
   /** Nodes crash and come back with their data, movers are killed, and the resharding is given up and begun again. */
   async #restarts(): Promise<void> {
     for (let i = 0; i < 3; i++) {
-      const server = this.#servers[Math.floor(this.#random() * this.#servers.length)] as RedisServer;
+      const { servers } = this.#field;
+      const server = servers[Math.floor(this.#random() * servers.length)] as RedisServer;
       const moving = this.#move(1 + Math.floor(this.#random() * 8), i % 2 === 0 ? reshard : abortReshard);
       await pause(this.#random() * 100);
       await server.kill();
@@ -136,8 +136,24 @@ export class FaultRound {
     }
   }
 
+  /** A cluster moves slots between its masters during a move, during an abort, and during a move again. */
+  async #movingSlots(): Promise<void> {
+    for (const run of [reshard, abortReshard]) {
+      const moving = this.#move(8, run);
+      await this.#field.disturb();
+      await moving;
+    }
+    const aborting = this.#until('aborts', () => this.#run(abortReshard));
+    await this.#field.disturb();
+    await aborting;
+    const moving = this.#move(8);
+    await this.#field.disturb();
+    await moving;
+    this.#count('moves of slots');
+  }
+
   async #fullNode(): Promise<void> {
-    const server = this.#servers[4] as RedisServer;
+    const { filled: server } = this.#field;
     await server.command('CONFIG', 'SET', 'maxmemory', '1mb');
     const error = await this.#run(reshard);
     if (error !== undefined && !error.message.includes('OOM')) this.#ledger.problems.push(error.message);
@@ -156,9 +172,7 @@ export class FaultRound {
   async #loseData(server: RedisServer, copy: string): Promise<void> {
     this.#ledger.forget(await this.#keysOn(server));
     // The node has lost its deletions, too.
-    const to = new ShardMap(this.#configs[1]);
-    this.#ledger.forgetDeleted((key) => to.ownerOf(key).port === server.port);
-    await to.close();
+    this.#ledger.forgetDeleted((key) => this.#field.isCrashingOwner(key));
     await server.kill();
     await rm(join(server.dir, 'data', 'appendonlydir'), { recursive: true });
     if (this.#kind === 'older data')
@@ -171,14 +185,14 @@ export class FaultRound {
   /** The resharding must not go on by itself if the node has lost steps. */
   async #acceptOlder(): Promise<void> {
     await pause(300);
-    const node = `127.0.0.1:${this.#servers[1]?.port}`;
+    const node = this.#field.crashingName;
     const error = await this.#run(reshard);
     if (error === undefined) this.#count('runs that lost nothing');
     else if (error.message.includes(`--accept-older ${node}`)) {
       this.#count('refusals');
       // The refusal says that keys that were deleted since may come back.
-      const from = new ShardMap(this.#configs[0]);
-      this.#ledger.forgetDeleted((key) => from.ownerOf(key).index === 1);
+      const from = new ShardMap(this.#field.configs[0]);
+      this.#ledger.forgetDeleted((key) => from.ownerOf(key).port === this.#field.crashing.port);
       await from.close();
     }
     if (error !== undefined && !error.message.includes(`--accept-older ${node}`))
@@ -213,27 +227,12 @@ export class FaultRound {
     this.#ledger.problems.push(`${what}: ${error?.message}`);
   }
 
-  /** Checks every key on every node that is alive: its value, and that it is at its new owner only. */
   async #verify(): Promise<void> {
-    const to = new ShardMap(this.#configs[1]);
-    const alive = this.#servers.filter((_, i) => this.#kind !== 'lost node' || i !== 3);
-    for (const server of alive) {
-      const client = new Redis(server.port);
-      for (const key of this.#ledger.keys) {
-        const value = await client.get(key);
-        if (to.ownerOf(key).port === server.port) this.#ledger.check(key, value, 'in the end');
-        else if (value !== null) this.#ledger.problems.push(`${key} is on ${server.port}, too: ${value}`);
-      }
-      for (const list of ['idsmith:reshard:in', 'idsmith:reshard:out'])
-        if ((await client.exists(list)) === 1)
-          this.#ledger.problems.push(`${list} is left on ${server.port}`);
-      client.disconnect();
-    }
-    await to.close();
-    const { minted } = this.#ledger;
-    if (new Set(minted.map(positionOf)).size !== minted.length)
-      this.#ledger.problems.push('a key was minted twice');
-    if (this.#kind === 'lost node') await this.#servers[3]?.start();
+    const { servers, leaving } = this.#field;
+    const alive = servers.filter((server) => this.#kind !== 'lost node' || server !== leaving);
+    await this.#field.verify(this.#ledger, alive);
+    const { minted, problems } = this.#ledger;
+    if (new Set(minted.map(positionOf)).size !== minted.length) problems.push('a key was minted twice');
   }
 
   async #keysOn(server: RedisServer): Promise<string[]> {

@@ -2,13 +2,11 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type ReshardReport, type ShardConfig, ShardMap } from 'idsmith/shard';
 import { Redis } from 'ioredis';
-import { configOf, endClusters } from './config-of.mjs';
 import { everywhere, faults, faultsThrough, populate, type SampleKey, sampleKeys } from './sample-keys.ts';
 
 export interface LoadSettings {
   readonly from: ShardConfig;
-  /** A config with `clusterPorts` is one of a Redis Cluster. */
-  readonly to: ShardConfig & { readonly clusterPorts?: readonly number[] };
+  readonly to: ShardConfig;
   readonly keys: number;
   /** The number of times that `reshard` is killed before it may finish. */
   readonly kills: number;
@@ -18,8 +16,8 @@ export interface LoadSettings {
   /** Keys per second: slow enough that runs are killed in the middle. */
   readonly rate?: number;
   readonly log?: (line: string) => void;
-  /** Something else that happens meanwhile. */
-  readonly meanwhile?: () => Promise<void>;
+  /** Something else that happens until the move is over. */
+  readonly meanwhile?: (isOver: () => boolean) => Promise<void>;
 }
 
 interface Work {
@@ -36,6 +34,8 @@ export interface Outcome {
   readonly reads: number;
   readonly writes: number;
   readonly minted: number;
+  /** The number of sample keys that have another owner in the new map. */
+  readonly leaving: number;
   /** The number of runs that were killed. The others ended before. */
   readonly killed: number;
   readonly report: ReshardReport;
@@ -45,8 +45,9 @@ const script = (name: string) => new URL(`./${name}`, import.meta.url);
 
 /** Runs `reshard` and kills it again and again while application processes read and write. Then checks every key. */
 export async function reshardUnderLoad(settings: LoadSettings): Promise<Outcome> {
-  const { from, to, log = () => {} } = settings;
-  const [old, next] = [new ShardMap(from), new ShardMap(configOf(to))];
+  const { log = () => {} } = settings;
+  const [from, to] = [patient(settings.from), patient(settings.to)];
+  const [old, next] = [new ShardMap(from), new ShardMap(to)];
   try {
     await old.genKey();
     const all = sampleKeys(old, settings.keys, Date.now() + 3_600_000);
@@ -57,19 +58,24 @@ export async function reshardUnderLoad(settings: LoadSettings): Promise<Outcome>
     const workers = await Promise.all(
       Array.from({ length: settings.workers }, (_, id) => startWorker({ from, to, id, counters, steady })),
     );
-    const [{ killed, report }] = await Promise.all([moveAndKill(settings, log), settings.meanwhile?.()]);
+    let isOver = false;
+    const moving = moveAndKill({ ...settings, from, to }, log).finally(() => {
+      isOver = true;
+    });
+    const [{ killed, report }] = await Promise.all([moving, settings.meanwhile?.(() => isOver)]);
     const work = await Promise.all(workers.map(stopWorker));
     log('moved; checking');
     const problems = [
       ...work.flatMap(({ problems }) => problems),
       ...(next.isCluster
-        ? await faultsThrough(next, all, 10_000)
+        ? await faultsThrough(next, all, settings.meanwhile === undefined ? 0 : 10_000)
         : [...(await faults(next, all)), ...(await misplaced(next, all))]),
       ...(await unlike(next, counters, work)),
     ];
     const sum = (of: (work: Work) => number) => work.reduce((total, one) => total + of(one), 0);
     return {
       problems: problems.slice(0, 50),
+      leaving: all.filter(({ key }) => old.addressOf(key) !== next.addressOf(key)).length,
       killed,
       report,
       reads: sum(({ reads }) => reads),
@@ -78,8 +84,12 @@ export async function reshardUnderLoad(settings: LoadSettings): Promise<Outcome>
     };
   } finally {
     await Promise.all([old.close(), next.close()]);
-    endClusters();
   }
+}
+
+/** The config for a busy machine: a command that takes long is no error. */
+function patient(config: ShardConfig): ShardConfig {
+  return { ...config, options: { ...config.options, timeout: 60_000 } };
 }
 
 async function startWorker(work: {

@@ -134,11 +134,9 @@ await describeWith(['redis'], 'A node that is lost for good', () => {
     for (const key of keys.slice(0, 5)) expect(await running.getClient(key).get(key)).toBe(key);
     await servers[0]!.kill();
     const fresh = open(new TransitionMap(configOf([0, 1]), configOf([1, 2])));
-    const started = performance.now();
+    // A read that looked there would take ten seconds: a few of them, and the test has no time left.
     for (const map of [running, fresh])
       for (const key of keys) expect(await map.getClient(key).get(key)).toBe(key);
-    // Ten seconds for each read without this, so the bound is far from both.
-    expect(performance.now() - started).toBeLessThan(5000);
   }, 60_000);
 
   it('keeps nodes from minting that were started again, and the reason is true', async () => {

@@ -1,10 +1,9 @@
 // Reshards once, as a process of its own that can be killed. Prints the report.
 
 import { reshard, ShardMap } from 'idsmith/shard';
-import { configOf, endClusters } from './config-of.mjs';
 
 const { from, to, options } = JSON.parse(process.argv[2]);
-const maps = [new ShardMap(configOf(from)), new ShardMap(configOf(to))];
+const maps = [new ShardMap(from), new ShardMap(to)];
 process.send?.('started');
 let isTold = false;
 const onProgress = () => {
@@ -13,6 +12,5 @@ const onProgress = () => {
 };
 const report = await reshard(maps[0], maps[1], { ...options, onProgress });
 await Promise.all(maps.map((map) => map.close()));
-endClusters();
 process.stdout.write(JSON.stringify(report));
 process.disconnect?.();

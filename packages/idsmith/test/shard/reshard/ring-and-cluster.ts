@@ -30,12 +30,9 @@ export class RingAndCluster {
   }
 
   /** The same configs for other processes. */
-  get portableConfigs(): [ShardConfig, ShardConfig & { clusterPorts: number[] }] {
-    const { config } = this.ring;
-    return [
-      config,
-      { clusterPorts: this.cluster.nodes.map(({ port }) => port), options: config.options ?? {} },
-    ];
+  get portableConfigs(): [ShardConfig, ShardConfig] {
+    const [ring, onCluster] = this.configs;
+    return [ring, { ...onCluster, cluster: { nodes: this.cluster.nodes.map(({ url }) => url) } }];
   }
 
   /** New maps of the ring and the cluster. */

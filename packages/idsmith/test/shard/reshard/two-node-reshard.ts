@@ -2,7 +2,7 @@ import { type ShardConfig, ShardMap } from 'idsmith/shard';
 import { Redis } from 'ioredis';
 import { type RedisServer, startRedis } from '#services';
 import { type OwnerChange, ReshardContext } from '../../../src/shard/reshard/context.ts';
-import { type AfterStep, KeyMover } from '../../../src/shard/reshard/move/key-mover.ts';
+import { type AfterStep, type Direction, KeyMover } from '../../../src/shard/reshard/move/key-mover.ts';
 import type { MoveResult } from '../../../src/shard/reshard/move/move-batch.ts';
 import { beginReshard } from '../../../src/shard/reshard/move/phase.ts';
 import { entriesOf, README_OPTIONS } from '../start-shards.ts';
@@ -20,6 +20,8 @@ export class TwoNodeReshard {
   /** Plain clients, as an application with only the old or only the new config has them. */
   readonly old: Redis;
   readonly next: Redis;
+  /** The round that has begun last. */
+  round = 0;
 
   constructor(servers: readonly [RedisServer, RedisServer]) {
     this.servers = servers;
@@ -48,11 +50,20 @@ export class TwoNodeReshard {
   /** Empties both nodes, and begins the resharding. */
   async beginReshard(): Promise<void> {
     await Promise.all([this.old.flushall(), this.next.flushall()]);
-    await beginReshard(this.context, undefined);
+    await this.begin();
   }
 
-  mover(afterStep?: AfterStep): KeyMover {
-    return new KeyMover(this.context.reshardId, { afterStep });
+  /** Begins the resharding. */
+  async begin(): Promise<void> {
+    this.round = (await beginReshard(this.context, undefined)).round;
+  }
+
+  mover(afterStep?: AfterStep, direction?: Direction): KeyMover {
+    return new KeyMover(this.context.reshardId, {
+      afterStep,
+      round: this.round,
+      ...(direction && { direction }),
+    });
   }
 
   move(afterStep?: AfterStep, key = KEY): Promise<MoveResult> {

@@ -88,13 +88,36 @@ await describeWith(['mariadb'], 'the mysql store', () => {
           return connection!.query(sql, values);
         },
       };
-      const created = () => statements.filter((sql) => sql.startsWith('CREATE')).length;
+      const created = () => statements.filter((sql) => /^CREATE TABLE .*idsmith_leases/.test(sql)).length;
       const store = mysqlStore(watched);
       await Promise.all([store.listLeases('x'), store.listLeases('y')]);
       await store.listLeases('x');
       expect(created()).toBe(1);
       await mysqlStore(watched).listLeases('x');
       expect(created()).toBe(1);
+    });
+  });
+
+  it('looks at the marker of the schema once, for leases and sequences together', async () => {
+    await withConnections(1, async ([connection]) => {
+      const first = mysqlStore(connection!);
+      await first.listLeases('x');
+      await first.defineSequence({ name: 'x' });
+      const looks: string[] = [];
+      const watched: MysqlClient = {
+        query: (text, values) => {
+          if (text.includes('idsmith_schema')) looks.push(text);
+          return connection!.query(text, values);
+        },
+      };
+      const store = mysqlStore(watched);
+      await Promise.all([
+        store.listLeases('x'),
+        store.allocate('x', 1),
+        store.swapLease('x', undefined, RECORD),
+      ]);
+      await store.defineSequence({ name: 'y' });
+      expect(looks).toHaveLength(1);
     });
   });
 

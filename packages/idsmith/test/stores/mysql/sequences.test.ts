@@ -5,22 +5,16 @@ import {
   SequenceExistsError,
   StoreError,
 } from 'idsmith';
-import { createPool, type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise';
+import { createPool, type Pool, type PoolOptions } from 'mysql2/promise';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startMariadb } from '#services';
 import { partOf } from '../../../src/sequence/block.ts';
-import type { MysqlClient } from '../../../src/stores/mysql/client.ts';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
-import { takeWithPlainSql } from '../sql/plain-sql-program.ts';
 import { tableCases } from '../sql/table-cases.ts';
 import { loadCases } from '../support/load-cases.ts';
 import { serverCases } from '../support/server-cases.ts';
-import {
-  expectNoGap,
-  type SharedDatabase,
-  type UpstreamRow,
-  upstreamTable,
-} from '../support/shared-database.ts';
+import { expectNoGap, type SharedDatabase, upstreamTable } from '../support/shared-database.ts';
+import { sharedMysql } from './support/shared-mysql.ts';
 
 await describeWith(['mariadb'], 'sequences in MariaDB', () => {
   let server: ServerProcess;
@@ -40,49 +34,7 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
   async function open(options: PoolOptions = {}): Promise<SharedDatabase> {
     const database = `shared_${databases++}`;
     await admin.query(`CREATE DATABASE ${database}`);
-    const uri = server.url.replace(/test$/, database);
-    const pools: Pool[] = [];
-    const newPool = (more: PoolOptions) => {
-      pools.push(createPool({ uri, ...more }));
-      return pools.at(-1)!;
-    };
-    const other = newPool({ connectionLimit: 4, supportBigNumbers: true, bigNumberStrings: true });
-    let statements = 0;
-    return {
-      store(connectionLimit = 2) {
-        const pool = newPool({ ...options, connectionLimit });
-        const counted: MysqlClient = {
-          query: (sql, values) => {
-            statements++;
-            return pool.query(sql, values);
-          },
-        };
-        return mysqlStore(counted);
-      },
-      statements: () => statements,
-      sql: (text) => other.query(text),
-      async row(name) {
-        const sql = `SELECT CAST(next_block_start AS CHAR) AS next_block_start,
-          CAST(block_size AS CHAR) AS block_size, CAST(exhausted AS CHAR) AS exhausted
-          FROM id_sequences WHERE name = ?`;
-        const [[row]] = await other.query<(UpstreamRow & RowDataPacket)[]>(sql, [name]);
-        return row;
-      },
-      async takeBlockBySql(name, way) {
-        const connection = await other.getConnection();
-        const ask = async (sql: string) => {
-          const [rows] = await connection.query<RowDataPacket[][]>({ sql, rowsAsArray: true });
-          return Array.isArray(rows) ? (rows[0] ?? []).map(String) : [];
-        };
-        const begin = async (isSerializable: boolean) => {
-          if (isSerializable) await ask('SET TRANSACTION ISOLATION LEVEL SERIALIZABLE');
-          await ask('BEGIN');
-        };
-        const isUndone = (error: unknown) => (error as { errno: number }).errno === 1213;
-        return takeWithPlainSql({ ask, begin, isUndone }, name, way).finally(() => connection.release());
-      },
-      close: () => Promise.all(pools.map((pool) => pool.end())),
-    };
+    return sharedMysql(server.url.replace(/test$/, database), options);
   }
 
   tableCases(open);
@@ -168,13 +120,14 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
     for (const table of ['CREATE TABLE other (x INT)', `${upstreamTable()} CHARACTER SET utf8mb3`]) {
       await withPool({}, async (shared, pool) => {
         await shared.sql(table);
-        const store = mysqlStore(pool, { timeout: 500 });
+        const [store, hasty] = [mysqlStore(pool), mysqlStore(pool, { timeout: 3000 })];
         for (const name of ['free', 'held', 'other']) await store.defineSequence({ name, blockSize: 10 });
         const holder = await pool.getConnection();
         await holder.query('BEGIN');
         await holder.query(`SELECT * FROM id_sequences WHERE name = 'held' FOR UPDATE`);
         for (const name of ['free', 'other']) expect((await store.allocate(name, 1)).first).toBe(1n);
-        await expect(store.allocate('held', 1)).rejects.toThrow(/max_statement_time|Lock wait timeout/);
+        await hasty.describeSequence('held');
+        await expect(hasty.allocate('held', 1)).rejects.toThrow(/max_statement_time|Lock wait timeout/);
         await holder.query('COMMIT');
         holder.release();
         expect((await store.allocate('held', 1)).first).toBe(1n);

@@ -2,6 +2,7 @@ import { mariadbSequence, memoryStore, Sequences, StoreError } from 'idsmith';
 import { createConnection, createPool, type Pool, type PoolOptions } from 'mysql2/promise';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startMariadb } from '#services';
+import { patientPool } from '../../../src/stores/mysql/open.ts';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
 import { upstreamTable } from '../support/shared-database.ts';
 
@@ -63,9 +64,10 @@ await describeWith(['mariadb'], 'waiting in MariaDB', () => {
   };
 
   it('twenty calls that failed at a locked row leave nobody waiting and lose no id', async () => {
-    const store = mysqlStore(pool(2), { timeout: 1000 });
-    await store.defineSequence({ name: 'orders' });
-    await store.allocate('orders', 1);
+    const two = pool(2);
+    const [patient, store] = [mysqlStore(two), mysqlStore(two, { timeout: 1000 })];
+    await patient.defineSequence({ name: 'orders' });
+    await patient.allocate('orders', 1);
     const holder = await connection();
     await holder.query('BEGIN');
     await holder.query('SELECT * FROM id_sequences FOR UPDATE');
@@ -74,22 +76,56 @@ await describeWith(['mariadb'], 'waiting in MariaDB', () => {
       GIVEN_UP,
     );
     // The server gives up when the callers do, although the row stays locked.
-    while ((await waitingForRows()) > 0);
+    await expect.poll(waitingForRows).toBe(0);
     await holder.query('COMMIT');
-    expect((await store.allocate('orders', 1)).first).toBe(21n);
+    expect((await patient.allocate('orders', 1)).first).toBe(21n);
   });
 
   it('a call whose connection comes too late is not run, and transactions on the same pool are told', async () => {
     const small = pool(1);
-    const store = mysqlStore(small, { timeout: 500 });
-    await store.defineSequence({ name: 'orders' });
+    const [patient, store] = [mysqlStore(small), mysqlStore(small, { timeout: 500 })];
+    await patient.defineSequence({ name: 'orders' });
     const held = await small.getConnection();
     await held.query('BEGIN');
     const calls = [store.allocate('orders', 1), store.allocate('orders', 1)];
     await rejectedWith(calls, /no connection was free.*give the store a pool of its own/);
     await held.query('ROLLBACK');
     held.release();
-    expect((await store.allocate('orders', 1)).first).toBe(1n);
+    expect((await patient.allocate('orders', 1)).first).toBe(1n);
+  });
+
+  it('a pool that a URL opens waits for a locked row for less than the time limit of a call, also as MySQL has it', async () => {
+    const own = patientPool({ createPool }, uri);
+    opened.push(own);
+    const [[row]] = (await own.query('SELECT @@innodb_lock_wait_timeout AS seconds')) as unknown as [
+      [object],
+    ];
+    expect(row).toEqual({ seconds: '8' });
+  });
+
+  it('every statement carries a limit for the server: changes for MariaDB, SELECTs for MySQL', async () => {
+    const sent: string[] = [];
+    const small = pool(1);
+    const store = mysqlStore({
+      query: (sql, values) => {
+        sent.push(sql);
+        return small.query(sql, values);
+      },
+    });
+    await store.defineSequence({ name: 'orders' });
+    sent.length = 0;
+    await store.describeSequence('orders');
+    await store.allocate('orders', 1);
+    await store.swapLease('nodes', undefined, {
+      ...{ id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: '' },
+    });
+    await store.listLeases('nodes');
+    const unlimited = sent.filter(
+      (sql) =>
+        !/^SELECT \/\*\+ MAX_EXECUTION_TIME\(\d+\) \*\/ |^\/\*M!100300 SET STATEMENT innodb_/.test(sql),
+    );
+    expect(unlimited.filter((sql) => !sql.startsWith('CREATE TABLE'))).toEqual([]);
+    expect(sent.length).toBeGreaterThan(3);
   });
 
   it('an adoption waits in nobody’s way, and goes on when the table is free', async () => {
@@ -143,11 +179,14 @@ await describeWith(['mariadb'], 'waiting in MariaDB', () => {
   it('a native sequence on a pool of one works again after a call that got no answer', async () => {
     const small = pool(1);
     await small.query('CREATE SEQUENCE orders_seq INCREMENT BY 10');
-    const source = mariadbSequence(small, 'orders', { timeout: 300 });
-    const orders = await new Sequences(memoryStore()).get('orders', { source, prefetch: 0 });
+    const draw = (options = {}) => {
+      const source = mariadbSequence(small, 'orders', options);
+      return new Sequences(memoryStore()).get('orders', { source, prefetch: 0 });
+    };
+    const [orders, hasty] = [await draw(), await draw({ timeout: 300 })];
     const holder = await connection();
     await holder.query('LOCK TABLES orders_seq WRITE');
-    for (let i = 0; i < 3; i++) await expect(orders.next()).rejects.toThrow(StoreError);
+    for (let i = 0; i < 3; i++) await expect(hasty.next()).rejects.toThrow(StoreError);
     await holder.query('UNLOCK TABLES');
     const ids = await orders.batch(25);
     expect(new Set(ids).size).toBe(25);

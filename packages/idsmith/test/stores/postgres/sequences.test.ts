@@ -84,7 +84,7 @@ await describeWith(['postgres'], 'sequences in PostgreSQL', () => {
     open,
     (port, max, timeout) => {
       const connectionString = `postgres://postgres@127.0.0.1:${port}/postgres`;
-      const pool = quiet(new Pool({ connectionString, max, connectionTimeoutMillis: 2000 }));
+      const pool = quiet(new Pool({ connectionString, max, connectionTimeoutMillis: 10_000 }));
       return { store: postgresStore(pool, { timeout }), end: () => pool.end() };
     },
   );
@@ -162,12 +162,13 @@ await describeWith(['postgres'], 'sequences in PostgreSQL', () => {
     const pool = quiet(
       new Pool({ connectionString: server.url.replace(/postgres$/, `shared_${databases - 1}`) }),
     );
-    const store = postgresStore(pool, { timeout: 500 });
+    const [store, hasty] = [postgresStore(pool), postgresStore(pool, { timeout: 3000 })];
     for (const name of ['held', 'free']) await store.defineSequence({ name, blockSize: 10 });
     const holder = await pool.connect();
     await holder.query(`BEGIN; SELECT * FROM id_sequences WHERE name = 'held' FOR UPDATE`);
     expect((await store.allocate('free', 1)).first).toBe(1n);
-    await expect(store.allocate('held', 1)).rejects.toThrow('lock timeout');
+    await hasty.describeSequence('held');
+    await expect(hasty.allocate('held', 1)).rejects.toThrow('lock timeout');
     await holder.query('COMMIT');
     holder.release();
     expect((await store.allocate('held', 1)).first).toBe(1n);

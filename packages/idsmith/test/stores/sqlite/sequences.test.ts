@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Block } from 'idsmith';
 import Libsql from 'libsql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SqliteConnection } from '../../../src/stores/sqlite/connection.ts';
+import type { SqliteConnection } from '../../../src/executor/drivers.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/store.ts';
 import { tableCases } from '../sql/table-cases.ts';
 import { loadCases } from '../support/load-cases.ts';
@@ -133,7 +133,7 @@ describe.each(drivers)('sequences in SQLite on %s', (_name, Database) => {
     expect((await store.allocate('orders', 1)).first).toBe(1n);
   });
 
-  it('makes its table once, and only the one that is needed', async () => {
+  it('makes its table and the marker once, and no other table', async () => {
     const db = new Database(':memory:');
     const executed: string[] = [];
     const store = sqliteStore({
@@ -143,13 +143,14 @@ describe.each(drivers)('sequences in SQLite on %s', (_name, Database) => {
     await Promise.all([store.listSequences(), store.defineSequence({ name: 'x' })]);
     await repeatedly(3, () => store.allocate('x', 1));
     expect(executed.filter((sql) => /CREATE|ALTER/.test(sql))).toEqual([
+      expect.stringMatching(/^CREATE TABLE IF NOT EXISTS idsmith_schema/),
       expect.stringMatching(/^CREATE TABLE IF NOT EXISTS id_sequences/),
     ]);
     await sqliteStore({
       exec: (sql) => executed.push(sql) && db.exec(sql),
       prepare: (sql) => db.prepare(sql),
     }).listSequences();
-    expect(executed.filter((sql) => /CREATE|ALTER/.test(sql))).toHaveLength(1);
+    expect(executed.filter((sql) => /CREATE|ALTER/.test(sql))).toHaveLength(2);
   });
 
   it('fails when a sum of another program has become a fraction', async () => {

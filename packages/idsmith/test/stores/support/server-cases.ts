@@ -1,7 +1,7 @@
 import { type Block, StoreError } from 'idsmith';
 import { expect, it } from 'vitest';
 import type { ServerProcess } from '#services';
-import { FaultyProxy } from '../../../../../test/chaos/proxy.ts';
+import { type FaultyProxy, proxyBefore } from '../../../../../test/chaos/proxy.ts';
 import type { Store } from '../../../src/stores/store.ts';
 import {
   expectNoGap,
@@ -30,15 +30,21 @@ export function serverCases(
     timeout: number,
     work: (store: Store, name: string, proxy: FaultyProxy, direct: Store) => Promise<void>,
   ): Promise<void> {
-    const proxy = await FaultyProxy.to(serverOf().port);
+    const proxy = await proxyBefore(serverOf().port);
     const clients = [connect(proxy.port, 1, timeout), connect(serverOf().port, 1, 10_000)];
     const [store, direct] = clients.map((client) => client.store) as [Store, Store];
     const name = `faults ${crypto.randomUUID()}`;
-    await store.defineSequence({ name, blockSize: 10 });
+    await direct.defineSequence({ name, blockSize: 10 });
+    await connected(store, name);
     await work(store, name, proxy, direct).finally(async () => {
       await proxy.close();
       await Promise.all(clients.map((client) => client.end()));
     });
+  }
+
+  /** Waits until a store with a short time limit has a connection, which may take longer on a busy machine. */
+  async function connected(store: Store, name: string): Promise<void> {
+    await expect.poll(() => store.describeSequence(name).then(({ name }) => name, String)).toBe(name);
   }
 
   /** Waits until somebody has moved the sequence to that id. */
@@ -85,19 +91,19 @@ export function serverCases(
   });
 
   it.each(['everything', 'answers'] as const)(
-    'gives up in time on a connection that loses %s, and makes another',
+    'gives up on a connection that loses %s, and makes another',
     async (loss) => {
-      await behindProxy(400, async (store, name, proxy) => {
+      await behindProxy(1500, async (store, name, proxy, direct) => {
         await store.allocate(name, 1);
         proxy.halfOpen(loss);
-        const started = performance.now();
         const failure = await store.allocate(name, 1).catch((error) => error);
         expect(failure).toBeInstanceOf(StoreError);
         expect(failure.message).toMatch(
-          /store: allocating from sequence ".*" failed: no answer within 400 ms$/,
+          /store: allocating from sequence ".*" failed: no answer within 1500 ms$/,
         );
-        expect(performance.now() - started).toBeLessThan(4000);
+        await moved(direct, name, loss === 'answers' ? 21n : 11n);
         proxy.heal();
+        await connected(store, name);
         // The pool has room for one connection only: it must have given up the other.
         expect((await store.allocate(name, 1)).first).toBe(loss === 'answers' ? 21n : 11n);
       });

@@ -13,7 +13,8 @@ const put = (id) => {
 
 const arrived = new Int32Array(gate);
 Atomics.add(arrived, 0, 1);
-while (Atomics.load(arrived, 0) < threads);
+for (let there = Atomics.load(arrived, 0); there < threads; there = Atomics.load(arrived, 0))
+  Atomics.wait(arrived, 0, there);
 
 while (done < count) {
   for (let i = 0; i < 200; i++) put(generator.next());

@@ -1,0 +1,122 @@
+import { NoSuchSequenceError, SequenceExistsError } from '../errors.js';
+import type { Prefetch } from '../sequence/prefetch.js';
+import type { Sequence } from '../sequence/sequence.js';
+import type { Sequences } from '../sequence/sequences.js';
+import { counterName } from './names.js';
+
+/** The most counters that stay open. */
+const MOST_OPEN = 1000;
+
+interface Counter {
+  readonly period: string;
+  readonly sequence: Promise<Sequence>;
+  /** The number of callers that wait for a number. */
+  users: number;
+}
+
+/** What the counters of a series need. */
+interface CountersOptions {
+  readonly sequences: Sequences;
+  readonly series: string;
+  readonly start: bigint;
+  readonly prefetch: Prefetch | undefined;
+}
+
+/** The counters of a series on sequences, the latest period of each tenant. */
+export class Counters {
+  readonly #options: CountersOptions;
+  /** By tenant, the one that was used last at the end. */
+  readonly #open = new Map<string | undefined, Counter>();
+  /** Counters of periods that are over, while their numbers go back. */
+  readonly #closing = new Set<Promise<void>>();
+
+  constructor(options: CountersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Takes a number of the period.
+   *
+   * @throws as `Sequence.next` does
+   */
+  async next(tenant: string | undefined, period: string, signal: AbortSignal | undefined): Promise<bigint> {
+    const counter = this.#counterOf(tenant, period);
+    counter.users++;
+    try {
+      const sequence = await counter.sequence;
+      return sequence.take() ?? (await sequence.next(signal === undefined ? {} : { signal }));
+    } finally {
+      counter.users--;
+    }
+  }
+
+  /** Closes all counters. Numbers at hand go back where nobody has taken later ones. */
+  async close(): Promise<void> {
+    for (const [tenant, counter] of this.#open) this.#drop(tenant, counter);
+    await Promise.all(this.#closing);
+  }
+
+  #counterOf(tenant: string | undefined, period: string): Counter {
+    const open = this.#open.get(tenant);
+    if (open?.period === period) {
+      if (this.#open.size > MOST_OPEN / 2) {
+        this.#open.delete(tenant);
+        this.#open.set(tenant, open);
+      }
+      return open;
+    }
+    if (open !== undefined) this.#drop(tenant, open);
+    const counter = { period, sequence: this.#sequenceOf(tenant, period), users: 0 };
+    this.#open.set(tenant, counter);
+    counter.sequence.catch(() => {
+      if (this.#open.get(tenant) === counter) this.#open.delete(tenant);
+    });
+    this.#dropOldest();
+    return counter;
+  }
+
+  #dropOldest(): void {
+    if (this.#open.size <= MOST_OPEN) return;
+    for (const [tenant, counter] of this.#open)
+      if (counter.users === 0) {
+        this.#drop(tenant, counter);
+        return;
+      }
+  }
+
+  #drop(tenant: string | undefined, counter: Counter): void {
+    this.#open.delete(tenant);
+    const closing = counter.sequence
+      .then((sequence) => sequence.close())
+      .catch(() => undefined)
+      .finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+
+  async #sequenceOf(tenant: string | undefined, period: string): Promise<Sequence> {
+    const { sequences, series, start, prefetch } = this.#options;
+    const name = counterName(series, tenant, period);
+    await ensureRow(sequences, name, start);
+    return sequences.get(name, prefetch === undefined ? {} : { prefetch });
+  }
+}
+
+/** Defines a sequence of single numbers unless it is there, with any start. Gives its start. */
+export async function ensureRow(
+  sequences: Sequences,
+  name: string,
+  start: bigint,
+): Promise<bigint | undefined> {
+  try {
+    return (await sequences.describe(name)).start;
+  } catch (error) {
+    if (!(error instanceof NoSuchSequenceError)) throw error;
+  }
+  try {
+    return (await sequences.define(name, { start, blockSize: 1 })).start;
+  } catch (error) {
+    // Somebody else has defined it meanwhile.
+    if (!(error instanceof SequenceExistsError)) throw error;
+    return (await sequences.describe(name)).start;
+  }
+}

@@ -1,0 +1,204 @@
+import { InvalidIdError, InvalidOptionError, SequenceExhaustedError, TimeExhaustedError } from '../errors.js';
+import { refuse, show } from '../options.js';
+import { type Token, type TokenName, tokensOf } from './format-tokens.js';
+import { type CalendarDate, digits, isDate, PERIODS, type Period, periodText, quarterOf } from './period.js';
+
+/** The reading of a printed number. */
+export interface ParsedNumber {
+  readonly number: bigint;
+  /** The period, such as `2026`, `2026-Q3`, `2026-07` or `2026-07-14`; empty if the numbers never begin again. */
+  readonly period: string;
+  /** The printed date, if it is finer than the period: `2026-07`. */
+  readonly date?: string;
+  /** The tenant, if the format prints it. */
+  readonly tenant?: string;
+}
+
+/** A printed number in parts. */
+export interface NumberParts {
+  readonly number: bigint;
+  readonly date: CalendarDate;
+  readonly tenant: string | undefined;
+}
+
+/** The last year that two digits can stand for. */
+const LAST_OF_TWO_DIGITS = 2099;
+
+/** The highest number of a sequence. */
+const HIGHEST = 2n ** 63n - 1n;
+
+/**
+ * The printed form of the numbers of a series. Texts of different periods, numbers and printed tenants are different, and each text
+ * has one reading.
+ */
+export class SeriesFormat {
+  readonly text: string;
+  readonly period: Period;
+  /** The finest part of a date that the text depends on. */
+  readonly unit: Period;
+  readonly hasTenant: boolean;
+  /** The highest number that fits the width. */
+  readonly highest: bigint;
+  readonly #tokens: readonly Token[];
+  readonly #pattern: RegExp;
+
+  /** @throws InvalidOptionError saying what is wrong with the format, and what to write */
+  constructor(text: string, period: Period) {
+    if (typeof text !== 'string') refuse('format', "text such as 'INV-{yyyy}-{n:6}'", text);
+    this.text = text;
+    this.period = period;
+    this.#tokens = tokensOf(text);
+    const has = (name: TokenName) => this.#tokens.some((token) => token.name === name);
+    const printed = finestDate(has);
+    requireDate(text, period, has);
+    this.hasTenant = has('tenant');
+    this.unit = PERIODS.indexOf(printed) > PERIODS.indexOf(period) ? printed : period;
+    const number = this.#tokens.find(({ name }) => name === 'n') as Token;
+    this.highest = number.widens ? HIGHEST : smaller(10n ** BigInt(number.width) - 1n, HIGHEST);
+    if (this.hasTenant && number.widens) requireBorder(text, this.#tokens);
+    this.#pattern = new RegExp(`^${this.#tokens.map(patternOf).join('')}$`, 'su');
+  }
+
+  /**
+   * The text of a number.
+   *
+   * @throws SequenceExhaustedError when the number does not fit its width
+   * @throws TimeExhaustedError when the year does not fit
+   */
+  print({ number, date, tenant }: NumberParts): string {
+    this.requireFit(number);
+    const texts: Record<TokenName, () => string> = {
+      literal: () => '',
+      yyyy: () => digits(this.#requireYear(date.year, 9999), 4),
+      yy: () => digits(this.#requireYear(date.year, LAST_OF_TWO_DIGITS) % 100, 2),
+      q: () => String(quarterOf(date)),
+      mm: () => digits(date.month, 2),
+      dd: () => digits(date.day, 2),
+      n: () => String(number),
+      tenant: () => tenant as string,
+    };
+    return this.#tokens
+      .map(({ name, literal, width }) => literal || texts[name]().padStart(width, '0'))
+      .join('');
+  }
+
+  /** @throws SequenceExhaustedError when the number does not fit its width */
+  requireFit(number: bigint): void {
+    if (number <= this.highest) return;
+    throw new SequenceExhaustedError(
+      `the number ${number} does not fit the format ${show(this.text)}: add a + to its width, as in {n:6+}, and numbers grow wider`,
+    );
+  }
+
+  #requireYear(year: number, last: number): number {
+    if (year <= last && year > last - 100 * (last === 9999 ? 100 : 1)) return year;
+    throw new TimeExhaustedError(
+      `the format ${show(this.text)} cannot print the year ${year}: use {yyyy} in a new series`,
+    );
+  }
+
+  /**
+   * The reading of a text that `print` made.
+   *
+   * @throws InvalidIdError when `print` cannot have made the text
+   */
+  parse(text: string): ParsedNumber {
+    const found = typeof text === 'string' ? this.#pattern.exec(text)?.groups : undefined;
+    if (found === undefined) throw this.#invalid(text);
+    const { yyyy, yy, q, mm, dd, n = '', tenant } = found;
+    const date = {
+      year: yyyy === undefined ? 2000 + Number(yy ?? 0) : Number(yyyy),
+      month: mm === undefined ? Number(q ?? 1) * 3 - 2 : Number(mm),
+      day: Number(dd ?? 1),
+    };
+    const number = BigInt(n);
+    const isPossible =
+      isDate(date) && (q === undefined || Number(q) === quarterOf(date)) && number <= this.highest;
+    if (!isPossible || (tenant !== undefined && !isTenant(tenant))) throw this.#invalid(text);
+    return {
+      number,
+      period: periodText(this.period, date),
+      ...(this.unit !== this.period && { date: periodText(this.unit, date) }),
+      ...(tenant !== undefined && { tenant }),
+    };
+  }
+
+  #invalid(text: unknown): InvalidIdError {
+    return new InvalidIdError(`${show(text)} is not a number of the format ${show(this.text)}`);
+  }
+
+  /** The part of the format that must stay: a width may only get its `+` later. */
+  get identity(): string {
+    return `${this.period} ${this.text.replace(/(\{n:\d+)\+\}/, '$1}')}`;
+  }
+}
+
+const TENANT = /^[^\p{Cc}\p{Surrogate}]{1,100}$/u;
+
+/** Tells whether a value can be a tenant. */
+export const isTenant = (value: unknown): value is string =>
+  typeof value === 'string' && TENANT.test(value) && value.trim() === value;
+
+/** The finest part of a date that the format prints. */
+function finestDate(has: (name: TokenName) => boolean): Period {
+  if (has('dd')) return 'day';
+  if (has('mm')) return 'month';
+  if (has('q')) return 'quarter';
+  return has('yyyy') || has('yy') ? 'year' : 'none';
+}
+
+/** The tokens that a part of a date needs. */
+const NEEDED: Record<Period, string> = {
+  none: '',
+  year: '{yyyy}',
+  quarter: '{yyyy} and {q}',
+  month: '{yyyy} and {mm}',
+  day: '{yyyy}, {mm} and {dd}',
+};
+
+/** Checks that the format prints the period, so that the numbers of two periods differ. */
+function requireDate(format: string, period: Period, has: (name: TokenName) => boolean): void {
+  const hasYear = has('yyyy') || has('yy');
+  const prints: Record<Period, boolean> = {
+    none: true,
+    year: hasYear,
+    quarter: hasYear && (has('q') || has('mm')),
+    month: hasYear && has('mm'),
+    day: hasYear && has('mm') && has('dd'),
+  };
+  if (!prints[period])
+    throw new InvalidOptionError(
+      `format ${show(format)} does not print the period, so that the numbers of two ${period}s would be the same text: ` +
+        `period ${show(period)} needs ${NEEDED[period]}`,
+    );
+  const finest = finestDate(has);
+  if (!prints[finest])
+    throw new InvalidOptionError(
+      `format ${show(format)} prints a part of a date alone: it needs ${NEEDED[finest]}`,
+    );
+}
+
+/**
+ * Checks that a number of any width ends where a reader sees it. A tenant may have digits, so the character beside the number, on the
+ * side of the tenant, must be neither a digit nor part of another token.
+ */
+function requireBorder(format: string, tokens: readonly Token[]): void {
+  const at = tokens.findIndex(({ name }) => name === 'n');
+  const isAfter = tokens.findIndex(({ name }) => name === 'tenant') > at;
+  const beside = tokens[isAfter ? at + 1 : at - 1];
+  const border = isAfter ? beside?.literal.at(0) : beside?.literal.at(-1);
+  if (border !== undefined && border !== '' && !/\d/.test(border)) return;
+  throw new InvalidOptionError(
+    `format ${show(format)} is ambiguous: {tenant} may have digits, and a number that grows wider runs into it. ` +
+      "Put a character such as '-' beside the number, or give the number a width without +",
+  );
+}
+
+function patternOf({ name, literal, width, widens }: Token): string {
+  if (name === 'literal') return literal.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+  if (name === 'tenant') return '(?<tenant>.+)';
+  if (!widens) return `(?<${name}>\\d{${width}})`;
+  return `(?<${name}>\\d{${width}}${width < 19 ? `|[1-9]\\d{${width},18}` : ''})`;
+}
+
+const smaller = (a: bigint, b: bigint) => (a < b ? a : b);

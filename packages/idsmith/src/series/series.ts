@@ -1,0 +1,275 @@
+import { systemClock } from '../clock.js';
+import { ClosedError, InvalidOptionError } from '../errors.js';
+import type { SqlExecutor } from '../executor/port.js';
+import { sqlExecutor } from '../executor/recognise.js';
+import { requireTransaction } from '../executor/transaction.js';
+import { refuse, requireKnown, show } from '../options.js';
+import { Sequences } from '../sequence/sequences.js';
+import { type SqlAccess, sqlAccessOf } from '../stores/sql/access.js';
+import { inTurn } from '../stores/sql/in-turn.js';
+import type { Store } from '../stores/store.js';
+import { requireSignal } from '../support/abort.js';
+import { AuditLog, type GivenNumber } from './audit-log.js';
+import { Counters, ensureRow } from './counters.js';
+import type { ParsedNumber } from './format.js';
+import { otherFormat, takeLocked } from './gapless-number.js';
+import { databaseNow } from './locked-counters.js';
+import { momentOf } from './moment.js';
+import { counterName, formatDigest, markerName, requireTenant } from './names.js';
+import {
+  type CheckedSeries,
+  checkSeries,
+  type ListOptions,
+  type NextOptions,
+  requireSeriesOptions,
+  type SeriesOptions,
+  type VoidOptions,
+} from './options.js';
+import { isPeriodText, periodText } from './period.js';
+import { StoreClock, stopwatch } from './store-clock.js';
+
+/** The most counters that are closed under a caller before it gives up. */
+const MOST_TRIES = 10;
+
+/** The parts of a series that come from its store. */
+export interface SeriesStore {
+  readonly store: Store;
+  readonly sequences: Sequences;
+}
+
+/**
+ * Numbers for people, such as invoice numbers: `INV-2026-000001`. Get one with `series` of `idsmith/sql`, or with `Ids.series` of
+ * `idsmith/connect`.
+ */
+export class Series {
+  readonly name: string;
+  readonly #plan: CheckedSeries;
+  readonly #from: SeriesStore | undefined;
+  readonly #counters: Counters | undefined;
+  readonly #clock: StoreClock | undefined;
+  readonly #time = { steady: () => performance.now(), clock: systemClock };
+  #ready: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  /** @internal */
+  constructor(plan: CheckedSeries, from: SeriesStore | undefined) {
+    this.name = plan.name;
+    this.#plan = plan;
+    this.#from = from;
+    if (from === undefined) return;
+    const { name, start, prefetch, format, calendar } = plan;
+    this.#counters = new Counters({ sequences: from.sequences, series: name, start, prefetch });
+    const ask = async () => (await from.store.now?.()) ?? systemClock.now();
+    this.#clock = new StoreClock(ask, (now) => momentOf(calendar, format.unit, now), this.#time);
+  }
+
+  /**
+   * The next number, printed. With `in`, the number is part of the caller's transaction, and no number is skipped. Without `in`, the
+   * number comes from a block of the store's sequence: fast, and numbers may be skipped.
+   *
+   * The period is that of the database's clock, at a moment between the call and its answer.
+   *
+   * @throws InvalidOptionError when an option is wrong, no transaction is open, or the store keeps another format for the series
+   * @throws SequenceExhaustedError when the number does not fit its width; nothing is given out
+   * @throws StoreError when the database fails; roll back then
+   * @throws ClosedError after `close()`
+   */
+  async next(options: NextOptions = {}): Promise<string> {
+    this.#requireOpen();
+    requireKnown('options', options, ['tenant', 'in', 'signal']);
+    const tenant = requireTenant(options.tenant, this.#plan.format);
+    const signal = requireSignal(options.signal);
+    signal?.throwIfAborted();
+    if ('in' in options && options.in !== undefined) {
+      if (signal !== undefined)
+        throw new InvalidOptionError('signal and in: end the transaction instead, or leave one of them out');
+      return this.#inside(options.in, (sql) => this.#take(sql, tenant));
+    }
+    if ('in' in options) refuse('in', 'an open transaction', options.in);
+    await this.ready();
+    return this.#plan.audit
+      ? this.#access('next()').transact((sql) => this.#take(sql, tenant))
+      : this.#nextOfBlock(tenant, signal);
+  }
+
+  /**
+   * Reads a printed number. The opposite of `next`.
+   *
+   * @throws InvalidIdError when the series cannot have given out the text
+   */
+  parse(text: string): ParsedNumber {
+    return this.#plan.format.parse(text);
+  }
+
+  /**
+   * The numbers of a period that were given out, in ascending order, with `audit: true`.
+   *
+   * @throws InvalidOptionError when the series has no audit, or an option is wrong
+   */
+  async list(options: ListOptions = {}): Promise<GivenNumber[]> {
+    this.#requireOpen();
+    requireKnown('options', options, ['period', 'tenant', 'in']);
+    this.#requireAudit('list()');
+    const tenant = requireTenant(options.tenant, this.#plan.format);
+    const { period } = this.#plan.format;
+    if (options.period !== undefined && !isPeriodText(period, options.period))
+      refuse('period', `the text of a ${period}, as parse() gives it`, options.period);
+    const read = async (sql: SqlExecutor) => {
+      const text = options.period ?? periodText(period, this.#plan.calendar(await databaseNow(sql)));
+      return new AuditLog(sql).list(counterName(this.name, tenant, text));
+    };
+    if (options.in !== undefined) {
+      const sql = sqlExecutor(options.in);
+      return inTurn(sql, () => read(sql));
+    }
+    await this.ready();
+    return read(this.#access('list()').outside);
+  }
+
+  /**
+   * Notes in the log that a number is void, for example because its invoice was cancelled. The number is never given out again.
+   *
+   * @throws InvalidIdError when the number was not given out
+   * @throws InvalidOptionError when the number is void already, the series has no audit, or an option is wrong
+   */
+  async void(text: string, reason: string, options: VoidOptions = {}): Promise<void> {
+    this.#requireOpen();
+    requireKnown('options', options, ['tenant', 'in']);
+    this.#requireAudit('void()');
+    if (typeof reason !== 'string' || reason.trim() === '') refuse('reason', 'text that says why', reason);
+    const parsed = this.parse(text);
+    if (parsed.tenant !== undefined && options.tenant !== undefined && options.tenant !== parsed.tenant)
+      refuse('tenant', `left out, or ${show(parsed.tenant)} as in ${show(text)}`, options.tenant);
+    const tenant = parsed.tenant ?? requireTenant(options.tenant, this.#plan.format);
+    const counter = counterName(this.name, tenant, parsed.period);
+    const write = (sql: SqlExecutor) =>
+      new AuditLog(sql).void(counter, { number: parsed.number, text, reason });
+    if (options.in !== undefined) return this.#inside(options.in, write);
+    await this.ready();
+    return this.#access('void()').transact(write);
+  }
+
+  /**
+   * Makes what the series needs in its store: called by `Ids.series`, and by the first call that needs it.
+   *
+   * @throws InvalidOptionError when the store keeps another format for the series, or cannot keep a log
+   */
+  ready(): Promise<void> {
+    this.#ready ??= this.#prepare().catch((error) => {
+      this.#ready = undefined;
+      throw error;
+    });
+    return this.#ready;
+  }
+
+  /** True after `close()`. */
+  get isClosed(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  /** Gives numbers at hand back, where nobody has taken later ones. A second call does nothing. The store stays open. */
+  close(): Promise<void> {
+    this.#closing ??= this.#counters?.close() ?? Promise.resolve();
+    return this.#closing;
+  }
+
+  /** The same as {@link close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #prepare(): Promise<void> {
+    const { name, format, audit } = this.#plan;
+    if (this.#from === undefined)
+      throw new InvalidOptionError(
+        `series ${show(name)} has no store: give a transaction, as in next({ in: transaction }), or make the series with a store`,
+      );
+    if (audit) this.#access('audit: true');
+    const digest = formatDigest(format);
+    if ((await ensureRow(this.#from.sequences, markerName(name), digest)) !== digest)
+      throw otherFormat(name, format);
+    if (audit) await new AuditLog(this.#access('audit: true').outside).setUp();
+  }
+
+  /** Takes a number from a block. The period holds when the number is handed out, or was read during this call. */
+  async #nextOfBlock(tenant: string | undefined, signal: AbortSignal | undefined): Promise<string> {
+    const { format } = this.#plan;
+    const [counters, clock] = [this.#counters as Counters, this.#clock as StoreClock];
+    const call = stopwatch(this.#time);
+    for (let tries = 1; ; tries++) {
+      const reading = await clock.read(signal);
+      const { date } = reading.moment;
+      try {
+        const number = await counters.next(tenant, periodText(format.period, date), signal);
+        if (reading.holds || reading.isAfter(call)) return format.print({ number, date, tenant });
+        // The period may have turned while the number came. The number is skipped.
+      } catch (error) {
+        // Another caller has seen the period turn, and has closed the counter. Or the store is closed.
+        if (!(error instanceof ClosedError) || tries === MOST_TRIES) throw error;
+        this.#requireOpen();
+      }
+    }
+  }
+
+  /** Takes a number in a transaction, and logs it there. */
+  async #take(sql: SqlExecutor, tenant: string | undefined): Promise<string> {
+    const { number, date, counter, at } = await takeLocked(sql, this.#plan, tenant);
+    const text = this.#plan.format.print({ number, date, tenant });
+    if (this.#plan.audit) await new AuditLog(sql).add({ counter, number, text, at });
+    return text;
+  }
+
+  /** Runs work in the caller's transaction. Calls on one transaction take turns. */
+  #inside<T>(transaction: object, work: (sql: SqlExecutor) => Promise<T>): Promise<T> {
+    const sql = sqlExecutor(transaction);
+    return inTurn(sql, async () => {
+      await requireTransaction(sql);
+      return work(sql);
+    });
+  }
+
+  #access(what: string): SqlAccess {
+    const access = this.#from && sqlAccessOf(this.#from.store);
+    if (access !== undefined) return access;
+    throw new InvalidOptionError(
+      `${what} of series ${show(this.name)} with a log needs transactions, which this store does not give: use a store in ` +
+        'PostgreSQL, MySQL or SQLite, on a pool where there are pools, or give your own transaction with in',
+    );
+  }
+
+  #requireAudit(what: string): void {
+    if (!this.#plan.audit)
+      throw new InvalidOptionError(
+        `${what} needs a log: make the series ${show(this.name)} with audit: true`,
+      );
+  }
+
+  #requireOpen(): void {
+    if (this.#closing) throw new ClosedError(`series ${show(this.name)} is closed: make it again`);
+  }
+}
+
+/** Options of {@link series}. */
+export interface StandaloneSeriesOptions extends SeriesOptions {
+  /** The store for numbers outside of the caller's transactions. Without a store, every call needs `in`. */
+  readonly store?: Store;
+}
+
+/**
+ * A series of numbers for people.
+ *
+ * @throws InvalidOptionError naming the option that is wrong
+ *
+ * @example
+ * const invoices = series('invoices', { format: 'INV-{yyyy}-{n:6}', period: 'year', timeZone: 'Europe/Berlin' });
+ * await client.query('BEGIN');
+ * const number = await invoices.next({ in: client }); // 'INV-2026-000001'
+ * await client.query('COMMIT');
+ */
+export function series(name: string, options: StandaloneSeriesOptions): Series {
+  requireSeriesOptions(options, ['store']);
+  const { store } = options;
+  if (store !== undefined && typeof store?.allocate !== 'function') refuse('store', 'a store', store);
+  const plan = checkSeries(name, options);
+  return new Series(plan, store && { store, sequences: new Sequences(store) });
+}

@@ -1,0 +1,228 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { StoreError } from '../../../src/errors.ts';
+import type { MintLot } from '../../../src/shard/mint/mint-request.ts';
+import { MintingNode } from '../../../src/shard/mint/minting-node.ts';
+import { nodeInTime } from '../../../src/shard/mint/node-in-time.ts';
+import type { NodeSequence } from '../../../src/shard/mint/node-sequence.ts';
+import type { NodeSet } from '../../../src/shard/mint/node-set.ts';
+import type { SequenceStatus } from '../../../src/shard/mint/sequence-status.ts';
+
+const NOW = 10_000;
+const PROOF = { from: 5, now: 700_000 };
+
+const STATUS: SequenceStatus = {
+  ...{ whose: 'own', state: 'open', fingerprint: 'f', next: '', nodes: 'a', generation: 1 },
+  ...{ high: 7, from: 5, lost: false, now: 700_000 },
+};
+
+function nodeOf(readStatus: () => Promise<SequenceStatus> = async () => STATUS): MintingNode {
+  return new MintingNode({ node: { address: 'a:1' }, readStatus } as unknown as NodeSequence);
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  vi.advanceTimersByTime(NOW);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('A node that mints', () => {
+  it('is free, healthy and without a proof at first', () => {
+    const node = nodeOf();
+    expect({ ...node }).toMatchObject({ isBusy: false, waitUntil: 0, backOffUntil: 0, openings: 0 });
+    expect([node.isSilent, node.hasFailed, node.address]).toEqual([false, false, 'a:1']);
+    expect([node.proof, node.clockAt(NOW), node.earliestClockAt(NOW)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(node.isProofOld(Number.NEGATIVE_INFINITY)).toBe(true);
+    node.expireProof();
+    expect(node.isProofOld(0)).toBe(true);
+  });
+
+  it('tells its clock by the question and by the answer, and has a proof for half a second', () => {
+    const node = nodeOf();
+    node.answered(PROOF, NOW - 30);
+    expect(node.proof).toBe(PROOF);
+    expect(node.clockAt(NOW + 100)).toBe(PROOF.now + 130);
+    expect(node.earliestClockAt(NOW + 100)).toBe(PROOF.now + 100);
+    expect([node.isProofOld(NOW + 469), node.isProofOld(NOW + 470)]).toEqual([false, true]);
+    node.expireProof();
+    expect(node.isProofOld(0)).toBe(true);
+    expect(node.proof).toBe(PROOF);
+    node.answered(undefined, NOW);
+    expect(node.proof).toBeUndefined();
+    expect(node.isProofOld(0)).toBe(true);
+  });
+
+  it('is left alone for twice as long with each failure, up to half a minute', () => {
+    const node = nodeOf();
+    const waits = Array.from({ length: 7 }, () => {
+      node.failed(NOW, true);
+      return node.backOffUntil - NOW;
+    });
+    expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+    node.succeeded();
+    expect([node.backOffUntil, node.hasFailed]).toEqual([0, false]);
+    node.failed(NOW, true);
+    expect(node.backOffUntil - NOW).toBe(1000);
+    // An answer alone does not make it trustworthy.
+    node.returned();
+    node.failed(NOW, true);
+    expect(node.backOffUntil - NOW).toBe(2000);
+  });
+
+  it('has no proof while it is silent, and the old one again when it turns out to have answered', () => {
+    const node = nodeOf();
+    node.answered(PROOF, NOW);
+    node.failed(NOW, true);
+    expect([node.isSilent, node.hasFailed, node.proof]).toEqual([true, true, undefined]);
+    expect(node.clockAt(NOW)).toBe(PROOF.now);
+    node.failed(NOW, false);
+    expect([node.isSilent, node.hasFailed, node.proof]).toEqual([false, true, PROOF]);
+    node.failed(NOW, true);
+    node.answered(PROOF, NOW);
+    expect([node.isSilent, node.hasFailed]).toEqual([false, true]);
+    node.returned();
+    expect(node.hasFailed).toBe(false);
+  });
+
+  it('is asked once by all who ask at the same time, and again by those who ask later', async () => {
+    const answers: ((status: SequenceStatus) => void)[] = [];
+    const node = nodeOf(() => new Promise((resolve) => void answers.push(resolve)));
+    const seen: string[] = [];
+    const first = node.renewProof(({ nodes }) => void seen.push(nodes));
+    vi.advanceTimersByTime(40);
+    const second = node.renewProof(() => {});
+    expect(second).toBe(first);
+    answers[0]!(STATUS);
+    await first;
+    expect(seen).toEqual(['a']);
+    expect(node.proof).toEqual(PROOF);
+    expect(node.clockAt(NOW + 40)).toBe(PROOF.now + 40);
+    void node.renewProof(() => {});
+    expect(answers).toHaveLength(2);
+  });
+
+  it('passes on what is wrong with its status, which counts as an answer, and asks again after an error', async () => {
+    let isUp = false;
+    const node = nodeOf(async () => {
+      if (!isUp) throw new StoreError('no answer');
+      return { ...STATUS, state: 'closed' };
+    });
+    const check = () => {
+      throw new StoreError('closed');
+    };
+    node.answered(PROOF, NOW);
+    await expect(node.renewProof(check)).rejects.toThrow('no answer');
+    expect(node.proof).toBe(PROOF);
+    isUp = true;
+    await expect(node.renewProof(check)).rejects.toThrow('closed');
+    expect(node.proof).toBeUndefined();
+  });
+});
+
+describe('The node of the next millisecond in a large node set', () => {
+  const SET = { lead: 1000, size: 4, skew: 50 } as NodeSet;
+  /** The clock of the nodes. Its millisecond belongs to the first one. */
+  const CLOCK = 700_000;
+
+  function fourNodes(): MintingNode[] {
+    return Array.from({ length: 4 }, (_, i) => {
+      const node = nodeOf();
+      // All but one of them were read earlier, by slower questions.
+      node.answered({ from: 0, now: i === 2 ? CLOCK : CLOCK - 9 }, NOW);
+      return node;
+    });
+  }
+
+  const choose = (
+    nodes: readonly MintingNode[],
+    above = 0,
+    bounds?: { after: number; until: number },
+    node = nodes[3]!,
+    lots: readonly MintLot[] = [],
+  ) => {
+    const chosen = nodeInTime(nodes, node, lots, above, bounds, SET);
+    return chosen && nodes.indexOf(chosen);
+  };
+
+  it('is the one that was asked where no clock is known', () => {
+    expect(
+      choose(
+        Array.from({ length: 4 }, () => nodeOf()),
+        1,
+        undefined,
+      ),
+    ).toBe(3);
+    const unread = Array.from({ length: 4 }, () => nodeOf());
+    for (const index of [0, 1, 2]) expect(choose(unread, 0, undefined, unread[index])).toBe(index);
+    // One clock is enough.
+    unread[0]!.answered({ from: 0, now: CLOCK }, NOW);
+    expect(choose(unread, 0, undefined, unread[0])).toBe(2);
+  });
+
+  it.each([
+    // A quarter of the lead ahead of the latest clock: 700,250.
+    ['without bounds', 0, undefined, 2],
+    // Half of the time up to the bounds: 700,050, the greatest one below 700,050.5.
+    ['with near bounds', 0, { after: 0, until: CLOCK + 101 }, 2],
+    ['with bounds that are just far enough', 0, { after: 0, until: CLOCK + 500 }, 2],
+    ['with far bounds', 0, { after: 0, until: CLOCK + 5000 }, 2],
+    ['with bounds that end now', 0, { after: 0, until: CLOCK }, 0],
+    // Beyond old bounds, as without any.
+    ['with old bounds', 0, { after: 0, until: CLOCK - 1 }, 2],
+    ['with a later key', CLOCK + 301, undefined, 1],
+    ['with bounds that begin later', 0, { after: CLOCK + 302, until: CLOCK + 5000 }, 3],
+    ['with bounds that begin earlier', CLOCK + 252, { after: CLOCK + 250, until: CLOCK + 5000 }, 0],
+  ])('is chosen %s', (_, above, bounds, expected) => {
+    const nodes = fourNodes();
+    expect(choose(nodes, above, bounds, nodes[(expected + 1) % 4])).toBe(expected);
+  });
+
+  it('is a later one where the first ones are busy, wait or have failed', () => {
+    const nodes = fourNodes();
+    nodes[2]!.isBusy = true;
+    expect(choose(nodes, 0, undefined, nodes[1])).toBe(3);
+    nodes[3]!.waitUntil = NOW + 1;
+    expect(choose(nodes, 0, undefined, nodes[1])).toBe(0);
+    nodes[3]!.waitUntil = NOW;
+    expect(choose(nodes, 0, undefined, nodes[1])).toBe(3);
+    nodes[3]!.failed(NOW, false);
+    expect(choose(nodes, 0, undefined, nodes[1])).toBe(0);
+    const failures = new Map([[nodes[0]!, new StoreError('failed')]]);
+    const lots = [{ request: {} }, { request: { failures } }] as unknown as MintLot[];
+    expect(choose(nodes, 0, undefined, nodes[1], lots)).toBe(1);
+    // The one that was asked is busy with this very question.
+    expect(choose(nodes, 0, undefined, nodes[2])).toBe(2);
+  });
+
+  it('is the one that was asked where no other has a millisecond within the limit', () => {
+    const nodes = fourNodes();
+    nodes[0]!.isBusy = true;
+    const until = CLOCK + 400;
+    expect(choose(nodes, until, { after: 0, until }, nodes[2])).toBe(2);
+    expect(choose(nodes, until, { after: 0, until: until + 1 }, nodes[2])).toBe(1);
+    expect(choose(nodes, 0, { after: 0, until: CLOCK }, nodes[2])).toBe(2);
+    for (const node of nodes) node.isBusy = true;
+    const failures = new Map([[nodes[2]!, new StoreError('failed')]]);
+    const lots = [{ request: { failures } }] as unknown as MintLot[];
+    expect(choose(nodes, 0, undefined, nodes[2], lots)).toBe(2);
+  });
+
+  it('is none where all have to wait for their clocks, unless one of them went back', () => {
+    const [until, most] = [CLOCK + 400, SET.lead + SET.skew];
+    const nodes = fourNodes();
+    nodes[1]!.waitUntil = NOW + 500;
+    expect(choose(nodes, until + 30, { after: 0, until })).toBeUndefined();
+    expect(nodes.map(({ waitUntil }) => waitUntil - NOW)).toEqual([30, 500, 30, 30]);
+    expect(nodes.every((node) => node.isProofOld(NOW))).toBe(true);
+    expect(choose(fourNodes(), until, { after: 0, until })).toBe(0);
+    expect(choose(fourNodes(), until + most, { after: 0, until })).toBeUndefined();
+    expect(choose(fourNodes(), until + most + 1, { after: 0, until })).toBe(3);
+    expect(choose(fourNodes(), CLOCK + 1001)).toBeUndefined();
+    expect(choose(fourNodes(), CLOCK + 1001, { after: 0, until: CLOCK - 1 })).toBeUndefined();
+  });
+});

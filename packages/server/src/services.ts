@@ -40,7 +40,7 @@ export interface Services {
 export async function makeServices(settings: Settings, log: Log, given?: Store): Promise<Services> {
   const metrics = new Metrics();
   const publicIds = new PublicIdCodecs(settings.publicIds);
-  const keys = new KeyMinter(settings.shards, metrics, log);
+  const keys = await KeyMinter.open(settings.shards, metrics, log);
   const inner = given ? withoutClose(given) : await openStoreOf(settings);
   const store = withMetrics(inner, metrics);
   const minter = new LeasedMinter(store, settings, metrics, log);

@@ -81,11 +81,19 @@ export class Keyring {
   callerOf(authorization: string | undefined): LimitedCaller {
     if (!this.#isRequired) return ANYBODY;
     if (authorization === undefined)
-      throw unauthorized('this route needs a token: send the header Authorization: Bearer …');
-    const token = splitToken(/^bearer +(\S+)$/i.exec(authorization)?.[1] ?? '');
+      throw unauthorized('this route needs a token: send the header Authorization: Bearer TOKEN');
+    const [, sent] = /^bearer +(\S+)$/i.exec(authorization) ?? [];
+    if (sent === undefined)
+      throw unauthorized(
+        'this header Authorization has no bearer token: send the word Bearer and the token, as in Authorization: Bearer TOKEN',
+      );
+    const token = splitToken(sent);
     const entry = token && this.#entries.get(token.id);
     if (entry !== undefined && timingSafeEqual(hashOf(token!.secret), entry.hash)) return entry.caller;
-    throw unauthorized('this token is not known here, or was revoked');
+    throw unauthorized(
+      'this token is not known here, or was revoked: idsmith token list shows the tokens of a server, and ' +
+        'idsmith token create makes one',
+    );
   }
 
   async #read({ path }: TokenFile): Promise<void> {

@@ -13,9 +13,14 @@ export function requireKnown(what: string, given: object, known: readonly string
 
 /** The message for an unknown name. */
 export function unknownName(name: string, known: readonly string[]): string {
+  return `unknown name ${JSON.stringify(name.slice(0, 60))}${knownNames(name, known)}`;
+}
+
+/** The end of a message about an unknown name: the nearest known name, and all known names. */
+export function knownNames(name: string, known: readonly string[]): string {
   const nearest = nearestOf(name, known);
   const hint = nearest === undefined ? '' : `; did you mean ${JSON.stringify(nearest)}?`;
-  return `unknown name ${JSON.stringify(name.slice(0, 60))}${hint} (known: ${known.join(', ')})`;
+  return `${hint} (known: ${known.join(', ')})`;
 }
 
 /** The known name closest to `name`, if at most one letter or a third of the letters differ. */

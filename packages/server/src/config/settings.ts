@@ -87,7 +87,7 @@ export const SETTINGS: Table = {
     fallback: '',
     read: text('the path of a file'),
     value: 'FILE',
-    help: 'config of the sharded keys',
+    help: 'config of the sharded keys: .json, .js, .cjs or .mjs',
   },
   publicIds: {
     fallback: '',

@@ -46,7 +46,8 @@ function makeFastify(parts: AppParts): FastifyInstance {
     return503OnClosing: false,
     // Names have up to 255 characters, and an escaped character takes up to nine. The schemas check the exact length.
     routerOptions: { maxParamLength: 255 * 9, querystringParser: parseQuery },
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
+    // Verbose: a violation has the schema, whose names are told to the caller.
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
     genReqId: requestIdOf,
     clientErrorHandler: refuseConnection,
     frameworkErrors: (error, request, reply) => {
@@ -125,7 +126,8 @@ function handleUnrouted(app: FastifyInstance, routes: readonly Route[], assets: 
         .send(asset.bytes);
     const allowed = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
     if (allowed.length === 0) throw new RequestProblem(404, 'NOT_FOUND', 'no route has this path');
-    const allow = allowed.join(', ');
+    // Fastify serves HEAD wherever there is a GET.
+    const allow = allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
     throw new RequestProblem(405, 'METHOD_NOT_ALLOWED', `this path allows ${allow} only`, { allow });
   });
 }

@@ -105,9 +105,10 @@ export class Connections {
     return overloaded('too many requests were pipelined on this connection');
   }
 
-  /** Counts the body of a response until it is read. @param size in characters */
+  /** Counts the body of a response that was written, until it is read. @param size in characters */
   hold(socket: Socket, response: ServerResponse, size: number): void {
-    if (size < LARGE && response.socket !== null) return;
+    // The machine takes most bodies at once. Then nothing waits here.
+    if (response.socket !== null && (size < LARGE || socket.writableLength === 0)) return;
     const connection = this.#open.get(socket);
     if (connection !== undefined) this.#backlog.add(connection, response, size);
   }

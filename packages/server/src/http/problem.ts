@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorCode } from 'idsmith';
+import { knownNames } from '../config/known-names.js';
 
 /** Codes of problems with HTTP itself. Problems with ids have the code of the library's error. */
 export type HttpCode =
@@ -53,6 +54,9 @@ const CODE_BY_STATUS: Readonly<Record<number, HttpCode>> = {
   503: 'OVERLOADED',
 };
 
+const JSON_ONLY =
+  'send the body as JSON, with Content-Type: application/json; a request without a body needs no type';
+
 type Headers = Readonly<Record<string, string>>;
 
 /** Tells the client to try again in a second. */
@@ -96,6 +100,7 @@ export function problemResponseOf(error: unknown): ProblemResponse {
   if (validation?.[0] !== undefined)
     return problemResponse(422, 'INVALID_OPTION', violationMessage(validation[0], validationContext));
   const known = CODE_BY_STATUS[statusCode ?? 0];
+  if (known === 'UNSUPPORTED_MEDIA_TYPE') return problemResponse(415, known, JSON_ONLY);
   if (known !== undefined) return problemResponse(statusCode as number, known, message ?? known);
   return problemResponse(500, 'INTERNAL', 'internal error; see the log of the server');
 }
@@ -127,6 +132,8 @@ interface Violation {
   readonly keyword: string;
   readonly message?: string;
   readonly params: Readonly<Record<string, unknown>>;
+  /** The schema that is violated. Ajv adds it when it is verbose. */
+  readonly parentSchema?: { readonly properties?: object };
 }
 
 const PLACES: Readonly<Record<string, string>> = {
@@ -139,11 +146,22 @@ const PLACES: Readonly<Record<string, string>> = {
 const INTEGERS = new Set(['start', 'next', 'min', 'max', 'first']);
 
 /** A message such as `count in the query must be <= 10000`. */
-function violationMessage({ instancePath, keyword, message, params }: Violation, context = ''): string {
+function violationMessage(violation: Violation, context = ''): string {
+  const { instancePath, keyword, message, params, parentSchema } = violation;
   const place = PLACES[context] ?? 'the request';
   const { additionalProperty: surplus } = params;
-  if (keyword === 'additionalProperties') return `${JSON.stringify(surplus)} in ${place} is unknown`;
+  if (keyword === 'additionalProperties') return unknownProperty(String(surplus), place, parentSchema);
   const name = instancePath.slice(1).replaceAll('/', '.');
+  const { allowedValues } = params as { allowedValues?: readonly unknown[] };
+  if (keyword === 'enum' && allowedValues !== undefined)
+    return `${name} in ${place} must be ${allowedValues.map((each) => JSON.stringify(each)).join(' or ')}`;
   if (INTEGERS.has(name)) return `${name} in ${place} must be an integer, as a decimal string`;
   return `${name === '' ? place : `${name} in ${place}`} ${message ?? 'is not valid'}`;
+}
+
+/** A message such as `"cuont" in the query is unknown; did you mean "count"? (known: count, public)`. */
+function unknownProperty(name: string, place: string, schema: Violation['parentSchema']): string {
+  const known = Object.keys(schema?.properties ?? {});
+  const names = known.length > 0 ? knownNames(name, known) : ' (this route has no parameters)';
+  return `${JSON.stringify(name.slice(0, 60))} in ${place} is unknown${names}`;
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Metrics } from '../ops/metrics.js';
 import type { Connections } from './connections.js';
@@ -31,7 +32,6 @@ export function responder(route: Route, { inFlight, idempotency, metrics, connec
     const { id } = request;
     const body = textOf(result);
     const { raw } = reply.hijack();
-    if (!isConstant) connections.hold(request.raw.socket, raw, body.length);
     if (hasEtag) {
       const etag = etagOf(body);
       raw.setHeader('etag', etag);
@@ -43,7 +43,10 @@ export function responder(route: Route, { inFlight, idempotency, metrics, connec
     }
     succeeded.count++;
     if (status === 204) raw.writeHead(status, { ...DATA_HEADERS, [REQUEST_ID]: id }).end();
-    else raw.writeHead(status, headers(id, isAscii ? body.length : Buffer.byteLength(body))).end(body);
+    // Node encodes latin1 several times as fast as UTF-8. For ASCII the bytes are the same.
+    else if (isAscii) endAtOnce(raw.writeHead(status, headers(id, body.length)), body);
+    else raw.writeHead(status, headers(id, Buffer.byteLength(body))).end(body);
+    if (!isConstant) connections.hold(request.raw.socket, raw, body.length);
   };
 
   /** Returns the result without a promise where possible: a promise would cost as much as minting an id. */
@@ -65,6 +68,18 @@ export function responder(route: Route, { inFlight, idempotency, metrics, connec
     if (result instanceof Promise) return result.then((value) => send(request, reply, value));
     send(request, reply, result);
   };
+}
+
+/**
+ * Ends a response whose body is ASCII text. Headers and body go to the socket as one text. `end(body)` would write a list of two,
+ * the second one empty, which takes longer than the minting of an id.
+ */
+function endAtOnce(response: ServerResponse, body: string | Buffer): void {
+  const { socket } = response;
+  socket?.cork();
+  response.write(body, 'latin1');
+  socket?.uncork();
+  response.end();
 }
 
 function textOf(body: ResponseBody): string | Buffer {

@@ -19,9 +19,18 @@ export const count: Schema = {
 };
 
 /** The prefix of `?public=`. The prefixes of a server are not part of the document. */
-export const publicPrefix: Schema = {
+const publicPrefix: Schema = {
   ...{ type: 'string', minLength: 1, maxLength: 63 },
   description: 'a prefix of the server: the response has public ids of this prefix instead of the ids',
+};
+
+/** The parameters that ask for public ids. */
+export const publicQuery: Readonly<Record<string, Schema>> = {
+  public: publicPrefix,
+  plain: {
+    ...{ type: 'string', enum: ['true', 'false'] },
+    description: 'true with public: the response has the ids themselves, too, in the same order',
+  },
 };
 
 export const name: Schema = { type: 'string', minLength: 1, maxLength: MAX_NAME };
@@ -61,9 +70,13 @@ export const problem: Schema = {
   }),
 };
 
+const idList: Schema = { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: MAX_COUNT };
+
 export const ids: Schema = {
   title: 'Ids',
-  ...record({ ids: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: MAX_COUNT } }),
+  ...record({ ids: idList, plain: { ...idList, description: 'the ids of ?public=, if plain=true' } }, [
+    'plain',
+  ]),
 };
 
 export const definition: Schema = {

@@ -10,6 +10,9 @@ import { judgeSwap } from './swap-policy.js';
 /** Texts that some stores cannot keep as they are. */
 const UNSTORABLE = /[\0\p{Surrogate}]/u;
 
+/** The most node ids that are read at once. Every store that reads a part of a namespace can read so many, unless it says less. */
+export const LARGEST_PAGE = 64;
+
 /** The leases of a store, for callers that are not trusted: owners are hidden, and every swap is checked. */
 export class GuardedLeases {
   readonly #store: Store;
@@ -23,6 +26,15 @@ export class GuardedLeases {
 
   async list(namespace: string): Promise<LeaseRecord[]> {
     return (await this.#store.listLeases(namespace)).map(withoutSecret);
+  }
+
+  /** The records of the namespace itself, and those of `count` node ids from `first` on. */
+  async read(namespace: string, first: number, count: number): Promise<LeaseRecord[]> {
+    const store = this.#store;
+    if (store.readLeases && count <= (store.pageSize ?? LARGEST_PAGE))
+      return (await store.readLeases(namespace, first, count)).map(withoutSecret);
+    const records = await this.list(namespace);
+    return records.filter(({ id }) => id < 0 || (id >= first && id < first + count));
   }
 
   /**

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from 'idsmith';
+import { loadConfig } from 'idsmith/cli';
 import { type ShardConfig, ShardMap } from 'idsmith/shard';
-import { readJson } from '../config/json-file.js';
 import { RequestProblem } from '../http/problem.js';
 import type { Log } from '../ops/log.js';
 import type { Metrics } from '../ops/metrics.js';
@@ -10,22 +10,21 @@ export class KeyMinter {
   readonly #map: ShardMap | undefined;
   readonly #metrics: Metrics;
 
-  /**
-   * @param file the config; an empty text for none
-   * @throws InvalidOptionError naming the file and the mistake in it
-   */
-  constructor(file: string, metrics: Metrics, log: Log) {
+  /** @param map the shards; `undefined` for none */
+  constructor(map: ShardMap | undefined, metrics: Metrics, log: Log) {
+    this.#map = map;
     this.#metrics = metrics;
-    if (file === '') return;
-    const config = readJson(file) as ShardConfig;
-    try {
-      this.#map = new ShardMap(config);
-    } catch (error) {
-      throw new InvalidOptionError(`${file}: ${(error as Error).message}`, { cause: error });
-    }
-    this.#map.on('node-failed', ({ node, error }) =>
+    map?.on('node-failed', ({ node, error }) =>
       log.error('shard failed', { node: node.name, address: node.address, error }),
     );
+  }
+
+  /**
+   * @param file the config, `.json`, `.js`, `.cjs` or `.mjs`; an empty text for none
+   * @throws InvalidOptionError naming the file and the mistake in it
+   */
+  static async open(file: string, metrics: Metrics, log: Log): Promise<KeyMinter> {
+    return new KeyMinter(file === '' ? undefined : await openMap(file), metrics, log);
   }
 
   /** @throws RequestProblem 501 if there is no config of shards; StoreError if no shard answers */
@@ -43,5 +42,14 @@ export class KeyMinter {
 
   async close(): Promise<void> {
     await this.#map?.close();
+  }
+}
+
+async function openMap(file: string): Promise<ShardMap> {
+  const config = (await loadConfig('shards', file)) as ShardConfig;
+  try {
+    return new ShardMap(config);
+  } catch (error) {
+    throw new InvalidOptionError(`${file}: ${(error as Error).message}`, { cause: error });
   }
 }

@@ -1,6 +1,13 @@
 import { hostname } from 'node:os';
 import process from 'node:process';
-import { FlakeGenerator, LocalityGenerator, type LocalityMode, layouts, type Store } from 'idsmith';
+import {
+  FlakeGenerator,
+  LocalityGenerator,
+  type LocalityMode,
+  layouts,
+  type Store,
+  Uuid7Generator,
+} from 'idsmith';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import type { Series } from '../ops/counter.js';
 import type { Refusal } from '../ops/health.js';
@@ -10,23 +17,26 @@ import { FlakeNodes } from './flake-nodes.js';
 import { flakesJson, uuidsJson } from './id-json.js';
 import { type GeneratorKind, LeasedGenerator } from './leased-generator.js';
 
-/** The namespace of the leases of locality UUIDs, and its number of node ids. */
+/** The namespaces of the leases of UUIDs, and their numbers of node ids. */
 const LOCALITY = { namespace: 'locality', size: 65_536 };
+const UUID7 = { namespace: 'uuid7', size: 65_536 };
 
 /** The longest wait for a lease, ms. An empty store that can forget takes longer. */
 const LEASE_WAIT = 3000;
 
-/** Mints flakes and locality UUIDs, as JSON text. Each generator has a lease, so that several servers can share a store. */
+/** Mints flakes and UUIDs, as JSON text. Each generator has a lease, so that several servers can share a store. */
 export class LeasedMinter {
   readonly #flakes: FlakeNodes;
   /** One generator per mode: changing the mode of a generator would restart its counter. */
   readonly #locality: Readonly<Record<LocalityMode, LeasedGenerator<LocalityGenerator>>>;
-  readonly #minted: Readonly<Record<'flake' | 'locality', Series>>;
+  readonly #uuid7: LeasedGenerator<Uuid7Generator>;
+  readonly #minted: Readonly<Record<'flake' | 'locality' | 'uuid7', Series>>;
 
   constructor(store: Store, settings: Settings, metrics: Metrics, log: Log) {
     this.#minted = {
       flake: metrics.minted.of('flake', ''),
       locality: metrics.minted.of('locality', ''),
+      uuid7: metrics.minted.of('uuid7', ''),
     };
     const common = { label: `${hostname()} ${process.pid}`.slice(0, 255), ttl: ttlFor(store, settings) };
     const layout = layouts[settings.layout];
@@ -49,6 +59,12 @@ export class LeasedMinter {
       return new LeasedGenerator(kind, store, { ...common, ...LOCALITY }, log);
     };
     this.#locality = { variable: locality('variable'), sequential: locality('sequential') };
+    const uuid7: GeneratorKind<Uuid7Generator> = {
+      family: 'uuid7',
+      make: (lease) => new Uuid7Generator({ node: lease }),
+      try: (generator) => generator.next(),
+    };
+    this.#uuid7 = new LeasedGenerator(uuid7, store, { ...common, ...UUID7 }, log);
     metrics.leases = () => this.leases;
   }
 
@@ -68,7 +84,7 @@ export class LeasedMinter {
 
   /** The families that cannot mint at present, and the reasons. */
   get refusals(): Refusal[] {
-    return [this.#flakes.first, ...Object.values(this.#locality)]
+    return [this.#flakes.first, ...Object.values(this.#locality), this.#uuid7]
       .filter((each) => each.isStarted)
       .map((each) => ({ family: each.family, error: each.refusal }))
       .filter(({ error }) => error !== undefined);
@@ -87,12 +103,29 @@ export class LeasedMinter {
 
   /** @throws LeaseFencedError, LeasesExhaustedError or ClockError if the generator cannot mint */
   locality(count: number, mode: LocalityMode): string | Promise<string> {
-    const leased = this.#locality[mode];
-    if (!leased.isStarted) return waitBriefly(leased.start()).then(() => this.locality(count, mode));
-    const text = leased.use((generator) =>
+    return this.#mint('locality', this.#locality[mode], count, (generator) =>
       count === 1 ? `{"ids":["${generator.next()}"]}` : uuidsJson(count, (target) => generator.fill(target)),
     );
-    this.#minted.locality.count += count;
+  }
+
+  /** @throws LeaseFencedError, LeasesExhaustedError or ClockError if the generator cannot mint */
+  uuid7(count: number): string | Promise<string> {
+    return this.#mint('uuid7', this.#uuid7, count, (generator) =>
+      count === 1 ? `{"ids":["${generator.next()}"]}` : `{"ids":["${generator.batch(count).join('","')}"]}`,
+    );
+  }
+
+  /** Mints with a generator. The first request for one of its ids waits for its lease. */
+  #mint<T>(
+    family: 'locality' | 'uuid7',
+    leased: LeasedGenerator<T>,
+    count: number,
+    mint: (generator: T) => string,
+  ): string | Promise<string> {
+    if (!leased.isStarted)
+      return waitBriefly(leased.start()).then(() => this.#mint(family, leased, count, mint));
+    const text = leased.use(mint);
+    this.#minted[family].count += count;
     return text;
   }
 
@@ -105,7 +138,7 @@ export class LeasedMinter {
   }
 
   get #all() {
-    return [...this.#flakes.all, this.#locality.variable, this.#locality.sequential];
+    return [...this.#flakes.all, this.#locality.variable, this.#locality.sequential, this.#uuid7];
   }
 }
 

@@ -17,6 +17,20 @@ interface Entry {
   readonly isShort: boolean;
 }
 
+/** The parameters of a request that ask for public ids. */
+export interface PublicQuery {
+  readonly public?: string;
+  /** Set to get the ids themselves, too. */
+  readonly plain?: 'true' | 'false';
+}
+
+/** A prefix of the server, without its keys. */
+export interface PublicPrefix {
+  readonly prefix: string;
+  readonly of: PublicContent;
+  readonly short: boolean;
+}
+
 /** The public ids that the server makes: a codec for each prefix of a file. Messages never show what the file holds but its prefixes. */
 export class PublicIdCodecs {
   readonly #entries = new Map<string, Entry>();
@@ -52,6 +66,18 @@ export class PublicIdCodecs {
     return [...this.#entries.values()].map(({ codec }) => codec);
   }
 
+  /** The prefixes, in the order of the file. */
+  get prefixes(): PublicPrefix[] {
+    return Array.from(this.#entries.values(), ({ codec: { prefix, of }, isShort }) => ({
+      ...{ prefix, of, short: isShort },
+    }));
+  }
+
+  /** True if the public ids of this prefix hold no negative numbers. */
+  refusesNegatives(prefix: string | undefined): boolean {
+    return prefix !== undefined && this.#entries.get(prefix)?.isShort === true;
+  }
+
   /**
    * Mints ids as JSON text, and encodes them if there is a prefix. The prefix is checked first, so that a wrong one takes no ids.
    *
@@ -59,16 +85,22 @@ export class PublicIdCodecs {
    * @throws RequestProblem 501 if the server has no prefixes, and 422 for a prefix that it does not know or that is for other ids
    */
   mint(
-    prefix: string | undefined,
+    { public: prefix, plain }: PublicQuery,
     of: PublicContent,
     count: number,
     mint: (count: number) => string | Promise<string>,
   ): string | Promise<string> {
-    if (prefix === undefined) return mint(count);
+    if (prefix === undefined) {
+      if (plain === undefined) return mint(count);
+      throw invalidRequest('plain goes with public: without a prefix, the ids are plain anyway');
+    }
     const codec = this.#codecFor(prefix, of, count);
     const encode = (text: string) => {
       const { ids } = JSON.parse(text) as { ids: string[] };
-      return JSON.stringify({ ids: ids.map((id) => codec.encode(id)) });
+      return JSON.stringify({
+        ids: ids.map((id) => codec.encode(id)),
+        ...(plain === 'true' && { plain: ids }),
+      });
     };
     const minted = mint(count);
     return typeof minted === 'string' ? encode(minted) : minted.then(encode);

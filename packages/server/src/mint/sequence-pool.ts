@@ -1,4 +1,11 @@
-import { type Sequence, type SequenceStore, Sequences } from 'idsmith';
+import {
+  type Sequence,
+  SequenceExhaustedError,
+  type SequenceInfo,
+  type SequenceStore,
+  Sequences,
+} from 'idsmith';
+import { invalidRequest } from '../http/problem.js';
 import { MAX_COUNT } from '../http/schemas.js';
 import type { Series } from '../ops/counter.js';
 import type { Metrics } from '../ops/metrics.js';
@@ -41,6 +48,20 @@ export class SequencePool {
     return text;
   }
 
+  /**
+   * Draws ids that are not negative, as JSON text. A sequence that could give negative ids is refused before an id is drawn.
+   *
+   * @throws RequestProblem 422 for such a sequence; other errors as {@link next} does
+   */
+  async nextNatural(name: string, count: number): Promise<string> {
+    const lowest = lowestOf(await this.#sequences.describe(name));
+    if (lowest >= 0n) return this.next(name, count);
+    throw invalidRequest(
+      `public: sequence ${JSON.stringify(name)} can go down to ${lowest}, and short public ids hold no negative numbers; ` +
+        'use a prefix that is not short, or alter the sequence: min "0"',
+    );
+  }
+
   async #batch(name: string, count: number): Promise<string> {
     for (let tries = 1; ; tries++) {
       const open = this.#open.get(name) ?? (await this.#openSequence(name));
@@ -52,6 +73,7 @@ export class SequencePool {
       } catch (error) {
         const { code } = (error ?? {}) as { code?: unknown };
         if (code === 'NO_SUCH_SEQUENCE') await this.forgetSequence(name);
+        if (code === 'SEQUENCE_EXHAUSTED') throw exhausted(open.sequence, count, error);
         // Another request may have altered the sequence, and closed it here, while this one waited.
         if ((code !== 'INVALID_OPTION' && code !== 'CLOSED') || tries === MAX_TRIES) throw error;
         if (this.#open.get(name) === open) this.#open.delete(name);
@@ -94,6 +116,21 @@ export class SequencePool {
     this.#open.clear();
     return { names, ended: Promise.allSettled([...closing, this.#sequences.close()]) };
   }
+}
+
+/** The error of a sequence at its end. The ids that are still at hand are fewer than were asked for, and smaller requests get them. */
+function exhausted(sequence: Sequence, count: number, cause: unknown): unknown {
+  const { name, available } = sequence.status();
+  if (available === 0 || available >= count) return cause;
+  return new SequenceExhaustedError(
+    `sequence ${JSON.stringify(name)} is near its end: ${available} ids are left, fewer than count=${count}; ask for ${available} at most`,
+    { cause },
+  );
+}
+
+/** The lowest id that a sequence can give. An ascending one never goes below its start, unless it begins again at its minimum. */
+function lowestOf({ start, next, step, min, cycle }: SequenceInfo): bigint {
+  return step > 0 && !cycle ? (start ?? next) : min;
 }
 
 function oneAtHand(sequence: Sequence): string | undefined {

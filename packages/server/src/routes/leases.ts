@@ -1,7 +1,8 @@
 import type { LeaseRecord, Store } from 'idsmith';
+import { invalidRequest } from '../http/problem.js';
 import type { Route } from '../http/route.js';
 import { lease, name, record, swap } from '../http/schemas.js';
-import { GuardedLeases } from '../leases/guarded-leases.js';
+import { GuardedLeases, LARGEST_PAGE } from '../leases/guarded-leases.js';
 import { guaranteesOf, storeTime } from '../leases/store-guarantees.js';
 
 /** The schema of the store's guarantees. */
@@ -11,6 +12,12 @@ export const guarantees = {
     anyOf: [{ type: 'integer' }, { type: 'null' }],
     description: 'the longest ttl of a lease, ms, on a store that can forget',
   },
+};
+
+/** A page of node ids. Without it, all leases are listed. */
+const page = {
+  first: { type: 'integer', minimum: 0, maximum: 2 ** 31 - 1, description: 'the first node id to list' },
+  count: { type: 'integer', minimum: 0, maximum: LARGEST_PAGE, description: 'how many node ids' },
 };
 
 /** Listing and swapping the leases of a namespace. */
@@ -23,6 +30,7 @@ export function leaseRoutes(store: Store): Route[] {
       summary: "List the leases of a namespace, with digests of their owners, and the store's time",
       scope: 'any',
       params: { namespace: name },
+      query: page,
       response: record({
         namespace: name,
         now: { type: 'integer', description: 'Unix ms, read after the leases' },
@@ -36,9 +44,13 @@ export function leaseRoutes(store: Store): Route[] {
       }),
       problems: [503],
       waitsForStore: true,
-      async handle({ params }) {
+      async handle({ params, query }) {
         const { namespace } = params as { namespace: string };
-        const records = await guarded.list(namespace);
+        const { first, count } = query as { first?: number; count?: number };
+        if ((first === undefined) !== (count === undefined))
+          throw invalidRequest('first and count in the query must come together');
+        const isPage = first !== undefined && count !== undefined;
+        const records = await (isPage ? guarded.read(namespace, first, count) : guarded.list(namespace));
         const leases = records.filter(({ id }) => id >= 0);
         const own = records.filter(({ id }) => id < 0);
         return { namespace, now: await storeTime(store), ...guaranteesOf(store), leases, own };
@@ -59,6 +71,24 @@ export function leaseRoutes(store: Store): Route[] {
         const { namespace } = params as { namespace: string };
         const { expected, next } = body as { expected?: LeaseRecord | null; next: LeaseRecord };
         return { swapped: await guarded.swap(namespace, expected ?? undefined, next) };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/v1/leases/{namespace}',
+      summary:
+        'Remove the records of a namespace that idsmith verify has made; every other namespace is refused',
+      scope: 'admin',
+      params: { namespace: name },
+      status: 204,
+      problems: [503],
+      waitsForStore: true,
+      async handle({ params }) {
+        const { namespace } = params as { namespace: string };
+        if (store.removeTrial === undefined)
+          throw invalidRequest('the store of this server cannot remove records');
+        await store.removeTrial(namespace);
+        return undefined;
       },
     },
   ];

@@ -1,12 +1,12 @@
 import type { LocalityMode } from 'idsmith';
 import { countOf } from '../auth/guard.js';
 import type { Route } from '../http/route.js';
-import { count, ids, publicPrefix } from '../http/schemas.js';
+import { count, ids, publicQuery } from '../http/schemas.js';
 import type { KeyMinter } from '../mint/key-minter.js';
 import type { LeasedMinter } from '../mint/leased-minter.js';
-import type { PublicIdCodecs } from '../mint/public-id-codecs.js';
+import type { PublicIdCodecs, PublicQuery } from '../mint/public-id-codecs.js';
 
-/** Minting of flakes, locality UUIDs and sharded keys. */
+/** Minting of flakes, UUIDs and sharded keys. */
 export function mintRoutes(minter: LeasedMinter, keys: KeyMinter, publicIds: PublicIdCodecs): Route[] {
   return [
     {
@@ -14,13 +14,13 @@ export function mintRoutes(minter: LeasedMinter, keys: KeyMinter, publicIds: Pub
       path: '/v1/flakes',
       summary: 'Mint flakes: 64-bit ids that sort by time',
       scope: 'mint',
-      query: { count, public: publicPrefix },
+      query: { count, ...publicQuery },
       response: ids,
       problems: [501, 503],
       isAscii: true,
       handle(request) {
-        const { public: prefix } = request.query as { public?: string };
-        return publicIds.mint(prefix, 'int64', countOf(request), (count) => minter.flakes(count));
+        const query = request.query as PublicQuery;
+        return publicIds.mint(query, 'int64', countOf(request), (count) => minter.flakes(count));
       },
     },
     {
@@ -31,14 +31,29 @@ export function mintRoutes(minter: LeasedMinter, keys: KeyMinter, publicIds: Pub
       query: {
         count,
         mode: { type: 'string', enum: ['variable', 'sequential'], default: 'variable' },
-        public: publicPrefix,
+        ...publicQuery,
       },
       response: ids,
       problems: [501, 503],
       isAscii: true,
       handle(request) {
-        const { mode, public: prefix } = request.query as { mode: LocalityMode; public?: string };
-        return publicIds.mint(prefix, 'uuid', countOf(request), (count) => minter.locality(count, mode));
+        const query = request.query as PublicQuery & { mode: LocalityMode };
+        const mint = (count: number) => minter.locality(count, query.mode);
+        return publicIds.mint(query, 'uuid', countOf(request), mint);
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/uuid7',
+      summary: 'Mint UUIDs of version 7, which increase',
+      scope: 'mint',
+      query: { count, ...publicQuery },
+      response: ids,
+      problems: [501, 503],
+      isAscii: true,
+      handle(request) {
+        const mint = (count: number) => minter.uuid7(count);
+        return publicIds.mint(request.query as PublicQuery, 'uuid', countOf(request), mint);
       },
     },
     {

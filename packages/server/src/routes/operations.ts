@@ -62,6 +62,10 @@ export function operationRoutes(parts: OperationParts): Route[] {
         layout: text,
         now: { ...integer, description: "the store's time, Unix ms" },
         ...guarantees,
+        schema: {
+          anyOf: [record({ version: integer, leastReader: integer }), { type: 'null' }],
+          description: 'the form of the data in the store; null if the store has none',
+        },
         leases: {
           type: 'array',
           items: record({
@@ -71,6 +75,11 @@ export function operationRoutes(parts: OperationParts): Route[] {
           }),
         },
         limits: record({ count: integer, body: integer }),
+        publicIds: {
+          type: 'array',
+          items: record({ prefix: text, of: text, short: { type: 'boolean' } }),
+          description: 'the prefixes of ?public=; empty without keys for public ids',
+        },
         scopes: { type: 'array', items: text, description: 'the scopes of the token of this request' },
       }),
       problems: [503],
@@ -80,8 +89,10 @@ export function operationRoutes(parts: OperationParts): Route[] {
         layout: settings.layout,
         now: await storeTime(store),
         ...guaranteesOf(store),
+        schema: (await store.schemaVersion?.()) ?? null,
         leases: minter.leases,
         limits: { count: MAX_COUNT, body: settings.bodyLimit },
+        publicIds: publicIds.prefixes,
         scopes: caller?.scopes ?? [],
       }),
     },

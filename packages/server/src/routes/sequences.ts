@@ -8,12 +8,12 @@ import {
   definition,
   ids,
   name,
-  publicPrefix,
+  publicQuery,
   record,
   sequence,
 } from '../http/schemas.js';
 import { BlockReceipts } from '../mint/block-receipts.js';
-import type { PublicIdCodecs } from '../mint/public-id-codecs.js';
+import type { PublicIdCodecs, PublicQuery } from '../mint/public-id-codecs.js';
 import type { SequencePool } from '../mint/sequence-pool.js';
 import { blockFromJson, blockToJson, sequenceFromJson, sequenceToJson } from './sequence-json.js';
 import { type PageQuery, pageOf, SORTS } from './sequence-page.js';
@@ -48,15 +48,17 @@ export function sequenceRoutes(store: Store, pool: SequencePool, publicIds: Publ
       summary: 'Draw ids of a sequence',
       scope: 'mint',
       params: { name },
-      query: { count, public: publicPrefix },
+      query: { count, ...publicQuery },
       response: ids,
       problems: [404, 410, 501, 503],
       waitsForStore: true,
       isAscii: true,
       handle(request) {
-        const { public: prefix } = request.query as { public?: string };
-        const next = (count: number) => pool.next(nameOf(request), count);
-        return publicIds.mint(prefix, 'int64', countOf(request), next);
+        const name = nameOf(request);
+        const query = request.query as PublicQuery;
+        const isNatural = publicIds.refusesNegatives(query.public);
+        const next = (count: number) => (isNatural ? pool.nextNatural(name, count) : pool.next(name, count));
+        return publicIds.mint(query, 'int64', countOf(request), next);
       },
     },
     {

@@ -66,10 +66,12 @@ describe('idsmith serve', () => {
     const { port } = new URL(await run.url());
     const socket = connect(Number(port), '127.0.0.1');
     socket.on('error', () => {});
+    // The server has read both requests, of which the second is not complete, when it answers the first.
     socket.write(
-      'POST /v1/sequences HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+      'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n' +
+        'POST /v1/sequences HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
     );
-    await once(socket, 'connect');
+    await once(socket, 'data');
     await expect.poll(() => run.stderr).toContain('listening');
     run.child.kill('SIGTERM');
     // It accepts nobody new, and waits for the one that is there.

@@ -35,6 +35,7 @@ const operations = () =>
 const CALLS: [operation: string, path: string, options?: Options][] = [
   ['POST /v1/flakes', '/v1/flakes?count=2'],
   ['POST /v1/locality', '/v1/locality?count=2&mode=sequential'],
+  ['POST /v1/uuid7', '/v1/uuid7?count=2'],
   ['POST /v1/keys', '/v1/keys?type=user'],
   ['POST /v1/sequences', '/v1/sequences', { body: { name: 'a', start: 1 } }],
   ['POST /v1/sequences/{name}/next', '/v1/sequences/a/next?count=3'],
@@ -50,6 +51,7 @@ const CALLS: [operation: string, path: string, options?: Options][] = [
     '/v1/leases/a/swap',
     { body: { next: { id: 0, owner: null, epoch: 0, fence: 0, expiresAt: 0, label: '' } } },
   ],
+  ['DELETE /v1/leases/{namespace}', '/v1/leases/idsmith-verify%2Fa'],
   ['GET /v1/inspect/{id}', '/v1/inspect/1703865194431643648'],
   ['GET /v1/server', '/v1/server'],
   ['GET /healthz', '/healthz'],
@@ -74,7 +76,13 @@ describe('GET /openapi.json', () => {
 
   it('has every route of the specification', () => {
     const specified = [
-      ...['POST /v1/flakes', 'POST /v1/locality', 'POST /v1/keys', 'POST /v1/sequences/{name}/next'],
+      ...[
+        'POST /v1/flakes',
+        'POST /v1/locality',
+        'POST /v1/uuid7',
+        'POST /v1/keys',
+        'POST /v1/sequences/{name}/next',
+      ],
       ...['POST /v1/sequences/{name}/blocks', 'GET /v1/sequences', 'POST /v1/sequences'],
       ...['GET /v1/sequences/{name}', 'PATCH /v1/sequences/{name}', 'DELETE /v1/sequences/{name}'],
       ...['GET /v1/leases/{namespace}', 'POST /v1/leases/{namespace}/swap', 'GET /v1/inspect/{id}'],

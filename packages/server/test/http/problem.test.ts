@@ -5,7 +5,7 @@ import { type Options, TestServer } from '../support/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await TestServer.start({ requestTimeout: 300 });
+  server = await TestServer.start();
   await server.post('/v1/sequences', { body: { name: 'short', max: 3, blockSize: 3 } });
 });
 afterAll(() => server?.stop());
@@ -63,6 +63,11 @@ describe('Bad input', () => {
   it('says which part is wrong, where it is and what it may be', async () => {
     const { detail } = problemOf(await server.post('/v1/flakes?count=10001'));
     expect(detail).toBe('count in the query must be <= 10000');
+  });
+
+  it('lists the values that a parameter may have', async () => {
+    const { detail } = problemOf(await server.post('/v1/locality?mode=fast'));
+    expect(detail).toBe('mode in the query must be "variable" or "sequential"');
   });
 
   it('that is no id is 422', async () => {
@@ -145,7 +150,10 @@ describe('Bad input', () => {
   it('that is no HTTP is 400, and what does not arrive is 408', async () => {
     expect(await exchange(server.port, 'nonsense\r\n\r\n')).toMatch(/^HTTP\/1.1 400 .*"code":"MALFORMED"/s);
     const head = 'POST /v1/sequences HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
-    const slow = await exchange(server.port, `${head}Content-Length: 100\r\n\r\n{"na`);
+    // A server of its own, because a busy machine may need as long for a request that does arrive.
+    const impatient = await TestServer.start({ requestTimeout: 300 });
+    const slow = await exchange(impatient.port, `${head}Content-Length: 100\r\n\r\n{"na`);
+    await impatient.stop();
     expect(slow).toMatch(/^HTTP\/1.1 408 .*"code":"TIMEOUT"/s);
     expect(await exchange(server.port, `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(
       /^HTTP\/1.1 431 /,
@@ -169,6 +177,29 @@ describe('A problem', () => {
     const seen = await server.call(method, path);
     expect(problemOf(seen)).toMatchObject({ status: expected, code });
     if (expected === 405) expect(seen.headers.get('allow')).toBeTruthy();
+  });
+
+  it.each([
+    ['/healthz', 'GET, HEAD'],
+    ['/v1/sequences/short', 'GET, HEAD, PATCH, DELETE'],
+  ])('of a wrong method of %s lists those that work, HEAD included', async (path, allow) => {
+    expect((await server.call('PUT', path)).headers.get('allow')).toBe(allow);
+    expect((await server.call('HEAD', path)).status).toBe(200);
+  });
+
+  it('of a body that is not JSON names the type that works', async () => {
+    const headers = { 'content-type': 'text/plain' };
+    const seen = await server.call('POST', '/v1/flakes', { body: 'x', headers });
+    expect(problemOf(seen)).toMatchObject({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' });
+    expect(problemOf(seen).detail).toContain('application/json');
+  });
+
+  it('of a sequence with too few ids says how many are left, and these can be drawn', async () => {
+    await server.post('/v1/sequences', { body: { name: 'few', max: '100', blockSize: 10 } });
+    const tooMany = await server.post('/v1/sequences/few/next?count=101');
+    expect(problemOf(tooMany)).toMatchObject({ status: 410, code: 'SEQUENCE_EXHAUSTED' });
+    expect(problemOf(tooMany).detail).toContain('100 ids are left, fewer than count=101');
+    expect((await server.post('/v1/sequences/few/next?count=100')).json.ids).toHaveLength(100);
   });
 
   it('of a sequence that is defined twice is 409', async () => {

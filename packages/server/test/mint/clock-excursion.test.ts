@@ -18,28 +18,37 @@ describe('A server whose clock was an hour ahead for a while', () => {
   const flake = async () => (await server.post('/v1/flakes')).json.ids?.[0] as string | undefined;
   const ready = async () => (await server.get('/readyz')).status;
 
+  /** Mints an id. On a busy machine, a lease of a second may have ended, and the next one is there a moment later. */
+  async function mint(): Promise<string> {
+    let id: string | undefined;
+    const attempt = async () => {
+      id = await flake();
+      return id;
+    };
+    await expect.poll(attempt).toBeDefined();
+    return id as string;
+  }
+
   /** Starts a server, and lets its clock be an hour ahead until ids carry that time. */
   async function excursion(settings = {}): Promise<string[]> {
     store = memoryStore();
     server = await TestServer.start({ ttl: 1000, ...settings }, store);
-    const ids = [await flake(), await flake()];
+    const ids = [await mint(), await mint()];
     setClockAhead(HOUR);
-    await expect.poll(flake, { timeout: 10_000, interval: 20 }).toBeDefined();
-    ids.push(await flake());
+    ids.push(await mint());
     expect(layouts.jflake.decode(ids[2]!).timestamp).toBeGreaterThan(realNow() + HOUR / 2);
     vi.restoreAllMocks();
-    return ids as string[];
+    return ids;
   }
 
   it('takes another node id and mints on, without an id twice', async () => {
     const ids = await excursion();
-    await expect.poll(flake, { timeout: 10_000, interval: 20 }).toBeDefined();
-    for (let i = 0; i < 100; i++) ids.push((await flake()) as string);
+    for (let i = 0; i < 100; i++) ids.push(await mint());
     expect(new Set(ids).size).toBe(103);
     const { node, timestamp } = layouts.jflake.decode(ids.at(-1) as string);
     expect(node).not.toBe(layouts.jflake.decode(ids[2] as string).node);
     expect(timestamp).toBeLessThan(realNow() + 60_000);
-    expect(await ready()).toBe(200);
+    await expect.poll(ready).toBe(200);
     expect(server.log.join('')).toContain('"event":"node replaced"');
     // Nobody gets the node id of before until the hour is over.
     await expect

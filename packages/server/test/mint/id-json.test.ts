@@ -66,6 +66,13 @@ describe('The JSON of many ids is that of JSON.stringify', () => {
     expect(numbersJson(Float64Array.from(ids), ids.length)).toBe(plain(ids));
   });
 
+  it.each([[[5, 5, 5]], [[-7, -7]], [[-1000, -1000, 99, 99, 100, 100]]])(
+    'for the numbers %j of a sequence that begins again at once',
+    (ids) => {
+      expect(numbersJson(Float64Array.from(ids), ids.length)).toBe(plain(ids));
+    },
+  );
+
   it('for UUIDs, of one generator and of any bytes', () => {
     const generator = new LocalityGenerator();
     const bytes = new Uint8Array(16 * 10_000);

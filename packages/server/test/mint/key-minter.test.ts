@@ -43,6 +43,18 @@ await describeWith(['redis'], 'POST /v1/keys', () => {
     await map.close();
   });
 
+  it.each([
+    ['shards.cjs', (text: string) => `exports.config = ${text};`],
+    ['shards.mjs', (text: string) => `export default ${text};`],
+  ])('takes its config from %s, too', async (name, content) => {
+    const path = join(server.folder, name);
+    writeFileSync(path, content(JSON.stringify(config())));
+    const other = await TestServer.start({ shards: path });
+    expect((await other.post('/v1/keys?type=user')).status).toBe(200);
+    await other.stop();
+    await expect(TestServer.start({ shards: join(server.folder, `none-${name}`) })).rejects.toThrow('ENOENT');
+  });
+
   it('refuses a type that is not there', async () => {
     const { status, json } = await server.post('/v1/keys?type=nobody');
     expect({ status, code: json.code }).toEqual({ status: 422, code: 'INVALID_OPTION' });

@@ -33,8 +33,12 @@ beforeAll(async () => {
     JSON.stringify({ ord: { keys }, usr: { keys, of: 'uuid' }, inv: { keys, short: true } }),
   );
   server = await TestServer.start({ tokens, publicIds: file, log: 'requests' });
-  for (const [name, start] of Object.entries({ orders: '1', below: '-5' }))
-    await server.post('/v1/sequences', { body: { name, start }, ...admin });
+  for (const body of [
+    { name: 'orders' },
+    { name: 'below', start: '-5' },
+    { name: 'down', start: '10', step: -1, blockSize: 2 },
+  ])
+    await server.post('/v1/sequences', { body, ...admin });
 });
 afterAll(async () => {
   await server?.stop();
@@ -63,6 +67,23 @@ describe('?public=', () => {
     expect((await next('count=2&public=inv')).ids.map(invoices.decode)).toEqual([2n, 3n]);
   });
 
+  it('gives the ids themselves, too, where they are asked for', async () => {
+    const path = '/v1/sequences/orders/next?count=2&public=ord&plain=';
+    const { json } = await server.post(`${path}true`, minting);
+    expect(Object.keys(json)).toEqual(['ids', 'plain']);
+    expect(json.ids.map((id: string) => String(orders.decode(id)))).toEqual(json.plain);
+    expect(Object.keys((await server.post(`${path}false`, minting)).json)).toEqual(['ids']);
+  });
+
+  it('names the prefixes, and not the keys', async () => {
+    const { publicIds } = (await server.get('/v1/server', minting)).json;
+    expect(publicIds).toEqual([
+      { prefix: 'ord', of: 'int64', short: false },
+      { prefix: 'usr', of: 'uuid', short: false },
+      { prefix: 'inv', of: 'int64', short: true },
+    ]);
+  });
+
   it('gives the same texts again for the same idempotency key', async () => {
     const headers = { 'idempotency-key': 'f47ac10b-58cc-4372-a567-0e02b2c3d479' };
     const call = () => server.post('/v1/sequences/orders/next?public=ord', { ...minting, headers });
@@ -76,11 +97,25 @@ describe('?public=', () => {
     ['/v1/flakes?public=__proto__', 'the prefix "__proto__" is not known here'],
     ['/v1/flakes?public=', 'public in the query must NOT have fewer than 1 characters'],
     ['/v1/flakes?public=ord&public=inv', 'public in the query must be string'],
+    ['/v1/flakes?plain=true', 'plain goes with public'],
+    ['/v1/flakes?public=ord&plain=1', 'plain in the query must be string'],
     ['/v1/keys?public=ord', '"public" in the query is unknown'],
-    ['/v1/sequences/below/next?public=inv', '"-5" does not fit a short id'],
+    [
+      '/v1/sequences/below/next?public=inv',
+      'sequence "below" can go down to -5, and short public ids hold no',
+    ],
+    ['/v1/sequences/down/next?public=inv', 'can go down to -9223372036854775808'],
   ])('refuses %s', async (path, detail) => {
     const { status, json } = await server.post(path, minting);
     expect([status, json.detail]).toEqual([422, expect.stringContaining(detail)]);
+  });
+
+  it('takes no ids of a sequence that short ids do not hold', async () => {
+    const next = async (query: string) => (await server.post(`/v1/sequences/${query}`, minting)).json.ids;
+    expect(await next('below/next?public=inv&count=3')).toBeUndefined();
+    expect(await next('below/next?count=2')).toEqual(['-5', '-4']);
+    await server.call('PATCH', '/v1/sequences/down', { body: { min: '0' }, ...admin });
+    expect((await next('down/next?public=inv&count=2')).map(invoices.decode)).toEqual([10n, 9n]);
   });
 
   it('needs the file', async () => {

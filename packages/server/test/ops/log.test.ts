@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { jsonLines, makeLog } from '../../src/ops/log.ts';
 import { TestServer } from '../support/server.ts';
 
@@ -7,6 +7,7 @@ beforeAll(async () => {
   server = await TestServer.start({ log: 'requests' });
 });
 afterAll(() => server?.stop());
+afterEach(() => vi.restoreAllMocks());
 
 describe('The log', () => {
   it('is one JSON object a line, with every request if that is asked for', async () => {
@@ -20,6 +21,7 @@ describe('The log', () => {
   });
 
   it('tells once a second what goes wrong all the time, and how often it did', () => {
+    const now = vi.spyOn(performance, 'now').mockReturnValue(5000);
     const lines: string[] = [];
     const log = makeLog(
       'error',
@@ -30,6 +32,9 @@ describe('The log', () => {
     log.error('request failed', { path: '/v1/y', error });
     log.info('not this');
     expect(lines.map((line) => JSON.parse(line).path)).toEqual(['/v1/x', '/v1/y']);
+    now.mockReturnValue(6000);
+    log.error('request failed', { path: '/v1/x', error });
+    expect(JSON.parse(lines[2]!)).toMatchObject({ path: '/v1/x', andBefore: 999 });
   });
 
   it('says nothing of requests unless that is asked for', async () => {

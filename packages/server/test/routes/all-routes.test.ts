@@ -45,6 +45,20 @@ describe('POST /v1/flakes', () => {
   });
 });
 
+describe('POST /v1/uuid7', () => {
+  it('mints UUIDs of version 7 that increase, with a leased node id in their last digits', async () => {
+    const many = (await server.post('/v1/uuid7?count=1000')).json.ids;
+    const more = (await server.post('/v1/uuid7')).json.ids;
+    const ids: string[] = [...many, ...more];
+    expect(ids).toHaveLength(1001);
+    expect(ids.every((id, i) => i === 0 || id > ids[i - 1]!)).toBe(true);
+    expect(new Set(ids.map((id) => id.slice(14, 15) + id.slice(-4))).size).toBe(1);
+    const { leases } = (await server.get('/v1/server')).json;
+    const { node } = leases.find(({ family }: { family: string }) => family === 'uuid7');
+    expect(ids[0]!.slice(-4)).toBe(node.toString(16).padStart(4, '0'));
+  });
+});
+
 describe('POST /v1/locality', () => {
   it('spreads ids, or keeps them together', async () => {
     const spread = (await server.post('/v1/locality?count=100')).json.ids;
@@ -182,6 +196,17 @@ describe('Leases', () => {
     expect((await server.get('/v1/leases/swapped')).json.leases).toEqual([{ ...lease, owner, epoch: 2 }]);
   });
 
+  it('are removed from a namespace of idsmith verify, and from no other', async () => {
+    for (const [namespace, status, left] of [
+      ['idsmith-verify%2Fa', 204, 0],
+      ['kept', 422, 1],
+    ] as const) {
+      await server.post(`/v1/leases/${namespace}/swap`, { body: { next: lease } });
+      expect((await server.call('DELETE', `/v1/leases/${namespace}`)).status).toBe(status);
+      expect((await server.get(`/v1/leases/${namespace}`)).json.leases).toHaveLength(left);
+    }
+  });
+
   it('are not swapped so that two could hold the same window', async () => {
     const swap = (body: object) => server.post('/v1/leases/unsafe/swap', { body });
     await swap({ next: lease });
@@ -217,6 +242,8 @@ describe('Operations', () => {
     const { json } = await server.get('/v1/server');
     expect(json).toMatchObject({ layout: 'jflake', durable: true, limits: { count: 10_000 } });
     expect(json).toMatchObject({ scopes: ['mint', 'lease', 'admin'] });
+    // A store in memory has none.
+    expect(json.schema).toBeNull();
     expect(json.leases[0]).toMatchObject({ family: 'flake', namespace: 'jflake', state: 'active' });
   });
 

@@ -1,7 +1,8 @@
-import { type RequestOptions, request, requestText } from './client.js';
+import { request, requestText } from './client.js';
 import type {
   Inspection,
   LeasesJson,
+  MintedJson,
   SequenceChanges,
   SequenceJson,
   SequencePageJson,
@@ -13,17 +14,26 @@ type Signal = AbortSignal | undefined;
 
 const part = encodeURIComponent;
 const sequencePath = (name: string) => `v1/sequences/${part(name)}`;
-const mint = async (path: string, query: NonNullable<RequestOptions['query']>) =>
-  (await request<{ ids: string[] }>('POST', path, { query })).ids;
+
+/** The parameters of every request for ids. */
+export interface MintQuery {
+  readonly count: string;
+  /** The prefix of public ids; empty for none. The response then has both forms. */
+  readonly public: string;
+}
+
+const mint = (path: string, query: MintQuery & Readonly<Record<string, string>>) =>
+  request<MintedJson>('POST', path, { query: { ...query, ...(query.public !== '' && { plain: 'true' }) } });
 
 /** The routes of the server that the console uses. */
 export const api = {
   inspect: (id: string, signal?: Signal) => request<Inspection>('GET', `v1/inspect/${part(id)}`, { signal }),
 
-  flakes: (count: string) => mint('v1/flakes', { count }),
-  locality: (count: string, mode: string) => mint('v1/locality', { count, mode }),
-  keys: (count: string, type: string) => mint('v1/keys', { count, type }),
-  sequenceIds: (name: string, count: string) => mint(`${sequencePath(name)}/next`, { count }),
+  flakes: (query: MintQuery) => mint('v1/flakes', { ...query }),
+  locality: (query: MintQuery, mode: string) => mint('v1/locality', { ...query, mode }),
+  uuid7: (query: MintQuery) => mint('v1/uuid7', { ...query }),
+  keys: (query: MintQuery, type: string) => mint('v1/keys', { ...query, type }),
+  sequenceIds: (query: MintQuery, name: string) => mint(`${sequencePath(name)}/next`, { ...query }),
 
   /** A page of the list of sequences. A list without a limit can have thousands. */
   sequences: (query: SequenceQuery, signal?: Signal) =>

@@ -95,6 +95,22 @@ export interface LeasesJson {
 /** The scopes of tokens. */
 export type Scope = 'mint' | 'lease' | 'admin';
 
+/** A prefix of public ids. */
+export interface PublicPrefix {
+  readonly prefix: string;
+  /** The ids inside: numbers of 64 bits, or UUIDs. */
+  readonly of: 'int64' | 'uuid';
+  readonly short: boolean;
+}
+
+/** Minted ids. */
+export interface MintedJson {
+  /** The ids, or their public ids if the request has a prefix. */
+  readonly ids: readonly string[];
+  /** The ids inside the public ids. */
+  readonly plain?: readonly string[];
+}
+
 export interface ServerJson {
   readonly version: string;
   readonly layout: string;
@@ -109,6 +125,8 @@ export interface ServerJson {
     readonly left: number;
   }[];
   readonly limits: { readonly count: number };
+  /** The prefixes of public ids; empty without keys. A server of an earlier version does not tell. */
+  readonly publicIds?: readonly PublicPrefix[];
   /** The scopes of the token in use; all scopes where no tokens are in use. */
   readonly scopes: readonly Scope[];
 }

@@ -20,7 +20,7 @@ export interface Point {
   readonly requests: number;
 }
 
-const FAMILIES = ['flake', 'locality', 'sequence', 'key'] as const;
+const FAMILIES = ['flake', 'locality', 'uuid7', 'sequence', 'key'] as const;
 
 /** True if the server restarted between two snapshots, which then cannot be compared. */
 export function hasRestarted(before: MetricsSnapshot, now: MetricsSnapshot): boolean {

@@ -76,12 +76,15 @@ interface SelectProps<T extends string> {
   readonly value: T;
   readonly options: readonly (readonly [value: T, label: string])[];
   readonly onChange: (value: T) => void;
+  readonly hint?: ComponentChildren;
+  readonly error?: string | undefined;
 }
 
 /** A choice of one option from a list that opens. */
-export function SelectField<T extends string>({ label, value, options, onChange }: SelectProps<T>) {
+export function SelectField<T extends string>(props: SelectProps<T>) {
+  const { label, value, options, onChange, hint, error } = props;
   return (
-    <Field label={label}>
+    <Field label={label} hint={hint} error={error}>
       {(attributes) => (
         <select {...attributes} value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>
           {options.map(([option, text]) => (

@@ -51,7 +51,7 @@ export function Chart({ title, points, series, format }: ChartProps) {
     return [label, value === null ? '—' : format(value)] as const;
   });
   return (
-    <Panel title={title} class={styles.chart}>
+    <Panel title={title}>
       <ul class="legend">
         {values.map(([label, value], i) => (
           <li key={label} class={styles[series[i]?.colour ?? '']}>
@@ -60,15 +60,17 @@ export function Chart({ title, points, series, format }: ChartProps) {
           </li>
         ))}
       </ul>
-      <div
-        class={styles.plot}
-        ref={frame}
-        role="img"
-        aria-label={`${title}, now: ${values.map(([label, value]) => `${label} ${value}`).join(', ')}`}
-      />
-      {points.length < 2 && (
-        <p class={`muted ${styles.note}`}>The chart starts with the second measurement.</p>
-      )}
+      <div class={styles.frame}>
+        <div
+          class={styles.plot}
+          ref={frame}
+          role="img"
+          aria-label={`${title}, now: ${values.map(([label, value]) => `${label} ${value}`).join(', ')}`}
+        />
+        {points.length < 2 && (
+          <p class={`muted ${styles.note}`}>The chart starts with the second measurement.</p>
+        )}
+      </div>
     </Panel>
   );
 }

@@ -44,6 +44,7 @@ export function HealthPage() {
               series={[
                 { label: 'flake', colour: 'kind-time', read: ({ minted }) => minted.flake ?? 0 },
                 { label: 'locality', colour: 'kind-machine', read: ({ minted }) => minted.locality ?? 0 },
+                { label: 'uuid7', colour: 'kind-random', read: ({ minted }) => minted.uuid7 ?? 0 },
                 { label: 'sequence', colour: 'kind-counter', read: ({ minted }) => minted.sequence ?? 0 },
                 { label: 'key', colour: 'kind-process', read: ({ minted }) => minted.key ?? 0 },
               ]}

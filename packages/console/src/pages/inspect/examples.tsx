@@ -6,6 +6,7 @@ const EXAMPLES = [
   ['Locality UUID', '20be0ffc-314a-bd53-7a50-013a65ca76d2'],
   ['Flake', '1703865194431643648'],
   ['Sharded key', '1jyVFw3401'],
+  ['Public id', 'ord_0fmd13b3x7ktw6mj8150rkf0z3z'],
   ['UUID version 7', '019a8c1e-7b2a-7d3c-9f4e-5a6b7c8d9e0f'],
 ] as const;
 

@@ -6,6 +6,7 @@ import { relative } from '../../lib/format.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Panel } from '../../ui/panel.js';
 import { IdDiagram } from './id-diagram.js';
+import { PublicContent } from './public-content.js';
 import styles from './reading-panel.module.css';
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -31,10 +32,11 @@ const LABELS: Readonly<Record<string, string>> = {
   macFragment: 'MAC fragment',
   timestamp: 'Unix ms',
   ms: 'ms since the epoch',
+  keyId: 'key id',
 };
 
-/** Fields that are shown as the time, above the other fields. */
-const TIMES = ['utc', 'iso'];
+/** Fields that are shown elsewhere: the time above the others, the layout in the title, and the id inside a public id below. */
+const ELSEWHERE = ['utc', 'iso', 'layout', 'id'];
 
 interface Props {
   readonly id: string;
@@ -56,7 +58,7 @@ export function ReadingPanel({ id, reading, isBest, children }: Props) {
       {diagram && <IdDiagram diagram={diagram} title={title} />}
       <dl class="fields">
         {Object.entries(fields)
-          .filter(([name]) => !TIMES.includes(name) && name !== 'layout')
+          .filter(([name]) => !ELSEWHERE.includes(name))
           .map(([name, value]) => (
             <div key={name}>
               <dt>{LABELS[name] ?? name}</dt>
@@ -64,6 +66,7 @@ export function ReadingPanel({ id, reading, isBest, children }: Props) {
             </div>
           ))}
       </dl>
+      {family === 'public' && <PublicContent fields={fields} />}
       {children}
     </Panel>
   );

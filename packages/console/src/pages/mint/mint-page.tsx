@@ -6,13 +6,17 @@ import { EmptyState } from '../../ui/empty-state.js';
 import { TextField } from '../../ui/field.js';
 import { Notice } from '../../ui/notice.js';
 import { Page } from '../../ui/page.js';
-import { useMissingScope } from '../../ui/use-missing-scope.js';
+import { missingScope } from '../../ui/use-missing-scope.js';
+import { useServer } from '../../ui/use-server.js';
 import { FormError, useSubmit } from '../../ui/use-submit.js';
 import { FAMILIES, type MintFamily, type MintOptions } from './families.js';
 import { type Minted, MintedIds } from './minted-ids.js';
+import { PublicField } from './public-field.js';
 import { SequenceField } from './sequence-field.js';
 
 const CHOICES = Object.entries(FAMILIES).map(([family, { label }]) => [family as MintFamily, label] as const);
+
+const DEFAULTS: MintOptions = { count: '5', public: '', mode: 'variable', name: '', type: '' };
 
 /** Refuses a type number that is too high. Only the server knows the names of types. */
 function requireType(type: string): void {
@@ -23,19 +27,30 @@ function requireType(type: string): void {
 /** Mints ids of any family. */
 export function MintPage({ rest }: { rest: string }) {
   const [family, setFamily] = useState<MintFamily>(rest === '' ? 'flake' : 'sequence');
-  const [options, setOptions] = useState<MintOptions>({ count: '5', mode: 'variable', name: rest, type: '' });
+  const [options, setOptions] = useState<MintOptions>({ ...DEFAULTS, name: rest });
   const [minted, setMinted] = useState<Minted>();
-  const refusal = useMissingScope('mint');
+  const server = useServer();
+  const refusal = missingScope(server?.scopes, 'mint');
+  const prefixes = (server?.publicIds ?? []).filter(({ of }) => of === FAMILIES[family].publicKind);
+  /** The chosen prefix, if it is one for this family. */
+  const prefix = prefixes.some((each) => each.prefix === options.public) ? options.public : '';
   const set = (changes: Partial<MintOptions>) => setOptions((last) => ({ ...last, ...changes }));
 
-  const { errors, isBusy, submit, clear } = useSubmit(['count', 'mode', 'name', 'type'], async () => {
-    if (refusal !== undefined) return;
-    if (family === 'sequence' && options.name.trim() === '')
-      throw new FormError({ name: 'Enter the name of a sequence.' });
-    if (family === 'key') requireType(options.type.trim());
-    const ids = await FAMILIES[family].mint(options);
-    setMinted({ family, ids, at: Date.now() });
-  });
+  const { errors, isBusy, submit, clear } = useSubmit(
+    ['count', 'mode', 'name', 'type', 'public'],
+    async () => {
+      if (refusal !== undefined) return;
+      if (family === 'sequence' && options.name.trim() === '')
+        throw new FormError({ name: 'Enter the name of a sequence.' });
+      if (family === 'key') requireType(options.type.trim());
+      const { ids, plain } = await FAMILIES[family].mint({ count: options.count, public: prefix }, options);
+      setMinted({
+        family,
+        at: Date.now(),
+        ...(plain === undefined ? { ids } : { ids: plain, publicIds: ids }),
+      });
+    },
+  );
 
   return (
     <Page title="Mint" lead="Mint ids of any family. Every id is handed out only once.">
@@ -72,6 +87,14 @@ export function MintPage({ rest }: { rest: string }) {
               onInput={(type) => set({ type })}
               hint="a name or a number; empty for the default"
               error={errors.type}
+            />
+          )}
+          {prefixes.length > 0 && (
+            <PublicField
+              prefixes={prefixes}
+              value={prefix}
+              error={errors.public}
+              onChange={(next) => set({ public: next })}
             />
           )}
           <TextField

@@ -5,9 +5,11 @@ import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith } from '#services';
+import { makeFolder, removeFolder } from '#services/guard.ts';
 import type { ServerProcess } from '#services/process.ts';
 import { launch, startConsole, Visit } from './support/console.ts';
 import { PAGES } from './support/pages.ts';
+import { writePublicKeys } from './support/public-keys.ts';
 
 const OUTPUT = fileURLToPath(new URL('./output/', import.meta.url));
 
@@ -33,17 +35,19 @@ function outOfSight(): string[] {
 }
 
 await describeWith(['chromium'], 'the console', () => {
+  const folder = makeFolder('accessibility');
   let server: ServerProcess;
   let browser: Browser;
 
   beforeAll(async () => {
     mkdirSync(OUTPUT, { recursive: true });
-    [server, browser] = await Promise.all([startConsole(), launch()]);
+    [server, browser] = await Promise.all([startConsole('--public-ids', writePublicKeys(folder)), launch()]);
     await PAGES.prepare(server.url);
   });
   afterAll(async () => {
     await browser?.close();
     await server?.stop();
+    await removeFolder(folder);
   });
 
   describe.each([

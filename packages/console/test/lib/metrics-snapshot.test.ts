@@ -13,12 +13,13 @@ describe('the difference between two snapshots', () => {
     const now = snapshot(
       2000,
       'idsmith_ids_minted_total{family="flake"} 500\nidsmith_ids_minted_total{family="key"} 6\n' +
+        'idsmith_ids_minted_total{family="uuid7"} 8\n' +
         'idsmith_requests_total{status="200"} 5\nidsmith_requests_total{status="422"} 3\n' +
         'idsmith_requests_total{status="503"} 1\nidsmith_store_errors_total{operation="allocate"} 1\n',
     );
     expect(pointBetween(before, now)).toEqual({
       at: 2000,
-      minted: { flake: 200, locality: 0, sequence: 0, key: 3 },
+      minted: { flake: 200, locality: 0, uuid7: 4, sequence: 0, key: 3 },
       latency: { p50: null, p99: null },
       errors: { client: 1.5, server: 0.5, store: 0.5 },
       requests: 4,

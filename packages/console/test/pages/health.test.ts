@@ -27,6 +27,8 @@ await describeWith(['chromium'], 'the page Health', () => {
     await chart(/^Ids per second, now: flake 0, locality 0/).waitFor();
     await post('flakes?count=5000');
     await chart(/^Ids per second, now: flake [1-9]/).waitFor();
+    await post('uuid7?count=5000');
+    await chart(/^Ids per second, now: .*uuid7 [1-9]/).waitFor();
     // The rate returns to 0 when nothing is minted.
     await chart(/^Ids per second, now: flake 0,/).waitFor();
   });

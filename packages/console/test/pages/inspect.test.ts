@@ -1,9 +1,31 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { layouts } from 'idsmith';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '#services';
 import type { ServerProcess } from '#services/process.ts';
 import { launch, startConsole, Visit } from '../support/console.ts';
+
+const run = promisify(execFile);
+const BIN = fileURLToPath(new URL('../../../idsmith/bin/idsmith.js', import.meta.url));
+
+const SAMPLES = [
+  '1703865194431643648',
+  '10001',
+  '20be0ffc-314a-bd53-7a50-013a65ca76d2',
+  '019a8c1e-7b2a-7d3c-9f4e-5a6b7c8d9e0f',
+  'c232ab00-9414-11ec-b3c8-9f6bdeced846',
+  '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+  'user_2x4y6z8a0b1c2d3e4f5g6h7j8k',
+  'ord_0fmd13b3x7ktw6mj8150rkf0z3z',
+  '0ujsswThIGTUYm2K8FjOOfXtY1K',
+  '507f1f77bcf86cd799439011',
+  '9m4e2mr0ui3e8a215n4g',
+  '1jyVFw3401',
+  'V1StGXR8_Z5jdHi6B-myT',
+];
 
 await describeWith(['chromium'], 'the page Inspect', () => {
   let server: ServerProcess;
@@ -81,15 +103,12 @@ await describeWith(['chromium'], 'the page Inspect', () => {
     expect(await visit.page.getByText('most likely').count()).toBe(1);
   });
 
-  it('shows every reading of the server in its order, with its reason', async () => {
-    for (const id of [
-      '1703865194431643648',
-      '019a8c1e-7b2a-7d3c-9f4e-5a6b7c8d9e0f',
-      '01ARZ3NDEKTSV4RRFFQ69G5FAV',
-      '9m4e2mr0ui3e8a215n4g',
-      'V1StGXR8_Z5jdHi6B-myT',
-    ]) {
+  it('shows the readings that the server and the command line show, in the same order', async () => {
+    const { stdout } = await run(process.execPath, [BIN, 'inspect', ...SAMPLES, '--json']);
+    for (const { id, others = [], ...best } of JSON.parse(stdout)) {
       const { readings } = await (await fetch(`${server.url}/v1/inspect/${id}`)).json();
+      const flat = ({ fields, ...reading }: { fields: object }) => ({ ...reading, ...fields });
+      expect([best, ...others]).toEqual(readings.map(flat));
       await visit.go(`inspect/${id}`);
       const reasons = () => visit.page.locator('section > p.muted:first-of-type').allTextContents();
       await expect

@@ -65,14 +65,14 @@ await describeWith(['chromium'], 'the page Leases', () => {
     await alpha.end('SIGTERM');
     await cell('Node 0: free').waitFor();
 
-    // The next process gets the lowest node id and mints 9 s ahead. The holder after it must wait for that long.
-    const gamma = await hold('gamma 3', 20_000, 9000);
+    // The next process gets the lowest node id and mints 40 s ahead. The holder after it must wait for that long.
+    const gamma = await hold('gamma 3', 60_000, 40_000);
     expect(gamma.node).toBe(0);
     await cell(/^Node 0: held by gamma 3/).waitFor();
     await gamma.end('SIGTERM');
     await cell(/^Node 0: fenced ahead for \d+ s$/).waitFor();
     await legend(/^1 fenced ahead$/).waitFor();
-  });
+  }, 180_000);
 
   it('shows a timeline of the windows it has seen', async () => {
     const windows = visit.page.getByRole('region', { name: 'Windows' });

@@ -77,6 +77,14 @@ await describeWith(['chromium', 'redis'], 'the page Mint', () => {
     expect(counters).toEqual(counters.map((_, i) => counters[0]! + i));
   });
 
+  it('mints UUIDs of version 7', async () => {
+    await choose('UUIDv7');
+    await visit.field('Count').fill('3');
+    const ids = await mint('3 ids: UUIDv7');
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+    expect([...ids].sort()).toEqual(ids);
+  });
+
   it('mints ids of a sequence', async () => {
     await fetch(`${server.url}/v1/sequences`, {
       method: 'POST',

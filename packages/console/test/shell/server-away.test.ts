@@ -47,7 +47,7 @@ await describeWith(['chromium'], 'a server that is away', () => {
     const visit = await Visit.open(browser, { url }, 'health');
     await lease(visit, 'active').waitFor();
     await visit.page.getByText('Server: Ready').waitFor();
-    expect(await greenPixels(visit.page, reader)).toBeGreaterThan(20);
+    await expect.poll(() => greenPixels(visit.page, reader)).toBeGreaterThan(20);
     return visit;
   }
 
@@ -55,7 +55,7 @@ await describeWith(['chromium'], 'a server that is away', () => {
   async function expectNoGreen(visit: Visit, status: string): Promise<void> {
     await visit.page.getByText(`Server: ${status}`).waitFor();
     await lease(visit, 'unknown').waitFor();
-    expect(await greenPixels(visit.page, reader)).toBe(0);
+    await expect.poll(() => greenPixels(visit.page, reader)).toBe(0);
   }
 
   it('leaves nothing green when it was killed', async () => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { programsOf } from '#services';
 import type { ServerProcess } from '#services/process.ts';
@@ -56,7 +56,8 @@ export class Visit {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    // Far more than a page needs on an idle machine: a starved one must not fail a test.
+    page.setDefaultTimeout(40_000);
     const visit = new Visit(page, url);
     await visit.go(path);
     return visit;
@@ -84,6 +85,17 @@ export class Visit {
     await this.page.locator('[aria-invalid="true"]').first().waitFor();
     expect(await this.field(label).getAttribute('aria-invalid')).toBe('true');
     return this.noteOf(label);
+  }
+
+  /** Types a text into a field within one turn of the page, as somebody who types faster than any pause. */
+  async typeAtOnce(field: Locator, text: string): Promise<void> {
+    await field.evaluate((element, all) => {
+      const input = element as HTMLInputElement;
+      for (let length = 1; length <= all.length; length++) {
+        input.value = all.slice(0, length);
+        input.dispatchEvent(new Event('input', { bubbles: true }));
+      }
+    }, text);
   }
 
   clipboard = () => this.page.evaluate(() => navigator.clipboard.readText());

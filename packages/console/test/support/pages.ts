@@ -1,4 +1,9 @@
+import { publicIds } from 'idsmith/public';
 import type { Visit } from './console.ts';
+import { KEY } from './public-keys.ts';
+
+const UUID = '20be0ffc-314a-bd53-7a50-013a65ca76d2';
+const users = publicIds({ prefix: 'usr', keys: { 1: KEY }, of: 'uuid' });
 
 /** A page with content. */
 interface ShownPage {
@@ -33,7 +38,7 @@ const all: readonly ShownPage[] = [
   },
   {
     name: 'inspect-locality',
-    open: (visit) => go(visit, 'inspect/20be0ffc-314a-bd53-7a50-013a65ca76d2', '__:__:_d:53:7a:50'),
+    open: (visit) => go(visit, `inspect/${UUID}`, '__:__:_d:53:7a:50'),
   },
   { name: 'inspect-number', open: (visit) => go(visit, 'inspect/10001', 'yes, in a block') },
   { name: 'inspect-wrong', open: (visit) => go(visit, 'inspect/hello', 'is not an id of any family') },
@@ -44,6 +49,20 @@ const all: readonly ShownPage[] = [
       await visit.button('Mint').click();
       await visit.heading('5 ids: Flake').waitFor();
     },
+  },
+  {
+    name: 'mint-public',
+    async open(visit) {
+      await go(visit, 'mint', 'Family');
+      await visit.page.getByText('Locality UUID', { exact: true }).click();
+      await visit.field('Public id').selectOption('usr');
+      await visit.button('Mint').click();
+      await visit.heading('5 ids: Locality UUID').waitFor();
+    },
+  },
+  {
+    name: 'inspect-public',
+    open: (visit) => go(visit, `inspect/${users.encode(UUID)}`, 'The id inside'),
   },
   { name: 'sequences', open: (visit) => go(visit, 'sequences', 'customers.emea/2026') },
   {

@@ -4,19 +4,19 @@ import { until } from '../services/probe.ts';
 import type { ServerProcess } from '../services/process.ts';
 import type { RedisServer } from '../services/redis.ts';
 import { startRedisCluster } from '../services/redis-cluster.ts';
-import { FaultyProxy } from './proxy.ts';
+import { proxyBefore } from './proxy.ts';
 import { NAMESPACE, TTL } from './settings.ts';
 import type { ChaosStore } from './stores.ts';
 
 /** How long another node may take to become the leader, ms. */
-const ELECTION_MS = 30_000;
+const ELECTION_MS = 60_000;
 /** A master that is silent for a second is replaced. */
 const FAST_ELECTION = ['--cluster-node-timeout', '1000'];
 
 /** Three nodes of etcd, each behind a proxy; there is always one that leads. */
 export async function startEtcdCluster(): Promise<ChaosStore> {
   const etcd = await startEtcd({ nodes: 3 });
-  const proxies = await Promise.all(etcd.nodes.map(({ port }) => FaultyProxy.to(port)));
+  const proxies = await Promise.all(etcd.nodes.map(({ port }) => proxyBefore(port)));
   const leader = () => findNode(etcd.nodes, leads);
   return {
     target: { url: `etcd://${proxies.map(({ port }) => `127.0.0.1:${port}`).join(',')}` },
@@ -56,7 +56,7 @@ async function leads({ url }: ServerProcess): Promise<boolean> {
 /** Three masters with a replica each. Clients learn the nodes' addresses from the cluster and map them to the proxies. */
 export async function startRedisClusterStore(): Promise<ChaosStore> {
   const cluster = await startRedisCluster({ masters: 3, replicas: 1, args: FAST_ELECTION });
-  const proxies = await Promise.all(cluster.nodes.map(({ port }) => FaultyProxy.to(port)));
+  const proxies = await Promise.all(cluster.nodes.map(({ port }) => proxyBefore(port)));
   const addresses = proxies.map(({ port }) => ({ host: '127.0.0.1', port }));
   const natMap = Object.fromEntries(
     cluster.nodes.map(({ port }, i) => [`127.0.0.1:${port}`, addresses[i] as object]),

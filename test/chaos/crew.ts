@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Minter, type MinterEvent, type MinterTask } from './minter.ts';
@@ -7,7 +7,7 @@ import { HOUR, MINTERS, NAMESPACE, NODE_IDS, TTL } from './settings.ts';
 import type { ChaosStore } from './stores.ts';
 
 /** A process is up and waits within this time, ms. */
-const START_MS = 20_000;
+const START_MS = 60_000;
 /** Who has written nothing for this long, ms, does not mint. */
 const SILENCE_MS = 400;
 
@@ -86,7 +86,12 @@ export class Crew {
       return existsSync(continues);
     };
     // It may be without a lease for a while. In the end the copy is just another process.
-    for (let tries = 0; !(await isCopied()); tries++) if (tries === 50) writeFileSync(continues, '{}');
+    for (let tries = 0; !(await isCopied()); tries++) {
+      if (tries < 50) continue;
+      // Renamed into place, so that it is never read half written.
+      writeFileSync(`${continues}.empty`, JSON.stringify({ limit: this.#store.long?.ttl }));
+      renameSync(`${continues}.empty`, continues);
+    }
     return copy;
   }
 

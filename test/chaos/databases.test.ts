@@ -1,3 +1,3 @@
 import { shortRuns } from './short-runs.ts';
 
-await shortRuns('sqlite', 'postgres', 'mariadb');
+await shortRuns('postgres');

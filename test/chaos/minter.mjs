@@ -7,6 +7,7 @@ import { acquireLease, defineLayout, FlakeGenerator, Lease, LocalityGenerator } 
 import { openStore } from 'idsmith/stores';
 import { redisStore } from 'idsmith/stores/redis';
 import { Cluster } from 'ioredis';
+import { longestTtl, rememberLimit } from '../../packages/idsmith/dist/lease/limit.js';
 import { leaseSettings } from '../../packages/idsmith/dist/lease/options.js';
 
 const task = JSON.parse(process.argv[2]);
@@ -87,7 +88,12 @@ process.on('SIGUSR2', () => {
   const { from } = lease;
   if (isTold) lease.fence();
   tell('copied', { isTold });
-  writeWhole(memoryFile, { record, from, isTold });
+  writeWhole(memoryFile, {
+    record,
+    from,
+    isTold,
+    limit: longestTtl(leaseSettings(store, { ...options, clock })),
+  });
 });
 
 function writeWhole(path, value) {
@@ -101,10 +107,13 @@ async function continueCopy(store) {
     if (isEnding) return undefined;
     await sleep(2);
   }
-  const { record, from, isTold } = JSON.parse(readFileSync(task.continues, 'utf8'));
+  const { record, from, isTold, limit } = JSON.parse(readFileSync(task.continues, 'utf8'));
+  const settings = leaseSettings(store, { ...options, clock });
+  // Else the copy of one with a low limit founds a lost namespace too early, and with a limit that keeps the others out.
+  if (limit !== undefined) rememberLimit(settings, { epoch: limit, fence: 0 });
   if (record === undefined) return acquire(store);
   const acquired = { record, from, wasEmpty: false, layout: undefined };
-  const lease = new Lease(leaseSettings(store, { ...options, clock }), acquired);
+  const lease = new Lease(settings, acquired);
   held.record = record;
   held.isBorrowed = true;
   if (isTold) lease.fence();

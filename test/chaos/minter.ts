@@ -7,7 +7,7 @@ import { LAYOUT } from './layout.ts';
 
 const SCRIPT = fileURLToPath(new URL('./minter.mjs', import.meta.url));
 /** A process that has not ended this long, ms, after it was told to, never will. */
-const END_MS = 15_000;
+const END_MS = 45_000;
 
 /** What a minter opens: a URL, or a Redis Cluster, for which there is none. */
 export type Target =
@@ -85,7 +85,8 @@ export class Minter {
 
   /** Has it write its memory into a file, from which a copy continues. If it is told so, it fences its lease. */
   copyTo(memoryFile: string, isTold: boolean): void {
-    writeFileSync(this.#copyFile, JSON.stringify({ memoryFile, isTold }));
+    writeFileSync(`${this.#copyFile}.new`, JSON.stringify({ memoryFile, isTold }));
+    renameSync(`${this.#copyFile}.new`, this.#copyFile);
     this.#child.kill('SIGUSR2');
   }
 
@@ -96,7 +97,9 @@ export class Minter {
 
   /** Whether it has written ids within the last `ms`. */
   hasMinted(ms: number): boolean {
-    return this.isUp && Date.now() - statSync(this.#idsFile).mtimeMs < ms;
+    const { size, mtimeMs } = statSync(this.#idsFile);
+    // The file is there from the beginning, empty.
+    return this.isUp && size > 0 && Date.now() - mtimeMs < ms;
   }
 
   /** How it ended, if it did without having been told to. */

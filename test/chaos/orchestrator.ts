@@ -12,9 +12,9 @@ import { type ChaosSetup, type ChaosStore, STORES, type StoreName } from './stor
 export { showReport } from './report.ts';
 export { STORES, type StoreName } from './stores.ts';
 
-const START_MS = 60_000;
+const START_MS = 120_000;
 /** How long service may take to resume, ms: openStore's clients wait up to ten seconds for an answer that is lost. */
-const RECOVERY_MS = 30_000;
+const RECOVERY_MS = 60_000;
 
 /** How long, and with which faults. */
 export interface ChaosOptions {
@@ -26,9 +26,12 @@ export interface ChaosOptions {
   readonly log?: (line: string) => void;
 }
 
-/** Torments processes that mint from a store, and checks all that they have handed out. */
-export async function runChaos(name: StoreName, options: ChaosOptions): Promise<ChaosReport> {
-  const setup: ChaosSetup = STORES[name];
+/** Torments processes that mint from a store, one of `STORES` unless `setup` is given, and checks all that they have handed out. */
+export async function runChaos(
+  name: string,
+  options: ChaosOptions,
+  setup: ChaosSetup = STORES[name as StoreName],
+): Promise<ChaosReport> {
   const folder = mkdtempSync(join(tmpdir(), `idsmith-chaos-${name}-`));
   const store = await setup.start(folder);
   const begin = Date.now();

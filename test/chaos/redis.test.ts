@@ -1,3 +1,3 @@
 import { shortRuns } from './short-runs.ts';
 
-await shortRuns('redis', 'redis-durable', 'redis-cluster');
+await shortRuns('redis');

@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceName } from '../services/binaries.ts';
 import { startDynalite } from '../services/dynalite.ts';
 import { startMariadb } from '../services/mariadb.ts';
+import { startPgbouncer } from '../services/pgbouncer.ts';
 import { startPostgres } from '../services/postgres.ts';
 import type { ServerProcess } from '../services/process.ts';
 import { startRedis } from '../services/redis.ts';
 import { startEtcdCluster, startRedisClusterStore } from './clusters.ts';
 import type { Target } from './minter.ts';
-import { FaultyProxy } from './proxy.ts';
+import { type FaultyProxy, proxyBefore } from './proxy.ts';
 import { NODE_IDS, TTL } from './settings.ts';
 
 /** A store under torment. */
@@ -45,6 +46,7 @@ export const STORES = {
     services: ['postgres'],
     start: async () => behindProxy(await startPostgres()),
   },
+  pgbouncer: { ...common, services: ['postgres', 'pgbouncer'], start: startBouncedPostgres },
   mariadb: { ...common, services: ['mariadb'], start: async () => behindProxy(await startMariadb()) },
   redis: { ...common, services: ['redis'], start: startForgetfulRedis },
   'redis-durable': {
@@ -66,7 +68,7 @@ export async function behindProxy(
   server: ServerProcess,
   urlOf: (proxied: string) => string = (proxied) => proxied,
 ): Promise<ChaosStore> {
-  const proxy = await FaultyProxy.to(server.port);
+  const proxy = await proxyBefore(server.port);
   return {
     target: { url: urlOf(server.url.replace(`:${server.port}`, `:${proxy.port}`)) },
     proxies: [proxy],
@@ -89,6 +91,20 @@ export async function behindProxy(
   };
 }
 
+/** PostgreSQL behind PgBouncer in transaction mode. Faults befall PgBouncer, and the server behind it. */
+async function startBouncedPostgres(): Promise<ChaosStore> {
+  const server = await startPostgres();
+  const store = await behindProxy(await startPgbouncer(server, { poolSize: 4 }));
+  return {
+    ...store,
+    faults: { ...store.faults, 'server behind it restarted': () => server.restart() },
+    async stop() {
+      await store.stop();
+      await server.stop();
+    },
+  };
+}
+
 async function startForgetfulRedis(): Promise<ChaosStore> {
   const server = await startRedis({ persistence: 'aof' });
   let url = '';
@@ -98,7 +114,7 @@ async function startForgetfulRedis(): Promise<ChaosStore> {
   });
   return {
     ...store,
-    long: { target: { url: `${url}?maxTtl=${2 * TTL}` }, ttl: TTL },
+    long: { target: { url: `${url}?maxTtl=${2 * TTL}` }, ttl: 2 * TTL },
     faults: { ...store.faults, 'store restarted empty': () => server.restart({ empty: true }) },
   };
 }
@@ -118,12 +134,24 @@ async function startSqlite(folder: string): Promise<ChaosStore> {
     faults: {
       'file locked': async () => {
         const db = new Database(file);
-        db.exec('PRAGMA busy_timeout = 5000');
-        db.exec('BEGIN IMMEDIATE');
+        db.exec('PRAGMA busy_timeout = 0');
+        // SQLite has no queue: whoever asks at the right moment has the lock.
+        while (!canLock(db)) await sleep(5);
         await sleep(TTL);
         db.close();
       },
     },
     async stop() {},
   };
+}
+
+/** Takes the lock of a file for writing, unless somebody else has it. */
+function canLock(db: { exec(sql: string): unknown }): boolean {
+  try {
+    db.exec('BEGIN IMMEDIATE');
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
+    return false;
+  }
 }

@@ -118,14 +118,17 @@ export class Site {
    * Waits until every source mints every family, from now on. Returns those that do not within `ms`. Time in which this
    * process is held up does not count, because the ways to the stores lead through it.
    */
-  async silentAfter(archive: IdArchive, ms: number): Promise<string[]> {
+  async silentAfter(archive: IdArchive, ms: number): Promise<{ key: string; trouble: string }[]> {
     await this.collect(archive);
     const before = new Map(this.#workers.map((worker) => [worker, new Map(worker.minted)]));
     for (let waited = 0; ; waited += LOOK_MS) {
       const silent = this.#workers.flatMap((worker) =>
-        keysOf(worker).filter((key) => worker.minted.get(key) === before.get(worker)?.get(key)),
+        keysOf(worker)
+          .filter((key) => worker.minted.get(key) === before.get(worker)?.get(key))
+          .map((key) => ({ worker, key })),
       );
-      if (silent.length === 0 || waited >= ms) return silent;
+      if (silent.length === 0) return [];
+      if (waited >= ms) return silent.map(({ worker, key }) => ({ key, trouble: worker.troubleOf(key) }));
       await sleep(LOOK_MS);
       await this.collect(archive);
     }

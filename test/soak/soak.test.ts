@@ -30,7 +30,8 @@ describe('A short soak run', () => {
     expect(problems).toEqual([]);
     expect(duplicates).toBe(0);
     expect(ids).toBeGreaterThan(500);
-    expect(faults).toBeGreaterThan(3);
+    // One of each kind at least: of the processes of both stores, and of the file.
+    expect(faults).toBeGreaterThanOrEqual(3);
     for (const store of ['memory', 'sqlite'])
       for (const family of ['flake', 'locality', 'uuid7', 'sequence'])
         expect(lines.find((line) => line.startsWith(`${store}: `))).toMatch(
@@ -59,11 +60,14 @@ describe('A short soak run', () => {
       ...{
         stores: ['sqlite'],
         seconds: 0,
-        patience: { begin: 60_000, resume: 1000 },
+        // Processes tell once a second why they are silent.
+        patience: { begin: 60_000, resume: 5000 },
         plant: { mute: ['locality'] },
       },
     });
     expect(duplicates).toBe(0);
-    expect(problems).toContain('sqlite: locality of source 0 did not resume within 1000 ms');
+    expect(problems).toContain(
+      'sqlite: locality of source 0 did not resume within 5000 ms: no call has failed',
+    );
   });
 });

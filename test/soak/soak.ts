@@ -68,9 +68,8 @@ async function run(sites: readonly Site[], archive: IdArchive, options: SoakOpti
   const allMint = async (what: 'begin' | 'resume') => {
     const waiting = sites.map(async (site) => {
       const silent = await site.silentAfter(archive, options.patience[what]);
-      problems.push(
-        ...silent.map((key) => `${site.name}: ${key} did not ${what} within ${options.patience[what]} ms`),
-      );
+      for (const { key, trouble } of silent)
+        problems.push(`${site.name}: ${key} did not ${what} within ${options.patience[what]} ms: ${trouble}`);
     });
     await Promise.all(waiting);
   };

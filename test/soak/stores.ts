@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { startIdsmith } from '../../packages/server/test/support/process.ts';
-import { FaultyProxy } from '../chaos/proxy.ts';
+import { proxyBefore } from '../chaos/proxy.ts';
 import { TTL } from '../chaos/settings.ts';
 import { behindProxy, type ChaosSetup, type ChaosStore, STORES } from '../chaos/stores.ts';
 import { startRedis } from '../services/redis.ts';
@@ -71,7 +71,7 @@ async function startServer(folder: string): Promise<SoakStore> {
 /** A few Redis nodes for keys, each behind a proxy. */
 async function startRing(): Promise<SoakStore> {
   const servers = await Promise.all(WEIGHTS.map(() => startRedis({ persistence: 'aof' })));
-  const proxies = await Promise.all(servers.map(({ port }) => FaultyProxy.to(port)));
+  const proxies = await Promise.all(servers.map(({ port }) => proxyBefore(port)));
   const shards = Object.fromEntries(
     proxies.map(({ port }, i) => [String(i), [String(port), '127.0.0.1', WEIGHTS[i]]]),
   );

@@ -1,7 +1,7 @@
 // One of the processes of a soak run. It mints a few handfuls a second of each of its families and appends every id to its
 // file, through whatever happens, until SIGTERM. An error that no fault explains ends it.
 
-import { openSync, readFileSync, writeSync } from 'node:fs';
+import { openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'idsmith/connect';
 import { ShardMap } from 'idsmith/shard';
@@ -23,6 +23,10 @@ let offset = readOffset();
 setInterval(() => {
   offset = readOffset();
 }, 100).unref();
+
+/** Each silent family of a source with its last error, in a file for those who ask why. */
+const troubles = {};
+setInterval(() => writeFileSync(task.troublesFile, JSON.stringify(troubles)), 1000).unref();
 
 let isEnding = false;
 process.once('SIGTERM', () => {
@@ -49,17 +53,23 @@ async function work(family, source) {
   let generator;
   let last = performance.now();
   let isFirst = true;
+  const key = `${family} of source ${source.number}`;
   while (!isEnding) {
     const ids = [];
+    const begin = Date.now();
+    troubles[key] ??= `a call at ${new Date(begin).toISOString()} has not returned`;
     try {
       generator ??= await open(source);
       await mint(generator, ids);
     } catch (error) {
       if (!isEnding && !EXPECTED.has(error?.code)) throw error;
+      troubles[key] =
+        `the call at ${new Date(begin).toISOString()} failed after ${Date.now() - begin} ms: ${error?.message}`;
     }
     if (ids.length > 0) {
       write(family, source.number, ids, performance.now() - last);
       last = performance.now();
+      delete troubles[key];
       if (isFirst && task.plant?.repeat?.includes(family)) write(family, source.number, [ids[0]], 0);
       if (task.plant?.mute?.includes(family)) return;
       isFirst = false;

@@ -9,7 +9,7 @@ import type { WorkerTask } from './worker-task.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker.mjs', import.meta.url));
 /** A process that has not ended this long, ms, after it was told to, never will. */
-const END_MS = 20_000;
+const END_MS = 45_000;
 const CODES = Object.fromEntries(FAMILY_NAMES.map((name, code) => [name, code]));
 
 /** A process that mints, as those see it who torment it. */
@@ -36,7 +36,11 @@ export class Worker {
     writeFileSync(this.#file('ids'), '');
     this.#ids = openSync(this.#file('ids'), 'r');
     this.jumpClock(0);
-    const files = { idsFile: this.#file('ids'), clockFile: this.#file('clock') };
+    const files = {
+      idsFile: this.#file('ids'),
+      clockFile: this.#file('clock'),
+      troublesFile: this.#file('troubles'),
+    };
     this.#child = spawnGuarded({
       dir: this.#home,
       command: process.execPath,
@@ -70,6 +74,16 @@ export class Worker {
     if (!this.#isWanted || (exitCode === null && signalCode === null)) return undefined;
     const log = readFileSync(this.#file('log'), 'utf8').trim().split('\n').slice(0, 12).join('\n');
     return `${this.name} ended by itself (${signalCode ?? `exit code ${exitCode}`}): ${log}`;
+  }
+
+  /** Why a family of a source is silent, as far as the process knows. */
+  troubleOf(key: string): string {
+    try {
+      const troubles = JSON.parse(readFileSync(this.#file('troubles'), 'utf8'));
+      return troubles[key] ?? 'no call has failed';
+    } catch {
+      return 'the process has told nothing';
+    }
   }
 
   /** What it has handed out since the last call: whole records. */
@@ -128,7 +142,7 @@ export class Worker {
   /** Removes its files. It has ended, and everything was read. */
   forget(): void {
     closeSync(this.#ids);
-    for (const kind of ['ids', 'clock', 'log']) rmSync(this.#file(kind), { force: true });
+    for (const kind of ['ids', 'clock', 'log', 'troubles']) rmSync(this.#file(kind), { force: true });
   }
 
   #file(kind: string): string {

@@ -1,3 +1,3 @@
 import { shortRuns } from './short-runs.ts';
 
-await shortRuns('dynamodb', 'etcd');
+await shortRuns('dynamodb');

@@ -1,0 +1,107 @@
+--
+-- PostgreSQL database dump
+--
+
+
+-- Dumped from database version 15.20 (Debian 15.20-0+deb12u1)
+-- Dumped by pg_dump version 15.20 (Debian 15.20-0+deb12u1)
+
+SET statement_timeout = 0;
+SET lock_timeout = 0;
+SET idle_in_transaction_session_timeout = 0;
+SET client_encoding = 'UTF8';
+SET standard_conforming_strings = on;
+SELECT pg_catalog.set_config('search_path', '', false);
+SET check_function_bodies = false;
+SET xmloption = content;
+SET client_min_messages = warning;
+SET row_security = off;
+
+SET default_tablespace = '';
+
+SET default_table_access_method = heap;
+
+--
+-- Name: id_sequences; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.id_sequences (
+    name character varying(255) NOT NULL COLLATE pg_catalog."C",
+    next_block_start bigint NOT NULL,
+    block_size integer NOT NULL,
+    exhausted smallint DEFAULT 0 NOT NULL,
+    first_id bigint,
+    step bigint DEFAULT 1 NOT NULL,
+    min_id bigint DEFAULT '-9223372036854775808'::bigint NOT NULL,
+    max_id bigint DEFAULT '9223372036854775807'::bigint NOT NULL,
+    cycles smallint DEFAULT 0 NOT NULL,
+    generation bigint DEFAULT 0 NOT NULL,
+    swap_mark bigint DEFAULT 0 NOT NULL
+);
+
+
+--
+-- Name: idsmith_leases; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.idsmith_leases (
+    namespace text NOT NULL COLLATE pg_catalog."C",
+    id integer NOT NULL,
+    owner text COLLATE pg_catalog."C",
+    epoch bigint NOT NULL,
+    fence bigint NOT NULL,
+    expires_at bigint NOT NULL,
+    label text NOT NULL
+);
+
+
+--
+-- Name: idsmith_schema; Type: VIEW; Schema: public; Owner: -
+--
+
+CREATE VIEW public.idsmith_schema AS
+ SELECT 1 AS version,
+    1 AS least_reader;
+
+
+--
+-- Data for Name: id_sequences; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.id_sequences VALUES ('round and round', 21, 20, 0, 1, 1, 1, 30, 1, 8096205722605305, 4538709641672455);
+INSERT INTO public.id_sequences VALUES ('orders', 10025, 10, 0, 10000, 1, -9223372036854775808, 9223372036854775807, 0, 7134604470789873, 4961896381253085);
+INSERT INTO public.id_sequences VALUES ('large', 9007199254741018, 20, 0, 9007199254740993, 1, -9223372036854775808, 9223372036854775807, 0, 2383425877189710, 2680183883776256);
+INSERT INTO public.id_sequences VALUES ('countdown', -130, -4, 0, -5, -5, -1000, 9223372036854775807, 0, 6092382641706738, 6908572904302639);
+
+
+--
+-- Data for Name: idsmith_leases; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.idsmith_leases VALUES ('orders', 0, '8c1a6992c53ac0781e4b7c356bc4fa4e-mwjnycsg-1u351mo', 1, 1794857766285, 1794857766285, 'kept');
+INSERT INTO public.idsmith_leases VALUES ('orders', 2, 'ff9861071ce5038b82c56fe2bdb62005-mwjnyctd-1umrqow', 1, 1794857766291, 1794857766291, 'kept');
+INSERT INTO public.idsmith_leases VALUES ('orders', -2, NULL, 0, 0, 0, '1388534400000/1 node:9@13 sequence:13@0');
+INSERT INTO public.idsmith_leases VALUES ('orders', 1, NULL, 1, 1794857736292, 0, 'kept');
+
+
+--
+-- Name: id_sequences id_sequences_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.id_sequences
+    ADD CONSTRAINT id_sequences_pkey PRIMARY KEY (name);
+
+
+--
+-- Name: idsmith_leases idsmith_leases_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.idsmith_leases
+    ADD CONSTRAINT idsmith_leases_pkey PRIMARY KEY (namespace, id);
+
+
+--
+-- PostgreSQL database dump complete
+--
+
+

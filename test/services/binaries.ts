@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 /** What the tests may need on the machine. */
-export type ServiceName = 'redis' | 'postgres' | 'mariadb' | 'etcd' | 'chromium';
+export type ServiceName =
+  | ('redis' | 'postgres' | 'pgbouncer' | 'mariadb' | 'etcd' | 'chromium' | 'faketime')
+  | ('jdk' | 'mariadb-jdbc');
 
 interface Service {
   readonly aptPackage: string;
@@ -16,9 +18,13 @@ interface Service {
 const SERVICES: Record<ServiceName, Service> = {
   redis: { aptPackage: 'redis-server', programs: [['redis-server']] },
   postgres: { aptPackage: 'postgresql', programs: [['postgres'], ['initdb']] },
+  pgbouncer: { aptPackage: 'pgbouncer', programs: [['pgbouncer']] },
   mariadb: { aptPackage: 'mariadb-server', programs: [['mariadbd'], ['mariadb-install-db']] },
   etcd: { aptPackage: 'etcd-server', programs: [['etcd']] },
+  jdk: { aptPackage: 'default-jdk-headless', programs: [['javac'], ['java']] },
+  'mariadb-jdbc': { aptPackage: 'libmariadb-java', programs: [['mariadb-java-client.jar']] },
   chromium: { aptPackage: 'chromium', programs: [['chromium', 'chromium-browser', 'google-chrome']] },
+  faketime: { aptPackage: 'faketime', programs: [['faketime']] },
 };
 
 /** The paths of a service's programs, in the order of `SERVICES`. */
@@ -49,15 +55,18 @@ export function surroundings(env: NodeJS.ProcessEnv = process.env): Surroundings
       ...(env.PATH ?? '').split(':').filter((dir) => dir !== ''),
       ...versions.map((version) => join(postgres, version, 'bin')),
       '/usr/sbin',
+      // Libraries of Java.
+      '/usr/share/java',
     ],
     canInstall: process.getuid?.() === 0 && existsSync('/usr/bin/apt-get'),
     isCi: env.CI === 'true' || env.CI === '1',
   };
 }
 
-function isExecutable(path: string): boolean {
+/** Tells whether a program can be run, or a library of Java be read. */
+function isUsable(path: string): boolean {
   try {
-    accessSync(path, constants.X_OK);
+    accessSync(path, path.endsWith('.jar') ? constants.R_OK : constants.X_OK);
     return true;
   } catch {
     return false;
@@ -65,7 +74,7 @@ function isExecutable(path: string): boolean {
 }
 
 function find(names: readonly string[], dirs: readonly string[]): string | undefined {
-  return names.flatMap((name) => dirs.map((dir) => join(dir, name))).find(isExecutable);
+  return names.flatMap((name) => dirs.map((dir) => join(dir, name))).find(isUsable);
 }
 
 /** Decides what to do about a service: use it, install it, skip its tests, or fail. */

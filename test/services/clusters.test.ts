@@ -28,9 +28,9 @@ await describeWith(['redis'], 'A private redis cluster', () => {
     expect(cluster.nodes).toHaveLength(6);
     expect(await roleOf(replica)).toBe('role:slave');
     await master!.kill();
-    await expect.poll(() => roleOf(replica), { timeout: 30_000 }).toBe('role:master');
+    await expect.poll(() => roleOf(replica)).toBe('role:master');
     await master!.restart({ empty: true });
-    await expect.poll(() => roleOf(master), { timeout: 30_000 }).toBe('role:slave');
+    await expect.poll(() => roleOf(master)).toBe('role:slave');
     await cluster.stop();
   });
 });
@@ -44,9 +44,9 @@ await describeWith(['etcd'], 'A private etcd cluster', () => {
     await three!.kill();
     // If it was the leader, requests fail until the other two have elected one of them.
     await vi.waitFor(() => write(one!.url, 'quorum', 'two of three'), { timeout: 40_000 });
-    await expect.poll(() => read(two!.url, 'quorum'), { timeout: 20_000 }).toBe('two of three');
+    await expect.poll(() => read(two!.url, 'quorum')).toBe('two of three');
     await three!.restart();
-    await expect.poll(() => read(etcd.endpoints[2]!, 'quorum'), { timeout: 20_000 }).toBe('two of three');
+    await expect.poll(() => read(etcd.endpoints[2]!, 'quorum')).toBe('two of three');
     await etcd.stop();
   });
 });

@@ -3,7 +3,8 @@ import { obtain, type ServiceName } from './binaries.ts';
 
 const printed = new Set<string>();
 
-function printOnce(line: string): void {
+/** Prints a line, once in this process. */
+export function printOnce(line: string): void {
   if (!printed.has(line)) console.warn(line);
   printed.add(line);
 }
@@ -13,11 +14,14 @@ function printOnce(line: string): void {
  * skipped and one line says how to get it; under `CI=true` that is an error instead.
  *
  * To be awaited at the top of the test file: `await describeWith(['redis'], 'The …', () => { … })`.
+ *
+ * @param options of `describe`, such as `concurrent` for suites that wait more than they work
  */
 export async function describeWith(
   services: readonly ServiceName[],
   title: string,
   body: () => void,
+  options: { concurrent?: boolean } = {},
 ): Promise<void> {
   for (const service of services) {
     const outcome = await obtain(service);
@@ -27,5 +31,5 @@ export async function describeWith(
     describe.skip(title, body);
     return;
   }
-  describe(title, body);
+  describe(title, options, body);
 }

@@ -19,9 +19,13 @@ describe('A service that is missing', () => {
   const packages: Record<ServiceName, string> = {
     redis: 'redis-server',
     postgres: 'postgresql',
+    pgbouncer: 'pgbouncer',
     mariadb: 'mariadb-server',
     etcd: 'etcd-server',
+    jdk: 'default-jdk-headless',
+    'mariadb-jdbc': 'libmariadb-java',
     chromium: 'chromium',
+    faketime: 'faketime',
   };
   const bare = { ...surroundings({ PATH: '/nowhere' }), dirs: ['/nowhere'], canInstall: false };
 
@@ -122,7 +126,7 @@ await describeWith(['redis', 'postgres'], 'When the process that started servers
     // Two times Redis, PostgreSQL with its helpers, and the watchdog.
     expect(started.length).toBeGreaterThan(4);
     owner.kill(signal);
-    await expect.poll(() => started.filter(isRunning), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => started.filter(isRunning)).toEqual([]);
     expect(dirs.filter((dir) => existsSync(dir))).toEqual([]);
   });
 });

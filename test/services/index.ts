@@ -1,10 +1,13 @@
 /** Private servers for tests: started as child processes on free ports, gone without a trace afterwards. */
 export { programsOf, type ServiceName } from './binaries.ts';
+export { describeAt } from './describe-at.ts';
 export { describeWith } from './describe-with.ts';
 export { startDynalite } from './dynalite.ts';
 export { Etcd, type EtcdOptions, startEtcd } from './etcd.ts';
+export { FakeTime } from './fake-time.ts';
 export { ServerGroup } from './group.ts';
 export { type MariadbOptions, startMariadb } from './mariadb.ts';
+export { type PgbouncerOptions, startPgbouncer } from './pgbouncer.ts';
 export { type PostgresOptions, startPostgres } from './postgres.ts';
 export { ServerProcess } from './process.ts';
 export { type RedisOptions, RedisServer, startRedis } from './redis.ts';

@@ -14,10 +14,12 @@ const PROTOCOL_10 = 10;
 export interface MariadbOptions {
   /** More arguments for `mariadbd`. */
   args?: readonly string[];
+  /** More variables of its environment. */
+  env?: Record<string, string>;
 }
 
 /** Starts a private MariaDB server: user `root` without a password, database `test`. */
-export async function startMariadb({ args = [] }: MariadbOptions = {}): Promise<ServerProcess> {
+export async function startMariadb({ args = [], env = {} }: MariadbOptions = {}): Promise<ServerProcess> {
   const [mariadbd, installDb] = await programsOf('mariadb');
   const user = unprivilegedUser('mysql');
   return withFreePorts(1, async ([port]) => {
@@ -54,6 +56,7 @@ export async function startMariadb({ args = [] }: MariadbOptions = {}): Promise<
         ...args,
       ],
       user,
+      env,
       answers: () => greets(port),
     });
     await startTogether([server]);

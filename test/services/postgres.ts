@@ -13,10 +13,12 @@ import { unprivilegedUser } from './run-as.ts';
 export interface PostgresOptions {
   /** More arguments for `postgres`, such as `['-c', 'max_connections=300']`. */
   args?: readonly string[];
+  /** More variables of its environment. */
+  env?: Record<string, string>;
 }
 
 /** Starts a private PostgreSQL server: superuser `postgres` without a password, database `postgres`. */
-export async function startPostgres({ args = [] }: PostgresOptions = {}): Promise<ServerProcess> {
+export async function startPostgres({ args = [], env = {} }: PostgresOptions = {}): Promise<ServerProcess> {
   const [postgres, initdb] = await programsOf('postgres');
   const user = unprivilegedUser('postgres');
   return withFreePorts(1, async ([port]) => {
@@ -51,6 +53,7 @@ export async function startPostgres({ args = [] }: PostgresOptions = {}): Promis
       ],
       run: [postgres, '-D', data, ...options, ...args],
       user,
+      env,
       // "Fast" shutdown; SIGTERM would wait until every client has gone.
       stopSignal: 'SIGINT',
       answers: () => acceptsSessions(port),
@@ -61,8 +64,8 @@ export async function startPostgres({ args = [] }: PostgresOptions = {}): Promis
   });
 }
 
-// Opens a session. A server that is still starting or recovering refuses it with an error instead.
-async function acceptsSessions(port: number): Promise<boolean> {
+/** Opens a session. A server that is still starting or recovering refuses it with an error instead. */
+export async function acceptsSessions(port: number): Promise<boolean> {
   const parameters = Buffer.from('user\0postgres\0database\0postgres\0\0');
   const header = Buffer.alloc(8);
   header.writeInt32BE(header.length + parameters.length, 0);

@@ -8,11 +8,12 @@ export function ask(
   port: number,
   question: string | Uint8Array,
   isWhole: (answer: Buffer) => boolean,
+  timeoutMs = 1000,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let answer = Buffer.alloc(0);
     const socket = connect(port, '127.0.0.1', () => socket.write(question));
-    socket.setTimeout(1_000, () => socket.destroy(new Error(`no answer from port ${port}`)));
+    socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`no answer from port ${port}`)));
     socket.on('data', (chunk) => {
       answer = Buffer.concat([answer, chunk]);
       if (!isWhole(answer)) return;

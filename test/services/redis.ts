@@ -39,7 +39,7 @@ export class RedisServer extends ServerProcess {
 
   /** Sends one command without spaces in its arguments, and returns the text of the reply. */
   async command(...words: (string | number)[]): Promise<string> {
-    const reply = (await ask(this.port, `${words.join(' ')}\r\n`, isWholeReply)).toString();
+    const reply = (await ask(this.port, `${words.join(' ')}\r\n`, isWholeReply, 20_000)).toString();
     if (reply.startsWith('-')) throw new Error(`${words.join(' ')}: ${reply.slice(1).trimEnd()}`);
     return reply
       .replace(/^\$\d+\r\n/, '')

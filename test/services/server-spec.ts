@@ -12,7 +12,7 @@ export interface ServerSpec {
   readonly ports: Ports;
   readonly url: string;
   readonly run: CommandLine;
-  /** Run once, before the first start. */
+  /** Run once, before the first start. Makes the folder `data` in `dir`. */
   readonly prepare?: CommandLine;
   readonly env?: Record<string, string>;
   readonly user?: User | undefined;

@@ -38,11 +38,17 @@ function run(
   name: string,
   args: string[],
 ): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync(process.execPath, [join(root, name), ...args], { cwd: home, encoding: 'utf8' });
+  // Code for a service takes its store from the environment.
+  const env = { ...process.env, STORE_URL: 'memory:' };
+  return spawnSync(process.execPath, [join(root, name), ...args], { cwd: home, env, encoding: 'utf8' });
 }
 
 /** Every page of the project. */
-const pages = ['.', 'docs', 'examples/opentelemetry'].flatMap((folder) =>
+const examples = readdirSync(join(root, 'examples')).map((name) => join('examples', name));
+const pages = [
+  ...['.', 'docs', ...examples],
+  ...['server', 'console', 'fastify', 'nest'].map((name) => join('packages', name)),
+].flatMap((folder) =>
   readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.md'))
     .map((name) => join(folder, name)),
@@ -70,7 +76,9 @@ describe.each(pages)('%s', (page) => {
     .filter(({ language }) => language === 'sh')
     .flatMap(({ code }) =>
       [...code.matchAll(/^npx idsmith (.*?)(?:\s+#.*)?$/gm)].map((match) => match[1] as string),
-    );
+    )
+    // A server runs until it is stopped; its own tests start it.
+    .filter((command) => !command.startsWith('serve'));
 
   it.each(commands)('has the command "idsmith %s", which works', (command) => {
     const { status, stdout } = run(home, 'packages/idsmith/bin/idsmith.js', command.split(' '));

@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { entries, manifest, PackedHome } from './packed-home.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
 
 let home: PackedHome;
 beforeAll(() => {
@@ -12,9 +15,45 @@ afterAll(() => home?.remove());
 
 const runThere = (code: string) => home.run(home.write('program.mjs', code));
 
+/** The number of names of each entry, or the error of loading it. */
+type Loaded = Record<string, number | string>;
+
+/** Loads every entry in one process. Modules do not see each other's loading, so each is as good as alone. */
+const loadAll = (load: string) => `
+  const loaded = {};
+  (async () => {
+    for (const entry of ${JSON.stringify(entries)})
+      try { loaded[entry] = Object.keys(${load}).length; } catch (error) { loaded[entry] = String(error); }
+    console.log(JSON.stringify(loaded));
+  })();`;
+
 describe('the packed package', () => {
+  let imported: Loaded;
+  let required: Loaded;
+  beforeAll(() => {
+    imported = JSON.parse(runThere(loadAll('await import(entry)')));
+    required = JSON.parse(home.run(home.write('program.cjs', loadAll('require(entry)'))));
+  });
+
   it.each(entries)('has the entry %s, which loads with no peer installed', (entry) => {
-    expect(Number(runThere(`console.log(Object.keys(await import('${entry}')).length)`))).toBeGreaterThan(0);
+    expect(imported[entry], String(imported[entry])).toBeGreaterThan(0);
+  });
+
+  it.each(entries)('has the entry %s, which programs in CommonJS can require', (entry) => {
+    expect(required[entry], String(required[entry])).toBeGreaterThan(0);
+  });
+
+  it('has a readme whose links and images work where no other file is', () => {
+    const readme = readFileSync(join(home.installed, 'README.md'), 'utf8');
+    const links = [...readme.matchAll(/\]\(([^)]+)\)/g)].map((match) => match[1] as string);
+    expect(links.length).toBeGreaterThan(20);
+    expect(links.filter((link) => !link.startsWith('https://') && !link.startsWith('#'))).toEqual([]);
+    const images = [...readme.matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map((match) => match[1] as string);
+    const version = `https://github.com/idsmith/idsmith/raw/v${manifest.version}/`;
+    const missing = images.filter(
+      (image) => !image.startsWith(version) || !existsSync(join(root, image.slice(version.length))),
+    );
+    expect(missing).toEqual([]);
   });
 
   it('mints', () => {

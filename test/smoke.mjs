@@ -13,6 +13,8 @@ import {
   Uuid7Generator,
 } from 'idsmith';
 import { publicIds } from 'idsmith/public';
+import { gapless } from 'idsmith/sql';
+import { sqliteStore } from 'idsmith/stores/sqlite';
 import { FakeClock } from 'idsmith/testing';
 
 const node = { processId: 31359, mac: Uint8Array.of(0, 0, 13, 83, 122, 80) };
@@ -94,6 +96,28 @@ const flakes = new FlakeGenerator({
 const first = flakes.next();
 assert.ok(flakes.batch(10_000).every((id) => id > first));
 assert.equal(layouts.jflake.decode(first).node, 0);
+
+// A number inside a transaction of the runtime's own SQLite. Node 20 has none.
+const Database =
+  'Bun' in globalThis
+    ? (await import('bun:sqlite')).Database
+    : process.getBuiltinModule?.('node:sqlite')?.DatabaseSync;
+if (Database !== undefined) {
+  const db = new Database(':memory:');
+  await sqliteStore(db).defineSequence({ name: 'invoices' });
+  await assert.rejects(gapless('invoices', db), IdError);
+  for (const end of ['ROLLBACK', 'COMMIT']) {
+    db.exec('BEGIN');
+    assert.equal(await gapless('invoices', db), 1n);
+    db.exec('SAVEPOINT inner_work');
+    assert.equal(await gapless('invoices', db), 2n);
+    db.exec('ROLLBACK TO inner_work');
+    assert.equal(await gapless('invoices', db), 2n);
+    db.exec(end);
+  }
+  assert.equal((await sqliteStore(db).describeSequence('invoices')).next, 3n);
+  db.close();
+}
 
 console.log('ok');
 process.exit(0);

@@ -16,7 +16,7 @@ import { connect } from 'idsmith/connect';
 import { FakeTime } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
 
-const example = (path: string) => fileURLToPath(new URL(`../examples/${path}`, import.meta.url));
+const example = (path: string) => fileURLToPath(new URL(`../../examples/${path}`, import.meta.url));
 
 interface Telemetry {
   watchIdsmith(options: object): () => void;

@@ -1,0 +1,11 @@
+// Stands in for the runtime of AWS Lambda: calls the handler of a bundle for each line of its input, one after the other.
+
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+
+const { handler } = await import(pathToFileURL(process.argv[2]).href);
+for await (const line of createInterface({ input: process.stdin })) {
+  const { statusCode, body } = await handler(JSON.parse(line));
+  console.log(JSON.stringify({ statusCode, ...JSON.parse(body) }));
+}

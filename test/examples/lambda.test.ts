@@ -1,0 +1,79 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ServerProcess, startDynalite } from '#services';
+import { openStore } from '../../packages/idsmith/src/stores/open.ts';
+import type { Store } from '../../packages/idsmith/src/stores/store.ts';
+import { makeFolder, removeFolder } from '../services/guard.ts';
+import { endPrograms, example, Program } from './program.ts';
+
+const runtime = fileURLToPath(new URL('./lambda-runtime.mjs', import.meta.url));
+const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
+
+interface Answer {
+  readonly statusCode: number;
+  readonly id: string;
+  readonly node: number;
+}
+
+describe('The example of AWS Lambda', () => {
+  let dynamodb: ServerProcess;
+  let folder: string;
+  let bundle: string;
+  let store: Store;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    Object.assign(process.env, credentials);
+    dynamodb = await startDynalite();
+    // Where no package can be found: everything has to be in the bundle.
+    folder = makeFolder('lambda');
+    bundle = join(folder, 'handler.mjs');
+    execFileSync(process.execPath, [example('lambda/build.mjs'), bundle]);
+    const url = `dynamodb://eu-west-1/ids?endpoint=${dynamodb.url}`;
+    store = await openStore(url);
+    env = { ...credentials, STORE_URL: url, LEASE_TTL: '6000' };
+  });
+  afterAll(async () => {
+    await endPrograms();
+    await store?.close();
+    await dynamodb?.stop();
+    if (folder) await removeFolder(folder);
+  });
+
+  const instance = () => new Program(runtime, { args: [bundle], env });
+  async function invoke(program: Program): Promise<Answer> {
+    program.child.stdin?.write('{}\n');
+    return JSON.parse(await program.line());
+  }
+
+  it('gives no id twice when an instance is frozen for longer than its lease, and thawed', async () => {
+    const [frozen, other] = [instance(), instance()];
+    const answers = [await invoke(frozen), await invoke(other)];
+    expect(answers[0]?.node).not.toBe(answers[1]?.node);
+    frozen.child.kill('SIGSTOP');
+    // The clock of the service has whole seconds.
+    const isExpired = async () => {
+      const records = await store.listLeases('orders');
+      return (records.find(({ id }) => id === answers[0]?.node)?.expiresAt ?? 0) < Date.now() - 2000;
+    };
+    await expect.poll(isExpired).toBe(true);
+    const late = instance();
+    answers.push(await invoke(late));
+    // The node id of the frozen instance was free again.
+    expect(answers[2]?.node).toBe(answers[0]?.node);
+    frozen.child.kill('SIGCONT');
+    for (const program of [frozen, late, other, frozen]) answers.push(await invoke(program));
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array(7).fill(201));
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(7);
+    expect(answers[3]?.node).not.toBe(answers[2]?.node);
+  });
+
+  it('releases its lease when it is told to end', async () => {
+    const program = instance();
+    const { node } = await invoke(program);
+    expect(await program.end('SIGTERM')).toBe(0);
+    expect((await store.listLeases('orders')).find(({ id }) => id === node)?.owner).toBe(null);
+  });
+});

@@ -136,7 +136,8 @@ export function printTargets(targets) {
 export function save(name, data) {
   const folder = new URL('results/', import.meta.url);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(new URL(`${name}.json`, folder), `${JSON.stringify(data, undefined, 2)}\n`);
+  const date = new Date().toISOString().slice(0, 10);
+  writeFileSync(new URL(`${name}.json`, folder), `${JSON.stringify({ date, ...data }, undefined, 2)}\n`);
   console.log(`\nwritten to bench/results/${name}.json`);
 }
 

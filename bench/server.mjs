@@ -1,77 +1,63 @@
 // npm run bench -- server
 
 import { cpus } from 'node:os';
-import autocannon from 'autocannon';
 import { Sequences } from 'idsmith';
 import { openStore } from 'idsmith/stores';
 import { printTargets, save } from './harness.mjs';
 import { drawSteadily } from './sequence/draw.mjs';
+import { CONNECTIONS, loadPairs, ratiosOf, rowsOf } from './server/pairs.mjs';
 import { startBare, startIdsmith } from './server/start.mjs';
 import { timeRequests } from './server/steady.mjs';
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
-const SECONDS = 2;
-const CONNECTIONS = 50;
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 11);
 
 const [ours, bare] = await Promise.all([startIdsmith(), startBare()]);
 const headers = { 'content-type': 'application/json' };
 const body = JSON.stringify({ name: 'bench', blockSize: 1000 });
 await fetch(`${ours.url}/v1/sequences`, { method: 'POST', headers, body });
 
-const PATHS = ['flakes', 'locality', 'sequences/bench/next'];
-const lanes = [
-  { name: 'bare Fastify route, a constant', url: `${bare.url}/bare`, ids: 1 },
-  ...PATHS.map((path) => ({ name: `POST /v1/${path}`, url: `${ours.url}/v1/${path}`, ids: 1 })),
-];
-for (const path of PATHS) {
-  const url = `${ours.url}/v1/${path}?count=1000`;
-  const { length } = await (await fetch(url, { method: 'POST' })).text();
+const FAMILIES = ['flakes', 'locality', 'sequences/bench/next'];
+const single = FAMILIES.map((family) => ({
+  what: `one id a request of ${family} against the bare route`,
+  target: family.startsWith('sequences') ? 0.75 : 0.85,
+  base: { name: 'bare Fastify route, a constant', server: bare, path: '/bare', ids: 1 },
+  lane: { name: `POST /v1/${family}`, server: ours, path: `/v1/${family}`, ids: 1 },
+}));
+const many = await Promise.all(FAMILIES.map(thousandOf));
+const pairs = [...single, ...many];
+
+async function thousandOf(family) {
+  const path = `/v1/${family}?count=1000`;
+  const { length } = await (await fetch(ours.url + path, { method: 'POST' })).text();
   const size = `a constant of ${length.toLocaleString('en')} bytes`;
-  lanes.push({ name: `POST /v1/${path}?count=1000`, url, ids: 1000 });
-  lanes.push({ name: `${size}, as of ${path}`, url: `${bare.url}/bare/${length}`, ids: 1 });
+  return {
+    what: `${family}?count=1000 against a constant body of the same size`,
+    target: 0.5,
+    base: { name: `${size}, as of ${family}`, server: bare, path: `/bare/${length}`, ids: 1 },
+    lane: { name: `POST ${path}`, server: ours, path, ids: 1000 },
+  };
 }
-for (const lane of lanes) lane.rounds = [];
 
-for (const { url, ids } of lanes) await checkAnswers(url, ids);
-
-/** One round of load; whatever is not a success disqualifies. */
-async function load(url, duration) {
-  const server = url.startsWith(ours.url) ? ours : bare;
-  const before = server.cpuSeconds();
-  const result = await autocannon({ url, method: 'POST', connections: CONNECTIONS, duration });
-  const failed = result.errors + result.timeouts + result.non2xx;
-  if (failed > 0) throw new Error(`${url}: ${failed} requests failed`);
-  return { ...result, cpu: ((server.cpuSeconds() - before) / result.requests.total) * 1e6 };
-}
+for (const { lane, base } of pairs) for (const each of [lane, base]) await checkAnswers(each);
 
 /** An answer that is not one, or an id that comes twice, disqualifies before anything is timed. */
-async function checkAnswers(url, count) {
+async function checkAnswers({ server, path, ids: count }) {
   const seen = new Set();
   for (let i = 0; i < 20; i++) {
-    const { ids } = await (await fetch(url, { method: 'POST' })).json();
-    if (ids.length !== count) throw new Error(`${url} gave ${ids.length} ids, not ${count}`);
+    const { ids } = await (await fetch(server.url + path, { method: 'POST' })).json();
+    if (ids.length !== count) throw new Error(`${path} gave ${ids.length} ids, not ${count}`);
     for (const id of ids) seen.add(id);
   }
-  if (!url.startsWith(bare.url) && seen.size !== 20 * count) throw new Error(`${url} gave an id twice`);
+  if (server === ours && seen.size !== 20 * count) throw new Error(`${path} gave an id twice`);
 }
 
-const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
-
-for (const { url } of lanes) await load(url, 1);
-for (let round = 0; round < ROUNDS; round++)
-  for (const lane of lanes) lane.rounds.push(await load(lane.url, SECONDS));
-
-const results = lanes.map(({ name, ids, rounds }) => {
-  const rate = median(rounds.map(({ requests }) => requests.average));
-  const at = (share) => median(rounds.map(({ latency }) => latency[share]));
-  const cpu = median(rounds.map((round) => round.cpu));
-  return { name, rate, ids: rate * ids, cpu, p50: at('p50'), p99: at('p99'), p999: at('p99_9') };
-});
+await loadPairs(pairs, ROUNDS);
+const results = rowsOf(pairs);
 
 const machine = `${cpus()[0]?.model.trim()}, ${cpus().length} cores, Node ${process.version}, V8 ${process.versions.v8}`;
 console.log(`The server on loopback, its load generator on the same machine\n${machine}`);
 console.log(
-  `median of ${ROUNDS} interleaved rounds of ${SECONDS} s, ${CONNECTIONS} connections, one request at a time on each\n`,
+  `median of ${ROUNDS} rounds of a second, each lane beside its base; ${CONNECTIONS} connections, one request at a time on each\n`,
 );
 printRows(
   ['', 'requests/s', 'ids/s', 'CPU µs', 'p50 ms', 'p99 ms', 'p99.9 ms'],
@@ -100,31 +86,12 @@ console.log(
 );
 await sequences.close();
 
-/** Against a bare route in the same round, a few seconds before: what else the machine did then was the same for both. */
-function against(base, name) {
-  const [baseLane, lane] = [base, name].map((each) =>
-    lanes.find((candidate) => candidate.name.endsWith(each)),
-  );
-  const cpu =
-    median(baseLane.rounds.map((round) => round.cpu)) / median(lane.rounds.map((round) => round.cpu));
-  console.log(`${cpu.toFixed(2)} × by processor time: ${name} against ${base}`);
-  return median(lane.rounds.map(({ requests }, i) => requests.average / baseLane.rounds[i].requests.average));
-}
-
 // On a machine that has other work to do, the processor time of the server tells more than the rate.
 console.log('');
+for (const pair of pairs) console.log(`${ratiosOf(pair).cpu.toFixed(2)} × by processor time: ${pair.what}`);
 
 const targets = [
-  ...PATHS.map((path) => ({
-    what: `one id a request of ${path} against the bare route`,
-    ratio: against('bare Fastify route, a constant', `POST /v1/${path}`),
-    target: path.startsWith('sequences') ? 0.75 : 0.85,
-  })),
-  ...PATHS.map((path) => ({
-    what: `${path}?count=1000 against a constant body of the same size`,
-    ratio: against(`as of ${path}`, `POST /v1/${path}?count=1000`),
-    target: 0.5,
-  })),
+  ...pairs.map((pair) => ({ what: pair.what, ratio: ratiosOf(pair).rate, target: pair.target })),
   { what: 'a remote sequence against 10 million ids a second', ratio: remote.perSecond / 10e6, target: 1 },
 ];
 printTargets(targets);

@@ -1,6 +1,6 @@
-// Everything that `npm test` stands for, in order, with one line a step and the counts at the end.
+// Everything that `npm test` stands for, with one line a step and the counts at the end.
 
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,47 +8,71 @@ import { join } from 'node:path';
 const scratch = mkdtempSync(join(tmpdir(), 'idsmith-check-'));
 const report = join(scratch, 'vitest.json');
 
-/** Checks of the code as it stands: each counts as one. */
-const checks = [
+/** What everything else needs, in order. Each check counts as one. */
+const builds = [
   ['build', 'tsc', '--build'],
-  ['types of the console', 'tsc', '-p', 'packages/console'],
   ['build of the console', 'vite', 'build', 'packages/console', '--logLevel', 'warn'],
-  ['Lua scripts as generated', 'node', 'scripts/build-lua.mjs', '--check'],
-  ['format and lint', 'biome', 'check', '--error-on-warnings', '.'],
-  ['types of tests and benchmarks', 'tsc', '-p', 'tsconfig.test.json'],
-  ['unused code and dependencies', 'knip'],
-  ['package layout', 'publint', '--strict', 'packages/idsmith'],
-  ['package layout of the server', 'publint', '--strict', 'packages/server'],
-  ['types as packed', 'attw', '--pack', 'packages/idsmith', '--profile', 'esm-only'],
-  ['size budgets', 'size-limit'],
+];
+
+/** Checks of the code as it stands, in two lanes beside each other. Whatever packs a package is in the second. */
+const lanes = [
+  [
+    ['types of tests and benchmarks', 'tsc', '-p', 'tsconfig.test.json'],
+    ['types of the console', 'tsc', '-p', 'packages/console'],
+    ['unused code and dependencies', 'knip'],
+    ['format and lint', 'biome', 'check', '--error-on-warnings', '.'],
+    ['Lua scripts as generated', 'node', 'scripts/build-lua.mjs', '--check'],
+    ['diagrams as drawn', 'node', 'scripts/diagrams.mjs', '--check'],
+    ['figures as measured', 'node', 'scripts/bench-report.mjs', '--check'],
+  ],
+  [
+    ['package layout', 'publint', '--strict', 'packages/idsmith'],
+    ['package layout of the server', 'publint', '--strict', 'packages/server'],
+    ['package layout of the Fastify plugin', 'publint', '--strict', 'packages/fastify'],
+    ['package layout of the Nest module', 'publint', '--strict', 'packages/nest'],
+    ['types as packed', 'attw', '--pack', 'packages/idsmith', '--profile', 'esm-only'],
+    ['size budgets', 'size-limit'],
+  ],
 ];
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
-for (const [name, ...command] of checks) {
-  const started = Date.now();
-  const ok = run(command, 'pipe');
-  counts[ok ? 'passed' : 'failed']++;
-  console.log(`${ok ? 'ok  ' : 'FAIL'} ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
-  // Nothing below means anything when the code does not build.
-  if (!ok && name.startsWith('build')) finish();
-}
+// Nothing below means anything when the code does not build.
+for (const build of builds) if (!(await check(build))) finish();
+await Promise.all(lanes.map(oneByOne));
 
-const ran = run(
+const ran = await run(
   ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
   'inherit',
 );
-countTests(ran);
+countTests(ran.ok);
 finish();
+
+async function oneByOne(checks) {
+  for (const each of checks) await check(each);
+}
+
+async function check([name, ...command]) {
+  const started = Date.now();
+  const { ok, said } = await run(command, 'pipe');
+  counts[ok ? 'passed' : 'failed']++;
+  const seconds = ((Date.now() - started) / 1000).toFixed(1);
+  console.log(`${ok ? '' : said}${ok ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`);
+  return ok;
+}
 
 function run([command, ...args], output) {
   const program = command === 'node' ? process.execPath : join('node_modules', '.bin', command);
-  const { status, stdout, stderr } = spawnSync(program, args, {
-    stdio: ['ignore', output, output],
-    encoding: 'utf8',
+  const child = spawn(program, args, { stdio: ['ignore', output, output] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text) => {
+      said += text;
+    });
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve({ ok: false, said: `${error.message}\n` }));
+    child.on('close', (status) => resolve({ ok: status === 0, said }));
   });
-  if (status !== 0 && output === 'pipe') console.log(`${stdout}${stderr}`);
-  return status === 0;
 }
 
 function countTests(ran) {

@@ -1,9 +1,10 @@
-// Runs leases and generators in simulated worlds, one for each seed, with every fault there is.
+// Runs the library in simulated worlds, one for each seed, with every fault there is.
 //
-//   npm run simulate -- --seeds 10000 --from 1     ten thousand seeds, from 1 on
-//   npm run simulate -- --seeds 1 --from 4711      one seed again, told event by event
-//   npm run simulate -- --scale                    the operations of a large fleet, as docs/scale.md shows them
-//   npm run simulate -- --scale --server --processes 500 --nodes 400     the same behind a server, in a smaller fleet
+//   npm run simulate -- --seeds 10000 --from 1               ten thousand seeds of every kind, from 1 on
+//   npm run simulate -- --kind sequences,keys --seeds 500    some kinds alone
+//   npm run simulate -- --kind leases --seed 4711            one seed again, told event by event
+//   npm run simulate -- --scale                              the operations of a large fleet, as docs/scale.md shows them
+//   npm run simulate -- --scale --list --processes 500 --nodes 400     the same in a smaller fleet, on a store without readLeases
 
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -12,58 +13,75 @@ import { dynamodbTable, operationsTable } from './scale-table.mjs';
 
 const { values } = parseArgs({
   options: {
+    kind: { type: 'string', default: '' },
+    seed: { type: 'string' },
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
     scale: { type: 'boolean', default: false },
-    server: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
     processes: { type: 'string', default: '10000' },
     nodes: { type: 'string', default: '8192' },
   },
 });
-const [seeds, from] = [Number(values.seeds), Number(values.from)];
-if (!(Number.isSafeInteger(seeds) && seeds > 0 && Number.isSafeInteger(from) && from >= 0)) {
-  console.error('usage: simulate --seeds <how many> --from <first seed>');
+
+const { KINDS, simulateMany, simulateScale } = await load();
+const kinds = values.kind === '' ? Object.keys(KINDS) : values.kind.split(',');
+const isSingle = values.seed !== undefined;
+const [seeds, from] = isSingle ? [1, Number(values.seed)] : [Number(values.seeds), Number(values.from)];
+const isCount = Number.isSafeInteger(seeds) && seeds > 0 && Number.isSafeInteger(from) && from >= 0;
+if (!isCount || !kinds.every((kind) => Object.hasOwn(KINDS, kind))) {
+  console.error(
+    'usage: simulate [--kind <kind>,…] --seeds <how many> --from <first seed>\n' +
+      `       simulate --kind <kind> --seed <seed>\nkinds: ${Object.keys(KINDS).join(', ')}`,
+  );
   process.exit(2);
 }
 
-const { simulate, simulateMany, simulateScale } = await load();
 if (values.scale) await printScale();
-else if (seeds === 1) {
-  const { violation, ...outcome } = await simulate(from, undefined, console.log);
-  console.log(JSON.stringify(outcome));
-  if (violation) fail({ seed: from, violation });
-} else {
+else {
+  const failures = [];
+  for (const kind of kinds) failures.push(...(await (isSingle ? tellOne(kind) : runMany(kind))));
+  for (const { kind, seed, violation } of failures)
+    console.error(
+      `${kind}, seed ${seed}: ${violation}\nto see it again: npm run simulate -- --kind ${kind} --seed ${seed}`,
+    );
+  process.exitCode = failures.length > 0 ? 1 : 0;
+}
+
+async function tellOne(kind) {
+  const { violation, ...outcome } = await KINDS[kind](from, console.log);
+  console.log(JSON.stringify({ kind, ...outcome }));
+  return violation ? [{ kind, seed: from, violation }] : [];
+}
+
+/** Runs all seeds of a kind, or those up to the first failure, and prints the figures. */
+async function runMany(kind) {
   const start = performance.now();
-  const { failure, ...totals } = await simulateMany(from, seeds, undefined, (sofar) => {
-    if (sofar.seeds % 5000 === 0) console.log(`${sofar.seeds} seeds, ${sofar.ids} ids`);
+  const run = (seed) => KINDS[kind](seed);
+  const { failure, ...totals } = await simulateMany(run, from, seeds, undefined, (sofar) => {
+    if (sofar.seeds % 5000 === 0) console.log(`${kind}: ${sofar.seeds} seeds, ${sofar.ids} ids`);
   });
-  console.log(
-    JSON.stringify({ ...totals, seconds: Math.round((performance.now() - start) / 1000) }, null, 2),
-  );
-  if (failure) fail(failure);
+  const seconds = Math.round((performance.now() - start) / 1000);
+  console.log(JSON.stringify({ kind, from, ...totals, failures: failure ? 1 : 0, seconds }, null, 2));
+  return failure ? [{ kind, ...failure }] : [];
 }
 
 async function printScale() {
   const [processes, nodes, ttl] = [Number(values.processes), Number(values.nodes), 30_000];
-  const hasPages = !values.server;
+  const hasPages = !values.list;
   const phases = await simulateScale({ processes, nodes, ttl, hasPages });
   console.log(
-    `${processes} processes, ${nodes} node ids, ttl ${ttl} ms${hasPages ? '' : ', behind a server'}\n`,
+    `${processes} processes, ${nodes} node ids, ttl ${ttl} ms${hasPages ? '' : ', without readLeases'}\n`,
   );
   console.log(operationsTable(phases));
   if (hasPages) console.log(`\nDynamoDB\n\n${dynamodbTable(phases, ttl)}`);
-}
-
-function fail({ seed, violation }) {
-  console.error(`seed ${seed}: ${violation}\nto see it again: npm run simulate -- --seeds 1 --from ${seed}`);
-  process.exit(1);
 }
 
 /** The simulation is written in TypeScript, which not every Node can run. */
 async function load() {
   const here = (path) => fileURLToPath(new URL(`../packages/idsmith/${path}`, import.meta.url));
   const { outputFiles } = await build({
-    entryPoints: [here('test/lease/simulation/index.ts')],
+    entryPoints: [here('test/simulation/index.ts')],
     alias: { idsmith: here('src/index.ts'), '#runtime': here('src/runtime/node.ts') },
     ...{ bundle: true, write: false, platform: 'node', format: 'esm', target: 'node20', logLevel: 'error' },
   });

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { SlowestFirst } from './test/slowest-first.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const source = (path: string) => here(`packages/idsmith/src/${path}`);
@@ -18,6 +19,7 @@ export default defineConfig({
       { find: /^idsmith\/shard$/, replacement: source('shard/index.ts') },
       { find: /^idsmith\/shard\/ring$/, replacement: source('shard/ring/index.ts') },
       { find: /^idsmith\/shardjs$/, replacement: source('shardjs/index.ts') },
+      { find: /^idsmith\/sql$/, replacement: source('sql/index.ts') },
       { find: /^idsmith\/testing$/, replacement: source('testing/index.ts') },
       { find: /^#cipher$/, replacement: source('runtime/cipher-node.ts') },
       { find: /^#runtime$/, replacement: source('runtime/node.ts') },
@@ -27,11 +29,18 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // Folders with a lock file of their own: see scripts/own-lock-tests.mjs.
+    exclude: ['**/node_modules/**', 'test/frameworks/**', 'test/dynamodb/**'],
+    globalSetup: [here('test/services/templates.ts')],
+    sequence: { sequencer: SlowestFirst },
+    // Far more than any of them needs on an idle machine: a starved one must not fail a test.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // What comes at last may take its time where other suites run beside it.
-    expect: { poll: { timeout: 20_000, interval: 20 } },
+    expect: { poll: { timeout: 40_000, interval: 20 } },
     // One more than the cores of a small machine: the suites of services wait more than they work.
     maxWorkers: 3,
+    // Suites that wait beside each other in one file.
+    maxConcurrency: 3,
   },
 });

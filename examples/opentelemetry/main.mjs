@@ -19,6 +19,7 @@ metrics.setGlobalMeterProvider(meters);
 trace.setGlobalTracerProvider(tracers);
 const stop = watchIdsmith();
 
+// A store for this one process. A service names the store that all its processes share.
 const ids = await connect(process.env.STORE_URL ?? 'memory:');
 const orders = await ids.flakes('orders');
 const invoices = await ids.sequence('invoices', { define: { start: 10_000 } });

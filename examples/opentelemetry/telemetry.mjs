@@ -50,6 +50,8 @@ export function watchIdsmith({
   }
 
   function followLease({ event, namespace, until }) {
+    // A wait for a node id has no window.
+    if (event === 'waiting') return;
     // Without a last 0, readers would go on to see the time that was left.
     windows.set(namespace, event === 'released' ? 0 : until);
   }

@@ -1,0 +1,80 @@
+// The order of the site. Every page of docs/ is in it: the build fails on one that is missing.
+
+const page = (text, name) => ({ text, link: `/${name}` });
+
+export const sidebar = [
+  {
+    text: 'Begin',
+    items: [
+      page('Start here', ''),
+      page('Which id?', 'which-id'),
+      page('The front door', 'connect'),
+      page('Recipes', 'recipes'),
+    ],
+  },
+  {
+    text: 'Families',
+    items: [
+      page('Flakes', 'flakes'),
+      page('UUIDv7', 'uuid7'),
+      page('Locality UUIDs', 'locality'),
+      page('Sequences', 'sequences'),
+      page('Series', 'series'),
+      page('Sharded keys', 'keys'),
+      page('Moving keys', 'resharding'),
+      page('Public ids', 'public'),
+      page('Reading ids', 'inspect'),
+    ],
+  },
+  {
+    text: 'Where ids come from',
+    items: [
+      page('Leases', 'leases'),
+      page('Stores', 'stores'),
+      page('Server and console', 'server'),
+      page('Command line', 'cli'),
+      page('ORMs and drivers', 'orms'),
+    ],
+  },
+  {
+    text: 'Running it',
+    items: [
+      page('Operating', 'operating'),
+      page('Kubernetes', 'kubernetes'),
+      page('Scale', 'scale'),
+      page('Security', 'security'),
+      page('Errors', 'errors'),
+    ],
+  },
+  {
+    text: 'Coming from elsewhere',
+    items: [
+      page('Overview', 'migration/overview'),
+      page('Auto-increment', 'migration/auto-increment'),
+      page('UUIDv4', 'migration/uuid4'),
+      page('Snowflake packages', 'migration/snowflake'),
+      page('Hibernate', 'migration/hibernate'),
+      page('CosId and Leaf', 'migration/cosid-and-leaf'),
+      page('JFlake', 'migration/jflake'),
+      page('Locality', 'migration/locality'),
+      page('TopCoder', 'migration/topcoder'),
+      page('Shardjs', 'migration/shardjs'),
+      page('Code written for Shardjs', 'shardjs'),
+    ],
+  },
+  {
+    text: 'Reasons to trust it',
+    items: [
+      page('How it is proved', 'proof'),
+      page('Try your own store', 'verify'),
+      page('Benchmarks', 'benchmarks'),
+      page('Changes', 'changelog'),
+    ],
+  },
+  { text: 'Reference', items: [page('Every name', 'api/')] },
+];
+
+/** The names of the pages in their order. */
+export const order = sidebar.flatMap(({ items }) =>
+  items.map(({ text, link }) => ({ text, name: link.slice(1) })),
+);

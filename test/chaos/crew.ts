@@ -1,4 +1,4 @@
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Minter, type MinterEvent, type MinterTask } from './minter.ts';
@@ -10,6 +10,8 @@ import type { ChaosStore } from './stores.ts';
 const START_MS = 60_000;
 /** Who has written nothing for this long, ms, does not mint. */
 const SILENCE_MS = 400;
+/** So many processes are tried when one is to be copied. */
+const COPY_TRIES = 20;
 
 /** All processes of a run, those that were killed included. */
 export class Crew {
@@ -74,25 +76,29 @@ export class Crew {
     return minter;
   }
 
-  /** Starts a copy of a process: another one with the same memory. Both go on. */
-  async copy(original: Minter, isTold: boolean): Promise<Minter> {
+  /** Copies a process: starts another one with the same memory, and both go on. The process is one that mints. */
+  async copyOne(isTold: boolean): Promise<readonly [original: Minter, copy: Minter]> {
+    for (let tries = 0; tries < COPY_TRIES; tries++) {
+      const original = this.pick();
+      const copy = await this.#copy(original, isTold);
+      if (copy !== undefined) return [original, copy];
+    }
+    throw new Error(`no process had a lease when it was to be copied, ${COPY_TRIES} times`);
+  }
+
+  /** `undefined` when the process loses its lease before it is copied: others may hold all node ids from then on. */
+  async #copy(original: Minter, isTold: boolean): Promise<Minter | undefined> {
     const continues = join(this.#folder, `minter-${this.everyone.length}.memory`);
     const copy = this.#add({ ...original.task, continues });
     // Only now, so that both are there while the record of the lease is still the same.
     await this.#until(() => copy.events().some(({ event }) => event === 'waiting'), START_MS);
-    const isCopied = async () => {
+    for (const begin = performance.now(); performance.now() - begin < 2 * TTL; ) {
       original.copyTo(continues, isTold);
       await sleep(100);
-      return existsSync(continues);
-    };
-    // It may be without a lease for a while. In the end the copy is just another process.
-    for (let tries = 0; !(await isCopied()); tries++) {
-      if (tries < 50) continue;
-      // Renamed into place, so that it is never read half written.
-      writeFileSync(`${continues}.empty`, JSON.stringify({ limit: this.#store.long?.ttl }));
-      renameSync(`${continues}.empty`, continues);
+      if (existsSync(continues)) return copy;
     }
-    return copy;
+    await this.end(copy);
+    return undefined;
   }
 
   async #until(isSo: () => boolean, ms: number): Promise<void> {

@@ -20,8 +20,7 @@ export function processFaults(crew: Crew, random: Random): Faults {
     victim.jumpClock(0);
   };
   const copy = async (isTold: boolean) => {
-    const original = crew.pick();
-    const both = [original, await crew.copy(original, isTold)];
+    const both = await crew.copyOne(isTold);
     await sleep(TTL * between(random, 1.2, 1.6));
     // One of them is one too many.
     await crew.end(anyOf(random, both));

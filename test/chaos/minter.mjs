@@ -110,8 +110,7 @@ async function continueCopy(store) {
   const { record, from, isTold, limit } = JSON.parse(readFileSync(task.continues, 'utf8'));
   const settings = leaseSettings(store, { ...options, clock });
   // Else the copy of one with a low limit founds a lost namespace too early, and with a limit that keeps the others out.
-  if (limit !== undefined) rememberLimit(settings, { epoch: limit, fence: 0 });
-  if (record === undefined) return acquire(store);
+  rememberLimit(settings, { epoch: limit, fence: 0 });
   const acquired = { record, from, wasEmpty: false, layout: undefined };
   const lease = new Lease(settings, acquired);
   held.record = record;

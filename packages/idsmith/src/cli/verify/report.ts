@@ -33,6 +33,8 @@ export interface Report {
   /** Gives the same faults in the same order. */
   readonly seed: number;
   readonly broken: readonly BrokenRule[];
+  /** What an operator should change in the settings of the store, whatever rule was broken. */
+  readonly hints: readonly string[];
   readonly figures: Figures;
   /** Remarks that are no fault of the store. */
   readonly notes: readonly string[];
@@ -64,7 +66,7 @@ export function latencyOf(calls: readonly Call[]): { p50: number; p99: number } 
 
 /** A report as lines for people. */
 export function reportLines(report: Report): string[] {
-  const { verdict, store, schema, seed, broken, figures, notes, left } = report;
+  const { verdict, store, schema, seed, broken, hints, figures, notes, left } = report;
   const { ids, faults, untried, operations, latency, clockDifference, processes, cases, seconds } = figures;
   const list = (counts: Readonly<Record<string, number>>) =>
     Object.entries(counts)
@@ -78,6 +80,7 @@ export function reportLines(report: Report): string[] {
       `look at  ${rule.lookAt}`,
       '',
     ]),
+    ...hints.flatMap((hint) => [`hint     ${hint}`, '']),
     `store    ${store}`,
     ...(schema === null ? [] : [`schema   ${schemaText(schema)}`]),
     `cases    ${count(cases.passed)} of ${count(cases.passed + cases.failed)} passed`,
@@ -91,7 +94,7 @@ export function reportLines(report: Report): string[] {
     '',
     verdict === 'passed'
       ? 'PASSED   no rule was broken, and no id came twice'
-      : `FAILED   ${failureText(broken)}`,
+      : `FAILED   ${failureText(report)}`,
   ];
 }
 
@@ -107,6 +110,7 @@ function clockText(difference: number | null): string {
 }
 
 /** One line for standard error. */
-export function failureText(broken: readonly BrokenRule[]): string {
-  return `${count(broken.length)} broken: ${broken.map((rule) => rule.broken).join('; ')}`;
+export function failureText({ broken, hints }: Pick<Report, 'broken' | 'hints'>): string {
+  const rules = `${count(broken.length)} broken: ${broken.map((rule) => rule.broken).join('; ')}`;
+  return [rules, ...hints].join('. Hint: ');
 }

@@ -2,6 +2,7 @@ import type { Store } from '../../stores/store.js';
 import { auditHistory } from './audit-history.js';
 import { auditDifference, clockDifference } from './clocks.js';
 import { type Conformance, conform } from './conformance.js';
+import { evictionHints, readEvictions } from './evictions.js';
 import type { Family } from './families.js';
 import { Notebook, recorded } from './history.js';
 import { probe } from './probes.js';
@@ -37,8 +38,10 @@ export async function verify(target: Target, name: string, options: VerifyOption
   const begin = Date.now();
   return withStores(target, async (stores) => {
     const notes = await removeOldRuns(stores[0]);
+    const before = await readEvictions(target);
     const site = new Site(stores[0], options.minutes * 60_000);
     const { trial, left } = await tryAndRemove(stores, target, site, options);
+    const after = await readEvictions(target);
     const { findings, tormented, conformance, notebook, difference } = trial;
     const { history = notebook.history, faults = {}, untried = [], processes = 0 } = tormented ?? {};
     if (tormented === undefined)
@@ -46,6 +49,7 @@ export async function verify(target: Target, name: string, options: VerifyOption
     else if (!tormented.hasProxy) notes.push(NO_PROXY);
     return {
       ...verdictOf(findings),
+      hints: evictionHints(before, after, findings.length > 0),
       store: name,
       schema: (await stores[0].schemaVersion?.()) ?? null,
       seed: options.seed,

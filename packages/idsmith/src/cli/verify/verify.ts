@@ -55,7 +55,7 @@ export const verifyCommand: Command = {
     const report = await trial.finally(() => bar.end());
     if (given.on('json')) yield jsonText(report, 2);
     else yield* reportLines(report);
-    if (report.verdict === 'failed') throw new NegativeVerdict(1, failureText(report.broken));
+    if (report.verdict === 'failed') throw new NegativeVerdict(1, failureText(report));
   },
 };
 

@@ -41,13 +41,15 @@ function openParsed(driver: RedisDriver, parsed: ParsedUrl, timeout: number): Di
   );
 }
 
-interface ParsedUrl {
+/** A Redis URL, taken apart. */
+export interface ParsedUrl {
   readonly target: RedisTarget;
   readonly options: RedisStoreOptions;
   readonly password: string;
 }
 
-function parseUrl(url: string): ParsedUrl {
+/** @throws InvalidOptionError when the URL has another form */
+export function parseUrl(url: string): ParsedUrl {
   // The URL and the error of the parser hold the password, so neither is shown.
   const form = 'redis://user:password@host:6379/0?durable=false&maxTtl=60000';
   const parsed = /^rediss?:\/\/[^/?#]/i.test(url) ? parse(url) : undefined;

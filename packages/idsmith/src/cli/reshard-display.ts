@@ -57,7 +57,9 @@ function bar(progress: ReshardProgress, columns: number): string {
 
 function describe({ moved, rate, left }: ReshardProgress): string {
   const time = left === undefined ? '' : `, ${duration(left)} left`;
-  return `${count(moved)} keys moved, ${count(Math.round(rate))} a second${time}`;
+  // The rate of the first keys is not known yet.
+  const speed = Math.round(rate) === 0 ? '' : `, ${count(Math.round(rate))} a second`;
+  return `${count(moved)} keys moved${speed}${time}`;
 }
 
 export function duration(seconds: number): string {

@@ -33,7 +33,7 @@ export const reshardCommand: Command = {
     'accept-older': {
       type: 'string',
       value: 'NODE,…',
-      help: 'go on with nodes that came back from a crash with older data',
+      help: 'go on with nodes that came back with older data, also data about minting',
     },
     verbose: VERBOSE,
     types: { type: 'string', value: 'TYPE,…', help: 'types of your keys that are not in keyTypes' },

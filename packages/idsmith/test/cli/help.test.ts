@@ -30,6 +30,7 @@ describe('idsmith help', () => {
     [['help', 'seq'], ['seq', '--help'], /^ {2}idsmith seq define NAME /m],
     [['help', 'seq', 'define'], ['seq', 'define', '--help'], /^ +--if-missing +accept/m],
     [['help', 'token', 'create'], ['token', 'create', '--help'], /^ +--scope SCOPES /m],
+    [['help', 'reshard'], ['reshard', '--help'], /^ +--accept-older NODE,… .*older data.*\bminting$/m],
     [['help', 'flake'], ['flake', '--help'], /--store URL .*default the variable IDSMITH_STORE/],
   ])('%j prints the same as %j', (words, flags, pattern) => {
     const { status, stdout, stderr } = idsmith(...words);

@@ -67,6 +67,8 @@ const list: Command = {
     if (found === undefined && isNamed) throw new InvalidOptionError(`--tokens: ${path} does not exist`);
     const tokens = found ?? [];
     if (given.on('json')) yield JSON.stringify({ tokens: tokens.map(withoutHash) }, undefined, 2);
+    else if (tokens.length === 0)
+      yield `there are no tokens in ${path}: idsmith token create --scope mint,lease --name ci makes one`;
     else
       yield* table(
         ['id', 'name', 'scopes', 'rate', 'batch', 'created'],

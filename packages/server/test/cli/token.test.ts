@@ -31,6 +31,17 @@ describe('idsmith token', () => {
     expect(stderr).not.toContain(secret.slice(-43));
   });
 
+  it('says that there are no tokens, and how to make one', async () => {
+    const empty = mkdtempSync(join(folder, 'no-tokens-'));
+    const { code, stdout, stderr } = await idsmith(['token', 'list'], {}, empty);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(
+      /^there are no tokens in idsmith\.tokens\.json: idsmith token create --scope mint,lease --name ci makes one\n$/,
+    );
+    const { stdout: json } = await idsmith(['token', 'list', '--json'], {}, empty);
+    expect(JSON.parse(json)).toEqual({ tokens: [] });
+  });
+
   it.each([
     [[]],
     [['nonsense']],

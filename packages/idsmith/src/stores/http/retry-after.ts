@@ -10,6 +10,9 @@ export interface HttpReply {
 /** Codes of refusals before anything was done. */
 const NOT_DONE: readonly unknown[] = ['OVERLOADED', 'RATE_LIMITED'];
 
+/** The three forms of a date in HTTP (RFC 9110, 5.6.7) begin with the name of a day. */
+const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
+
 /**
  * The time after which a request that was refused may be sent again, ms. `undefined` if it may not: the reply is no refusal for a
  * while, or something may have been done and doing it again is not harmless.
@@ -21,7 +24,8 @@ export function requestedWait(
   if ((status !== 429 && status !== 503) || retryAfter === null) return undefined;
   if (!isRepeatable && !NOT_DONE.includes(codeIn(text))) return undefined;
   if (/^\d{1,9}$/.test(retryAfter)) return Number(retryAfter) * 1000;
-  const date = Date.parse(retryAfter);
+  // `Date.parse` alone takes "-1" for a year, which is over.
+  const date = HTTP_DATE.test(retryAfter) ? Date.parse(retryAfter) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 

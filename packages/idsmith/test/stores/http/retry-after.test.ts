@@ -18,9 +18,12 @@ describe('A server that names the time of the next try', () => {
     expect(requestedWait({ status: 503, retryAfter: NOON, text: '' }, get('asking', '/'))).toBe(wait);
   });
 
-  it.each(['soon', '', '1234567890123456'])('as %j has named none', (retryAfter) => {
-    expect(requestedWait({ status: 503, retryAfter, text: '' }, get('asking', '/'))).toBeUndefined();
-  });
+  it.each(['soon', '', '1234567890123456', '-1', '-5', '1.5', '+3', '2026-11-16', '12'.repeat(9)])(
+    'as %j has named none',
+    (retryAfter) => {
+      expect(requestedWait({ status: 503, retryAfter, text: '' }, get('asking', '/'))).toBeUndefined();
+    },
+  );
 
   it('is asked again by the store', async () => {
     const server = await TestServer.start({}, memoryStore());

@@ -59,8 +59,11 @@ const JSON_ONLY =
 
 type Headers = Readonly<Record<string, string>>;
 
+/** Tells the client to try again after some seconds. */
+export const retryAfter = (seconds = 1): Headers => ({ 'retry-after': String(seconds) });
+
 /** Tells the client to try again in a second. */
-export const RETRY_SOON: Headers = { 'retry-after': '1' };
+export const RETRY_SOON: Headers = retryAfter();
 
 /** A request that the server refuses before it asks the library. */
 export class RequestProblem extends Error {
@@ -91,11 +94,23 @@ export interface ProblemResponse {
 export function problemResponseOf(error: unknown): ProblemResponse {
   if (error instanceof RequestProblem)
     return problemResponse(error.status, error.code, error.message, error.headers);
-  const { code, message, statusCode, validation, validationContext } = (error ?? {}) as FastifyFailure;
+  const {
+    code,
+    message,
+    statusCode,
+    validation,
+    validationContext,
+    retryAfter: seconds,
+  } = (error ?? {}) as Failure;
   // Compared by code, not by class: two copies of the library may be loaded.
   if (typeof code === 'string' && Object.hasOwn(STATUS, code)) {
     const status = STATUS[code as ErrorCode];
-    return problemResponse(status, code as ErrorCode, message ?? code, status === 503 ? RETRY_SOON : {});
+    return problemResponse(
+      status,
+      code as ErrorCode,
+      message ?? code,
+      status === 503 ? retryAfter(seconds) : {},
+    );
   }
   if (validation?.[0] !== undefined)
     return problemResponse(422, 'INVALID_OPTION', violationMessage(validation[0], validationContext));
@@ -117,11 +132,13 @@ function problemResponse(
   };
 }
 
-/** The properties that Fastify adds to its errors. */
-interface FastifyFailure {
+/** The properties that Fastify and the waits of this server add to errors. */
+interface Failure {
   readonly code?: string;
   readonly message?: string;
   readonly statusCode?: number;
+  /** Seconds. */
+  readonly retryAfter?: number;
   readonly validation?: readonly Violation[];
   readonly validationContext?: string;
 }

@@ -1,6 +1,7 @@
-import { type Lease, type LeaseOptions, type LeaseStore, LeasesExhaustedError } from 'idsmith';
+import type { Lease, LeaseOptions, LeaseStore } from 'idsmith';
 import type { Log } from '../ops/log.js';
 import type { LeaseGauge } from '../ops/metrics.js';
+import { NodeWaiting } from './node-waiting.js';
 import { acquireServerLease, pauseInBackground } from './server-lease.js';
 
 /** The pause before another attempt to acquire a lease, ms. */
@@ -33,7 +34,7 @@ export class LeasedGenerator<T> {
   readonly #options: LeaseOptions;
   readonly #log: Log;
   #held: Held<T> | undefined;
-  #failure: unknown;
+  readonly #waiting: NodeWaiting;
   #started: Promise<void> | undefined;
   #replacing: Promise<void> | undefined;
   #closed = false;
@@ -41,7 +42,8 @@ export class LeasedGenerator<T> {
   constructor(kind: GeneratorKind<T>, store: LeaseStore, options: LeaseOptions, log: Log) {
     this.#kind = kind;
     this.#store = store;
-    this.#options = options;
+    this.#waiting = new NodeWaiting(store, options);
+    this.#options = { ...options, onWait: (wait) => this.#waiting.begins(wait) };
     this.#log = log;
   }
 
@@ -74,7 +76,7 @@ export class LeasedGenerator<T> {
    */
   use<Result>(mint: (generator: T) => Result): Result {
     const held = this.#held;
-    if (held === undefined) throw this.#failure ?? this.#waiting();
+    if (held === undefined) throw this.#waiting.error;
     try {
       return mint(held.generator);
     } catch (error) {
@@ -123,7 +125,7 @@ export class LeasedGenerator<T> {
       } catch (error) {
         if ((error as { code?: unknown })?.code === 'INVALID_OPTION') throw error;
         if (!this.#closed) this.#log.error('no lease yet', { namespace, error });
-        this.#failure = error;
+        await this.#waiting.failed(error);
         await pauseInBackground(RETRY_PAUSE);
       }
     }
@@ -167,13 +169,6 @@ export class LeasedGenerator<T> {
     await stuck.lease.release().catch((error: unknown) => {
       this.#log.error('lease not released', { namespace, node: stuck.lease.id, error });
     });
-  }
-
-  #waiting(): LeasesExhaustedError {
-    const { namespace } = this.#options;
-    return new LeasesExhaustedError(
-      `this server is waiting for a node id in namespace ${JSON.stringify(namespace)}`,
-    );
   }
 
   /** Ends minting and releases the node id. A lease that is still being acquired is not waited for; it expires by itself. */

@@ -16,6 +16,7 @@ import type { LeaseGauge, Metrics } from '../ops/metrics.js';
 import { FlakeNodes } from './flake-nodes.js';
 import { flakesJson, uuidsJson } from './id-json.js';
 import { type GeneratorKind, LeasedGenerator } from './leased-generator.js';
+import { WaitingForNodeError } from './node-waiting.js';
 
 /** The namespaces of the leases of UUIDs, and their numbers of node ids. */
 const LOCALITY = { namespace: 'locality', size: 65_536 };
@@ -87,7 +88,12 @@ export class LeasedMinter {
     return [this.#flakes.first, ...Object.values(this.#locality), this.#uuid7]
       .filter((each) => each.isStarted)
       .map((each) => ({ family: each.family, error: each.refusal }))
-      .filter(({ error }) => error !== undefined);
+      .filter(({ error }) => error !== undefined)
+      .map(({ family, error }) =>
+        error instanceof WaitingForNodeError
+          ? { family, error, reason: error.reason, retryAfter: error.retryAfter }
+          : { family, error },
+      );
   }
 
   /** @throws LeaseFencedError, LeasesExhaustedError or ClockError if the generator cannot mint */

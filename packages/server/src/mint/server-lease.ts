@@ -19,7 +19,11 @@ const timer: Timer = {
 /** Acquires a lease whose events are logged. Throws as `acquireLease` does. */
 export async function acquireServerLease(store: LeaseStore, options: LeaseOptions, log: Log): Promise<Lease> {
   const { namespace } = options;
-  const lease = await acquireLease(store, { ...options, timer, onWait: (wait) => logWait(wait, log) });
+  const onWait = (wait: NodeWait) => {
+    logWait(wait, log);
+    options.onWait?.(wait);
+  };
+  const lease = await acquireLease(store, { ...options, timer, onWait });
   for (const event of ['empty-namespace', 'reacquired'] as const)
     lease.on(event, () => log.info(`lease ${event}`, { namespace, node: lease.id }));
   lease.on('renewal-failed', (error) => log.error('lease not renewed', { namespace, node: lease.id, error }));

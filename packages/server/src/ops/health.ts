@@ -5,6 +5,8 @@ import type { Log } from './log.js';
 export interface NotReady {
   readonly code: ErrorCode | 'OVERLOADED';
   readonly detail: string;
+  /** The time after which another request makes sense, seconds. */
+  readonly retryAfter?: number;
 }
 
 /** The time for which a ping of the store counts, ms. */
@@ -17,6 +19,10 @@ const PING_TIMEOUT = 2000;
 export interface Refusal {
   readonly family: string;
   readonly error: unknown;
+  /** The reason in words that anybody may read, if there are any. */
+  readonly reason?: string;
+  /** The time after which another request makes sense, seconds. */
+  readonly retryAfter?: number;
 }
 
 /**
@@ -46,7 +52,7 @@ export class Health {
     const [first] = refusals;
     if (first !== undefined) {
       const families = refusals.map(({ family }) => family).join(', ');
-      return this.#notReady(`this server cannot mint at present: ${families}`, first.error);
+      return this.#notReady(`this server cannot mint at present: ${families}`, first.error, first);
     }
     if (performance.now() - this.#pingedAt > PING_LIFETIME) {
       this.#pingedAt = performance.now();
@@ -76,9 +82,10 @@ export class Health {
     }
   }
 
-  #notReady(what: string, error: unknown): NotReady {
+  #notReady(what: string, error: unknown, told: Pick<Refusal, 'reason' | 'retryAfter'> = {}): NotReady {
     this.#log.error('not ready', { error });
     const code = error instanceof IdError ? error.code : 'STORE';
-    return { code, detail: `${what}; the log of the server has the reason` };
+    const { reason = 'the log of the server has the reason', retryAfter } = told;
+    return { code, detail: `${what}; ${reason}`, ...(retryAfter !== undefined && { retryAfter }) };
   }
 }

@@ -2,7 +2,7 @@ import type { Store } from 'idsmith';
 import { requireReadings } from 'idsmith/inspect';
 import type { Settings } from '../config/settings.js';
 import type { IdempotencyCache } from '../http/idempotency-cache.js';
-import { RETRY_SOON, RequestProblem } from '../http/problem.js';
+import { RequestProblem, retryAfter } from '../http/problem.js';
 import type { Route, Schema } from '../http/route.js';
 import { MAX_COUNT, record } from '../http/schemas.js';
 import { guaranteesOf, storeTime } from '../leases/store-guarantees.js';
@@ -114,7 +114,7 @@ export function operationRoutes(parts: OperationParts): Route[] {
       async handle() {
         const notReady = await health.check();
         if (notReady === undefined) return { status: 'ready' };
-        throw new RequestProblem(503, notReady.code, notReady.detail, RETRY_SOON);
+        throw new RequestProblem(503, notReady.code, notReady.detail, retryAfter(notReady.retryAfter));
       },
     },
     {

@@ -38,8 +38,12 @@ function Ask({ isRefused }: { isRefused: boolean }) {
     <Dialog title="This server requires a token" onClose={dismissPrompt}>
       <form class="stack" onSubmit={submit} noValidate>
         <p>
-          Create a token with <code>idsmith token create --scope mint,lease,admin --name console</code>. This
-          tab keeps the token until you close it.
+          Create a token with{' '}
+          <code>
+            idsmith token create <span class="unbroken">--scope mint,lease,admin</span>{' '}
+            <span class="unbroken">--name console</span>
+          </code>
+          . This tab keeps the token until you close it.
         </p>
         <Field label="Token" error={error}>
           {(attributes) => (

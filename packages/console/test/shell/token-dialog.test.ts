@@ -28,6 +28,16 @@ await describeWith(['chromium'], 'the token dialog', () => {
 
   const dialog = () => visit.page.getByRole('dialog', { name: 'This server requires a token' });
 
+  it('breaks no flag of the command that makes a token, on any width', async () => {
+    await dialog().waitFor();
+    const size = visit.page.viewportSize();
+    for (const width of [1280, 700, 480, 420, 390, 360, 320]) {
+      await visit.page.setViewportSize({ width, height: 900 });
+      expect(await dialog().locator('code').evaluate(brokenFlags), `${width} px`).toEqual([]);
+    }
+    if (size) await visit.page.setViewportSize(size);
+  });
+
   it('asks for a token, rejects a wrong one, and accepts a good one', async () => {
     await dialog().waitFor();
     await visit.button('Use token').click();
@@ -85,3 +95,17 @@ await describeWith(['chromium'], 'the token dialog', () => {
     );
   });
 });
+
+/** The flags within an element that are on more than one line. */
+function brokenFlags(element: Element): string[] {
+  const broken: string[] = [];
+  const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode())
+    for (const { 0: flag, index } of (text.nodeValue ?? '').matchAll(/--[a-z]+/g)) {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + flag.length);
+      if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(flag);
+    }
+  return broken;
+}

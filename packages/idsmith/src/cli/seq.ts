@@ -170,6 +170,7 @@ async function* draw(
 async function* listAll(sequences: Sequences, given: Given): AsyncIterable<string> {
   const all = await sequences.list();
   if (given.on('json')) yield jsonText({ sequences: all }, 2);
+  else if (all.length === 0) yield 'there are no sequences: idsmith seq define orders makes one';
   else
     yield* table(
       ['name', 'next', 'block', 'step', 'range', 'state'],

@@ -42,6 +42,7 @@ function cases(urlOf: () => string): void {
     expect(seq('next', 'orders')).toMatchObject({ status: 1, stdout: '' });
     expect(seq('remove', 'orders')).toMatchObject({ status: 0, stdout: '' });
     expect(seq('list', '--json').stdout).toBe(`${JSON.stringify({ sequences: [] }, undefined, 2)}\n`);
+    expect(seq('list').lines).toEqual(['there are no sequences: idsmith seq define orders makes one']);
     expect(seq('show', 'orders')).toMatchObject({
       status: 1,
       stdout: '',

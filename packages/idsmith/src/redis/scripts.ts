@@ -2002,9 +2002,10 @@ if given > knownRound or phase == 'before' or phase == 'misfit' or phase == 'pre
   end
   if phase ~= 'preparing' then redis.call('HSET', state, 'was', storedPhase and storedId .. ' ' .. storedPhase or '') end
   if storedPhase and storedId ~= reshardId and not isTakenBack then redis.call('HSET', state, 'ended', knownRound) end
-  redis.call('HSET', state, 'move', reshardId, 'phase', 'preparing', 'since', clock, 'about', ARGV[2], 'round', ARGV[3],
+  phase, isChecked = ARGV[7] == 'begun' and 'moving' or 'preparing', true
+  redis.call('HSET', state, 'move', reshardId, 'phase', phase, 'since', clock, 'about', ARGV[2], 'round', ARGV[3],
     'settings', ARGV[4], 'server', server)
-  phase, isChecked = 'preparing', true
+  if phase == 'moving' then redis.call('HDEL', state, 'since') end
 end
 redis.call('HSET', state, 'gone', ARGV[5])
 return answer()`;

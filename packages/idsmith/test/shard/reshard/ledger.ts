@@ -21,6 +21,7 @@ export class Ledger {
   failures = 0;
   #isOver = false;
   #number = 0;
+  #isDeletedForNothing: (key: string) => boolean = () => false;
   readonly #entries: Map<string, Entry>;
   readonly #random: () => number;
 
@@ -65,6 +66,16 @@ export class Ledger {
       if (isMeant(key) && (acknowledged === null || possible.has(null))) this.forget([key]);
   }
 
+  /** Forgets from now on whatever is deleted. */
+  forgetDeletions(isMeant: (key: string) => boolean): void {
+    this.forgetDeleted(isMeant);
+    this.#isDeletedForNothing = isMeant;
+  }
+
+  rememberDeletions(): void {
+    this.#isDeletedForNothing = () => false;
+  }
+
   get lost(): number {
     return [...this.#entries.values()].filter(({ isLost }) => isLost).length;
   }
@@ -95,6 +106,7 @@ export class Ledger {
       if (isDone) entry.acknowledged = value;
       else entry.possible.add(value);
       if (isDone) this.writes++;
+      if (value === null && this.#isDeletedForNothing(key)) entry.isLost = true;
     }
     entry.isBusy = false;
   }

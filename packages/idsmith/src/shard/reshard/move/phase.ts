@@ -81,10 +81,12 @@ export async function beginReshard(
   const common = commonPhaseOf(states);
   if (common === 'stopping') throw isGivenUpError(context);
   const round = roundToBegin(context, states);
+  const older = common === 'aborted' ? [] : findBehind(states).filter(({ isOlder }) => isOlder);
   try {
     for (const [i, node] of nodes.entries()) {
       const { server } = states[i] as NodeState;
-      const args = [description, round, settings, JSON.stringify(goneIds), server];
+      const begun = older.some(({ address }) => address === node.address) ? 'begun' : '';
+      const args = [description, round, settings, JSON.stringify(goneIds), server, begun];
       const reply = await node.run(BEGINNING, PREPARE_RESHARD, [STATE_KEY], [reshardId, ...args]);
       if (String(reply[0]) === 'restarted')
         throw new StoreError(`node ${node.address}: ${BEGINNING} failed: it was started again. Run it again`);

@@ -36,3 +36,7 @@ it.each([[undefined], [null], [{}], [5]])('%j is no client of a cluster', (clien
     /^cluster must be a cluster client of the package ioredis or redis/,
   );
 });
+
+it.each([[undefined], [null], [{}], [{ evalSha: () => {} }], [5]])('%j is no client', (client) => {
+  expect(() => binaryClient(client)).toThrow(InvalidOptionError);
+});

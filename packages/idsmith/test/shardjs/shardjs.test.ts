@@ -205,6 +205,13 @@ await describeWith(['redis'], 'idsmith/shardjs', () => {
     expect(await shard.genKey('user', 2)).toHaveLength(2);
   });
 
+  it('has the client of the node that owns a key', async () => {
+    const key = await shard.genKey('user');
+    await shard.getClient(key).set(key, 'Ada');
+    expect(await shard.map.getClient(key).get(key)).toBe('Ada');
+    expect(shard.getClient(key)).toBe(shard.map.getClient(key));
+  });
+
   it('gives null and the error when no node can mint', async () => {
     const dead = init({ shards: { 0: ['1', '127.0.0.1', 1] } });
     const answer = await new Promise<unknown[]>((resolve) => {

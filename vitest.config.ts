@@ -32,6 +32,7 @@ export default defineConfig({
     // Folders with a lock file of their own: see scripts/own-lock-tests.mjs.
     exclude: ['**/node_modules/**', 'test/frameworks/**', 'test/dynamodb/**'],
     globalSetup: [here('test/services/templates.ts')],
+    setupFiles: [here('test/random-sizes.ts')],
     sequence: { sequencer: SlowestFirst },
     // Far more than any of them needs on an idle machine: a starved one must not fail a test.
     testTimeout: 180_000,

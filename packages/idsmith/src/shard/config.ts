@@ -119,6 +119,8 @@ export function readConfig(config: ShardConfig<unknown>): ShardSettings {
 }
 
 function readCluster({ cluster, auth, createClient }: ShardConfig<unknown>): NodesAndLogins {
+  if (typeof cluster !== 'object' || cluster === null)
+    refuse('cluster', 'an object with nodes, or a client of a Redis Cluster', cluster);
   if (!isClusterSettings(cluster)) return CLUSTER;
   if (createClient !== undefined)
     throw new InvalidOptionError(

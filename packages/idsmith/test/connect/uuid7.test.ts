@@ -57,4 +57,16 @@ describe('ids.uuid7', () => {
     await ids.close();
     for (const each of [plain, another, own]) expect(() => each.next()).toThrow(named('CLOSED'));
   });
+
+  it('closes every generator with a clock of its own, those before the last one, too', async () => {
+    const ids = await connect(memoryStore());
+    const clock = new FakeClock(1_000_000);
+    const make = () => ids.uuid7(undefined, { clock });
+    const [first, ended] = [await make(), await make()];
+    await ended.close();
+    const last = await make();
+    for (const each of [first, last]) expect(each.next()).toMatch(/^0000000f-4240-7/);
+    await ids.close();
+    for (const each of [first, ended, last]) expect(() => each.next()).toThrow(named('CLOSED'));
+  });
 });

@@ -32,7 +32,7 @@ describe('md5', () => {
 
   it('agrees with another implementation on any bytes', () => {
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 300, size: 'max' }), (bytes) => {
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(bytesToHex(md5(bytes))).toBe(createHash('md5').update(bytes).digest('hex'));
       }),
     );

@@ -160,33 +160,28 @@ describe('ids', () => {
     );
     const layout = fc.constantFrom(tiny, layouts.sonyflake, layouts.safe53, layouts.instagram);
     fc.assert(
-      fc.property(
-        fc.array(call, { maxLength: 40, size: 'max' }),
-        layout,
-        fc.nat(3),
-        (calls, chosen, node) => {
-          const clock = new FakeClock(NOW);
-          let generator = new FlakeGenerator({
-            layout: chosen,
-            node: handLease(node),
-            clock,
-            onFull: 'borrow',
-          });
-          const ids: bigint[] = [];
-          for (const { do: what, n } of calls) {
-            if (what === 'next') for (let i = 0; i < n; i++) ids.push(generator.next());
-            else if (what === 'batch') ids.push(...generator.batch(n));
-            else if (what === 'fill') {
-              const target = new BigUint64Array(n);
-              expect(generator.fill(target)).toBe(n);
-              ids.push(...target);
-            } else if (what === 'clock') clock.advance(n);
-            else generator = FlakeGenerator.attach(generator.share(), { clock });
-          }
-          expect(increasing(ids)).toBe(true);
-          expect(ids.every((id) => chosen.decode(id).node === node)).toBe(true);
-        },
-      ),
+      fc.property(fc.array(call, { maxLength: 40 }), layout, fc.nat(3), (calls, chosen, node) => {
+        const clock = new FakeClock(NOW);
+        let generator = new FlakeGenerator({
+          layout: chosen,
+          node: handLease(node),
+          clock,
+          onFull: 'borrow',
+        });
+        const ids: bigint[] = [];
+        for (const { do: what, n } of calls) {
+          if (what === 'next') for (let i = 0; i < n; i++) ids.push(generator.next());
+          else if (what === 'batch') ids.push(...generator.batch(n));
+          else if (what === 'fill') {
+            const target = new BigUint64Array(n);
+            expect(generator.fill(target)).toBe(n);
+            ids.push(...target);
+          } else if (what === 'clock') clock.advance(n);
+          else generator = FlakeGenerator.attach(generator.share(), { clock });
+        }
+        expect(increasing(ids)).toBe(true);
+        expect(ids.every((id) => chosen.decode(id).node === node)).toBe(true);
+      }),
       { numRuns: 1000 },
     );
   });

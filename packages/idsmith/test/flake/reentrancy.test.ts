@@ -25,7 +25,7 @@ const script = fc.array(
     mints: fc.option(fc.tuple(fc.constantFrom(...ways), fc.integer({ min: 1, max: 4 })), { freq: 2 }),
     shares: fc.constantFrom(false, false, false, false, true),
   }),
-  { maxLength: 60, size: 'max' },
+  { maxLength: 60 },
 );
 const call = fc.tuple(fc.constantFrom(...ways), fc.integer({ min: 1, max: 9 }));
 
@@ -75,7 +75,7 @@ describe('a clock that mints with the generator that reads it', () => {
         onFull: fc.constantFrom('wait' as const, 'borrow' as const),
         isShared: fc.boolean(),
       });
-      const calls = fc.array(call, { minLength: 1, maxLength: 12, size: 'max' });
+      const calls = fc.array(call, { minLength: 1, maxLength: 12 });
       fc.assert(
         fc.property(options, script, calls, (how, answers, asked) => {
           const ids = mintAll(how, answers, asked);

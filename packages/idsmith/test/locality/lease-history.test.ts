@@ -254,7 +254,7 @@ const acts: { weight: number; arbitrary: fc.Arbitrary<Act> }[] = [
 
 describe('generators with leases, through any history of windows, clocks, toggles and calls', () => {
   it('never repeat an id, keep to their windows, and mint whenever the clock lets them', () => {
-    const history = fc.array(fc.oneof(...acts), { minLength: 5, maxLength: 80, size: 'max' });
+    const history = fc.array(fc.oneof(...acts), { minLength: 5, maxLength: 80 });
     const options = fc.record({
       mode: fc.constantFrom('variable' as const, 'sequential' as const),
       reversal: fc.constantFrom('full' as const, 'java' as const),

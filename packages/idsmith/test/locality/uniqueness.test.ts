@@ -134,36 +134,32 @@ describe('uniqueness', () => {
       },
     );
     fc.assert(
-      fc.property(
-        fc.array(call, { minLength: 5, maxLength: 60, size: 'max' }),
-        fc.boolean(),
-        (calls, reseed) => {
-          const clock = new FakeClock(Date.UTC(2026, 0, 1));
-          let generator = new LocalityGenerator({ node, clock, reseed });
-          const others: LocalityGenerator[] = [generator];
-          const ids: string[] = [];
-          for (const { do: what, times } of calls) {
-            if (what === 'next') for (let i = 0; i < times; i++) ids.push(generator.next());
-            else if (what === 'batch') ids.push(...generator.batch(times));
-            else if (what === 'fill') {
-              const bytes = new Uint8Array(16 * times);
-              generator.fill(bytes);
-              ids.push(
-                ...Array.from(idsIn(bytes), (id) =>
-                  LocalityUuid.fromBytes(Buffer.from(id, 'latin1')).toString(),
-                ),
-              );
-            } else if (what === 'variable') generator.useVariableIds();
-            else if (what === 'sequential') generator.useSequentialIds();
-            else if (what === 'share') {
-              others.push(LocalityGenerator.attach(generator.share(), { clock }));
-              generator = others[ids.length % others.length] as LocalityGenerator;
-            } else clock.advance(times);
-          }
-          for (const each of others) ids.push(each.next());
-          expect(repeated(ids)).toEqual([]);
-        },
-      ),
+      fc.property(fc.array(call, { minLength: 5, maxLength: 60 }), fc.boolean(), (calls, reseed) => {
+        const clock = new FakeClock(Date.UTC(2026, 0, 1));
+        let generator = new LocalityGenerator({ node, clock, reseed });
+        const others: LocalityGenerator[] = [generator];
+        const ids: string[] = [];
+        for (const { do: what, times } of calls) {
+          if (what === 'next') for (let i = 0; i < times; i++) ids.push(generator.next());
+          else if (what === 'batch') ids.push(...generator.batch(times));
+          else if (what === 'fill') {
+            const bytes = new Uint8Array(16 * times);
+            generator.fill(bytes);
+            ids.push(
+              ...Array.from(idsIn(bytes), (id) =>
+                LocalityUuid.fromBytes(Buffer.from(id, 'latin1')).toString(),
+              ),
+            );
+          } else if (what === 'variable') generator.useVariableIds();
+          else if (what === 'sequential') generator.useSequentialIds();
+          else if (what === 'share') {
+            others.push(LocalityGenerator.attach(generator.share(), { clock }));
+            generator = others[ids.length % others.length] as LocalityGenerator;
+          } else clock.advance(times);
+        }
+        for (const each of others) ids.push(each.next());
+        expect(repeated(ids)).toEqual([]);
+      }),
       { numRuns: 2000 },
     );
   });

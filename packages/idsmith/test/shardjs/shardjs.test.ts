@@ -13,7 +13,8 @@ import { repeated } from '../support/unique.ts';
 import { vectors } from '../support/vectors.ts';
 import { DOCUMENT_CONFIG, writeDocumentProgram } from './document-program.ts';
 
-const { keys, placement } = vectors<{
+const { keys, placement, fixedKey } = vectors<{
+  fixedKey: { args: [number, number, number, string?]; key: string }[];
   keys: { key: string; type: string; time: number; decimal: string }[];
   placement: {
     name: string;
@@ -97,6 +98,9 @@ describe('idsmith/shardjs', () => {
     expect(map.minify(ada, { data: { email: 1 }, name: 0 })).toEqual({ d: { e: 'a@b.c' } });
     expect(map.maxify(map.minify(ada), ['city'])).toEqual({ city: 'London' });
     expect(map.minify([ada], ['city'])).toEqual([{ c: 'London' }]);
+    expect(map.minify({ data: [ada, null, 'x'] }, { data: ['city'] })).toEqual({
+      d: [{ c: 'London' }, null, 'x'],
+    });
   });
 
   it('refuses a callback that is none before it mints a key', () => {
@@ -115,6 +119,16 @@ describe('idsmith/shardjs', () => {
       });
     expect(await call('nosuch')).toEqual([null, expect.objectContaining({ code: 'INVALID_OPTION' })]);
     expect(await call(2, -1)).toEqual([null, expect.objectContaining({ code: 'INVALID_OPTION' })]);
+    const genKey = shard.genKey as (...all: unknown[]) => Promise<unknown>;
+    await expect(genKey.call(shard, 2, 1, undefined, 'more')).rejects.toThrow(
+      /called with nothing more, not "more"/,
+    );
+  });
+
+  it('makes keys of given parts, and changes their types', () => {
+    for (const { args, key } of fixedKey.filter(({ args }) => args[2] < 3844))
+      expect(shard.fixedKey(...args)).toBe(key);
+    expect(shard.getType(shard.changeKeyType('1jyVFw3401', 'user'))).toBe('user');
   });
 });
 
@@ -189,6 +203,13 @@ await describeWith(['redis'], 'idsmith/shardjs', () => {
     expect(repeated(many)).toEqual([]);
     expect(await shard.genKey('user', 1)).toMatch(/02$/);
     expect(await shard.genKey('user', 2)).toHaveLength(2);
+  });
+
+  it('has the client of the node that owns a key', async () => {
+    const key = await shard.genKey('user');
+    await shard.getClient(key).set(key, 'Ada');
+    expect(await shard.map.getClient(key).get(key)).toBe('Ada');
+    expect(shard.getClient(key)).toBe(shard.map.getClient(key));
   });
 
   it('gives null and the error when no node can mint', async () => {

@@ -32,11 +32,14 @@ describe('The name of a key in a cluster', () => {
 
 describe('The arguments of a command for a cluster', () => {
   const [part, tagged] = [`${KEY}-part`, `{${KEY}}-part`];
+  const callback = () => {};
   const cases: [method: string, args: unknown[], expected: unknown[]][] = [
     ['hset', [part, 'ref', part], [tagged, 'ref', part]],
     ['sAdd', [KEY, part], [KEY, part]],
     ['getBuffer', [Buffer.from(part)], [Buffer.from(tagged)]],
     ['del', [[KEY, part]], [[KEY, tagged]]],
+    ['del', [[KEY, part], callback], [[KEY, tagged], callback]],
+    ['hset', [[part, 'f', part], callback], [[tagged, 'f', part], callback]],
     ['rename', [KEY, part], [KEY, tagged]],
     ['xgroup', ['CREATE', part, 'g', '0'], ['CREATE', tagged, 'g', '0']],
     ['blpop', [part, 1], [tagged, 1]],

@@ -127,10 +127,15 @@ describe('A ring', () => {
     [{ a: '1' }, /weight of a .* not "1"/],
     [undefined, /nodes/],
     [{ a: 2 ** 24 + 1 }, /weight of a/],
-  ])('of %j is refused', (weights, message) => {
+  ])('of %j is refused', refuses);
+
+  it('of 65,536 nodes is refused', () =>
+    refuses(nodes(65_536), /^nodes must be at most 65535 nodes, not 65536/));
+
+  function refuses(weights: unknown, message: RegExp): void {
     expect(() => new HashRing(weights as Record<string, number>)).toThrow(InvalidOptionError);
     expect(() => new HashRing(weights as Record<string, number>)).toThrow(message);
-  });
+  }
 });
 
 describe.each(placement)('A map with the nodes of "$name"', ({ shards, where, virtual }) => {

@@ -25,6 +25,19 @@ describe('A server that names the time of the next try', () => {
     },
   );
 
+  it.each([
+    ['it had too much to do', '{"code":"OVERLOADED"}', 1000],
+    ['its store failed, perhaps with the work done', '{"code":"STORE"}', undefined],
+    ['a proxy in front of it answered', '<html>Bad gateway</html>', undefined],
+    ['nobody said why', '', undefined],
+  ])(
+    'is asked again for something that must not be done twice only if nothing was done: %s',
+    (_, text, wait) => {
+      const request = { ...get('asking', '/'), isRepeatable: false };
+      expect(requestedWait({ status: 503, retryAfter: '1', text }, request)).toBe(wait);
+    },
+  );
+
   it('is asked again by the store', async () => {
     const server = await TestServer.start({}, memoryStore());
     let asked = 0;

@@ -39,8 +39,8 @@ export default defineConfig({
     hookTimeout: 180_000,
     // What comes at last may take its time where other suites run beside it.
     expect: { poll: { timeout: 40_000, interval: 20 } },
-    // One more than the cores of a small machine: the suites of services wait more than they work.
-    maxWorkers: 3,
+    // Two more than the cores of a small machine: the suites of services wait for about half of their time.
+    maxWorkers: 4,
     // Suites that wait beside each other in one file.
     maxConcurrency: 3,
   },

@@ -1,5 +1,5 @@
-// Takes numbers of two series, one in blocks and one in transactions of its own, until it has some of the new year of both. Prints
-// them in the order in which it got them. Some transactions are rolled back. Reads the database's clock before and after each number.
+// Takes numbers of two series, one in blocks and one in transactions of its own: a few, and when it is told to go on, until it has
+// some of the new year of both. Prints them in the order in which it got them. Some transactions are rolled back. Reads the database's clock before and after each number.
 import { once } from 'node:events';
 import process from 'node:process';
 import { connect } from 'idsmith/connect';
@@ -7,6 +7,7 @@ import { series } from 'idsmith/sql';
 
 const [url, newYear, turn] = process.argv.slice(2);
 const YEARLY = { format: 'INV-{yyyy}-{n:6}', period: 'year', timeZone: 'Europe/Berlin' };
+const FIRST = 10;
 const MORE = 20;
 
 const ids = await connect(url);
@@ -15,8 +16,8 @@ const gapless = series('gapless', YEARLY);
 const withTransaction = await opener(url);
 const given = { fast: [], gapless: [], wrong: [] };
 
-async function untilNewYear(list, take) {
-  for (let after = 0; after < MORE; ) {
+async function takeUntil(isEnough, list, take) {
+  for (let after = 0; !isEnough(list, after); ) {
     const before = await ids.store.now();
     const text = await take();
     const isNew = text?.startsWith(`INV-${newYear}`);
@@ -29,16 +30,26 @@ async function untilNewYear(list, take) {
   }
 }
 
-process.stdout.write('ready\n');
-await once(process.stdin, 'data');
-process.stdin.destroy();
+async function told(line) {
+  process.stdout.write(`${line}\n`);
+  await once(process.stdin, 'data');
+}
+
 let count = 0;
-await Promise.all([
-  untilNewYear(given.fast, () => fast.next()),
-  untilNewYear(given.gapless, () =>
-    withTransaction(++count % 5 !== 0, (client) => gapless.next({ in: client })),
-  ),
-]);
+const takeBoth = (isEnough) =>
+  Promise.all([
+    takeUntil(isEnough, given.fast, () => fast.next()),
+    takeUntil(isEnough, given.gapless, () =>
+      withTransaction(++count % 5 !== 0, (client) => gapless.next({ in: client })),
+    ),
+  ]);
+
+await told('ready');
+await takeBoth((list) => list.length >= FIRST);
+// Nothing is under way when the clock is set.
+await told('begun');
+process.stdin.destroy();
+await takeBoth((_list, after) => after >= MORE);
 await ids.close();
 await withTransaction.end();
 process.stdout.write(`${JSON.stringify(given)}\n`);

@@ -143,6 +143,9 @@ describe('A pass over old nodes', () => {
     const mixed = world({ o: [['a1', bytes!, same!, other!]] }, { batch: 4 });
     await mixed.passes.run(true);
     expect(mixed.did).toEqual(['o a: a1 255,1 255,2']);
+    const binary = world({ o: [[bytes!, same!, other!]] }, { batch: 3 });
+    await binary.passes.run(true);
+    expect(binary.did).toEqual(['o a: 255,1 255,2']);
   });
 
   it('keeps to the rate', async () => {

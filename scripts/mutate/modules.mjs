@@ -52,11 +52,14 @@ const MODULES = {
   },
   reshard: {
     files: [...all('shard/reshard/move'), `${SOURCES}/shard/reshard/abort-reshard.ts`],
-    first: ['states-edges', 'parts-edges', 'values-edges', 'whole-edges', 'key-mover'].map((name) =>
-      testFile(`shard/reshard/move/${name}`),
-    ),
+    // Tests with scripted nodes take no servers. Those with real ones come last.
+    first: [
+      ...['states-edges', 'parts-edges', 'values-edges', 'phase-edges', 'mover-edges', 'passes-edges'],
+      'leftovers-edges',
+      ...['abort-edges', 'whole-edges', 'key-mover'],
+    ].map((name) => testFile(`shard/reshard/move/${name}`)),
     tests: [
-      ...testsOf('shard/reshard/move', ['key-mover-interleavings']),
+      ...testsOf('shard/reshard/move', ['key-mover-interleavings', 'usual-replies']),
       ...['rounds', 'reshard', 'abort', 'reshard-failures', 'crashed-nodes', 'lost-nodes'].map((name) =>
         testFile(`shard/reshard/${name}`),
       ),

@@ -144,7 +144,7 @@ export class KeyMover {
       const [letters, error, number] = await run(() => [claims.get(list) as string, blocks, expiries]);
       if (text(error) !== '')
         throw new StoreError(`node ${target.address}: writing keys failed: ${text(error)}`);
-      batch.putNumber = Number(number ?? 0);
+      batch.putNumber = Number(number);
       if (isAll('c', text(letters))) return;
       eachLetter(group, text(letters), (key, letter) => {
         if (letter === 't') occupied.add(key);
@@ -178,7 +178,7 @@ export class KeyMover {
         const fates = lost.size === 0 ? '' : group.map((key) => (lost.has(key) ? 'k' : 'd')).join('');
         const about = [digests, expiries, fates, target.id, batch.putNumber];
         const [letters, number] = await run(() => [takes.get(list) as string, ...about]);
-        batch.dropNumber = Number(number ?? 0);
+        batch.dropNumber = Number(number);
         if (occupied.size === 0 && isAll('d', text(letters))) {
           for (const key of group) done.push(key);
           result.keys += group.length;

@@ -120,12 +120,13 @@ export async function stopReshard(
 ): Promise<ReshardRound> {
   const states = await readCheckedStates(context, acceptOlder);
   const round = Math.max(1, ...states.map((state) => state.round));
-  // All nodes stop giving keys away before the first of them takes keys back.
-  for (const node of context.nodes) await stopOn(context, node, round);
+  // All nodes stop giving keys away before the first of them takes keys back. This also signs dead processes off.
+  const first: number[] = [];
+  for (const node of context.nodes) first.push((await stopOn(context, node, round)).dead);
   await acceptStates(context, states);
   const dead = await Promise.all(
-    context.nodes.map(async (node) => {
-      let lapsed = 0;
+    context.nodes.map(async (node, i) => {
+      let lapsed = first[i] as number;
       await drain(node, STOPPING, signal, async () => {
         const reply = await stopOn(context, node, round);
         lapsed += reply.dead;

@@ -112,6 +112,7 @@ describe('Nodes that came back with less', () => {
       { own: 'nothing of it', isOlder: false },
     ]);
     expect(findBehind([back({ round: 2 }), noting(5, 7)])).toMatchObject([{ own: 'nothing of it' }]);
+    expect(findBehind([blank, state('w')])).toMatchObject([{ isOlder: false, known: { puts: 0, drops: 0 } }]);
     for (const phase of ['before', 'preparing'] as const)
       expect(findBehind([blank, noting(5, 5, { phase })]), phase).toEqual([]);
   });
@@ -203,6 +204,8 @@ describe('The state of a node', () => {
       ]),
       ...{ puts: 4, drops: 5 },
     });
+    // A value may be the name of a field.
+    expect(await read('moving', { puts: 4, about: 'puts', round: 3 })).toMatchObject({ puts: 4, round: 3 });
     expect(await read('moving', {}, 0)).toMatchObject({
       ...{
         isChecked: false,

@@ -46,6 +46,13 @@ describe('Values between TAKE and DROP', () => {
     expect(values.payloadOf(['b']).expiries).toBe('');
     expect(['a', 'c', 'd'].map((key) => values.sizeOf(key))).toEqual([1, 3, 4]);
   });
+
+  it('have the size of what DUMP has answered, if they are not plain', () => {
+    const values = new TakenValues();
+    const blocks = packArray([[bytes('dump')], bytes('22')]);
+    values.groups.push({ ...group(['a', 'b'], []), blocks });
+    expect(['a', 'b'].map((key) => values.sizeOf(key))).toEqual([4, 2]);
+  });
 });
 
 describe('A batch', () => {
@@ -139,6 +146,36 @@ describe('Progress', () => {
       ...{ moved: 18, bytes: 743, stayed: 105, skipped: 1, skippedKeys: ['x'], unknownTypes: {} },
       ...{ superseded: 3, seconds: 3.001 },
     });
+  });
+
+  it('has a rate over the last three seconds, or since the time before if that is longer', () => {
+    const rates: number[] = [];
+    const progress = new ProgressTracker(context, ({ rate }) => rates.push(rate));
+    for (const [wait, keys] of [
+      [0, 0],
+      [4000, 8],
+      [1000, 5],
+    ] as const) {
+      vi.advanceTimersByTime(wait);
+      progress.moved('a:1', 'c:1', { keys, bytes: 0, superseded: 0 });
+    }
+    expect(rates).toEqual([0, 2, 5]);
+  });
+
+  it('tells what is left as soon as a key was looked at and some time has passed', () => {
+    const left: (number | undefined)[] = [];
+    const progress = new ProgressTracker(context, (one) => left.push(one.left));
+    const tell = () => progress.moved('a:1', 'c:1', { keys: 0, bytes: 0, superseded: 0 });
+    progress.expect(11);
+    vi.advanceTimersByTime(2000);
+    tell();
+    progress.scanned(sorted(1, 0));
+    tell();
+    const fresh = new ProgressTracker(context, (one) => left.push(one.left));
+    fresh.expect(11);
+    fresh.scanned(sorted(1, 0));
+    fresh.moved('a:1', 'c:1', { keys: 0, bytes: 0, superseded: 0 });
+    expect(left).toEqual([undefined, 20, undefined]);
   });
 
   it('is counted also if nobody listens', () => {

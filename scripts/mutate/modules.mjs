@@ -15,7 +15,7 @@ const MODULES = {
     files: [...all('lease')],
     first: [
       ...['protocol-edges', 'protocol', 'settings-edges', 'parts-edges', 'layout-edges', 'events-edges'],
-      ...['diagnostics', 'when-active', 'replacement-edges'],
+      ...['node-wait-edges', 'acquire-edges', 'diagnostics', 'when-active', 'replacement-edges'],
     ].map((name) => testFile(`lease/${name}`)),
     tests: [
       ...testsOf('lease', ['process', 'storms', 'model', 'simulation']),

@@ -126,6 +126,21 @@ describe('A node that has failed', () => {
     expect(current.world.askedFor()).toEqual([]);
   });
 
+  it('has all nodes asked before the next key if it came with another node set, though it is silent again', async () => {
+    const { minter, nodes } = await withFailedNode();
+    nodes.silent.clear();
+    nodes.models[0]!.hash = undefined;
+    await inTime(current.world.minterOn([0]).mint(2, 1));
+    await vi.advanceTimersByTimeAsync(1100);
+    await inTime(minter.mint(2, 1));
+    nodes.silent.add(0);
+    nodes.operations();
+    await inTime(minter.mint(2, 1));
+    const asked = nodes.operations();
+    expect(asked).toEqual(expect.arrayContaining(['0 reading the sequence', '1 reading the sequence']));
+    expect(asked.at(-1)).toBe(`1 ${MINTING}`);
+  });
+
   it('is asked for keys alone, if all nodes have failed', async () => {
     const { minter, nodes } = await withFailedNode();
     nodes.silent.add(1);

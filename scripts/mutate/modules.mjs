@@ -15,7 +15,7 @@ const MODULES = {
     files: [...all('lease')],
     first: [
       ...['protocol-edges', 'protocol', 'settings-edges', 'parts-edges', 'layout-edges', 'events-edges'],
-      ...['diagnostics', 'when-active', 'replacement-edges'],
+      ...['node-wait-edges', 'acquire-edges', 'diagnostics', 'when-active', 'replacement-edges'],
     ].map((name) => testFile(`lease/${name}`)),
     tests: [
       ...testsOf('lease', ['process', 'storms', 'model', 'simulation']),
@@ -45,7 +45,8 @@ const MODULES = {
     // The simulated worlds take no servers. The tests with real ones come last.
     first: [
       ...['requests-edges', 'minting-node-edges', 'sequences-edges', 'handover-edges', 'minter-edges'],
-      ...['minter-turn-edges', 'minter-bulk-edges', 'mint-bounds', 'merge-keys', 'worlds-edges'],
+      ...['minter-turn-edges', 'minter-probe-edges', 'minter-bulk-edges', 'mint-bounds', 'merge-keys'],
+      ...['minter-order-edges', 'minter-share-edges', 'next-generation-edges', 'worlds-edges'],
     ].map((name) => testFile(`shard/mint/${name}`)),
     tests: testsOf('shard/mint', ['signals', 'many-nodes', 'minter', 'outdated-edges']),
     slow: ['shard/mint/minter', 'shard/mint/many-nodes'].map(testFile),

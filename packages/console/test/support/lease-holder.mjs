@@ -12,7 +12,8 @@ const lease = await acquireLease(store, { namespace, size: Number(size), ttl: Nu
 if (Number(ahead) > 0) {
   // One id per millisecond, so that `ahead` ids reach `ahead` ms into the future.
   const layout = defineLayout({ epoch: 0, timeBits: 45, nodeBits: 10, sequenceBits: 0 });
-  new FlakeGenerator({ layout, node: lease, onFull: 'borrow' }).batch(Number(ahead));
+  const borrowing = { onFull: 'borrow', maxBackward: Number(ahead) };
+  new FlakeGenerator({ layout, node: lease, ...borrowing }).batch(Number(ahead));
 }
 process.stdout.write(`${lease.id}\n`);
 

@@ -1,0 +1,153 @@
+import { describe, expect, it, vi } from 'vitest';
+import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
+import { inTime, MINTING, simulateMinters } from './minter-world.ts';
+import { errorOf } from './model-nodes.ts';
+
+const current = simulateMinters();
+
+/** A minter whose node 0 has just failed, and the moment of the failure. */
+async function withFailedNode() {
+  const minter = await current.world.readyMinter(2);
+  const { nodes, failures } = current.world;
+  nodes.silent.add(0);
+  let failedAt = 0;
+  nodes.onQuestion = ({ number }) => {
+    if (number === 0 && failures.length === 0) failedAt = performance.now();
+  };
+  while (failures.length === 0) await inTime(minter.mint(2, 1));
+  nodes.onQuestion = () => {};
+  nodes.operations();
+  return { minter, nodes, failedAt };
+}
+
+describe('A node that has failed', () => {
+  it('is left alone for a second, and asked at its end', async () => {
+    const { minter, nodes, failedAt } = await withFailedNode();
+    await vi.advanceTimersByTimeAsync(failedAt + 999 - performance.now());
+    await inTime(minter.mint(2, 1));
+    expect(nodes.operations()).toEqual([`1 ${MINTING}`]);
+    await vi.advanceTimersByTimeAsync(failedAt + 1000 - performance.now());
+    await inTime(minter.mint(2, 1));
+    expect(nodes.operations().sort()).toEqual([`0 ${MINTING}`, `1 ${MINTING}`]);
+    // It is told again, because it was asked again.
+    expect(current.world.failures).toHaveLength(2);
+  });
+
+  it('is told once, though two calls wait for its answer', async () => {
+    const minter = await current.world.readyMinter(3);
+    const { nodes, failures } = current.world;
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    nodes.silent.add(0);
+    nodes.onQuestion = ({ number }) => (number === 0 ? answered : undefined);
+    const calls: Promise<string[]>[] = [];
+    for (let i = 0; i < 3; i++) {
+      calls.push(minter.mint(2, 1));
+      await vi.advanceTimersByTimeAsync(1);
+    }
+    expect(failures).toEqual([]);
+    answer();
+    expect(await inTime(Promise.all(calls))).toHaveLength(3);
+    expect(failures).toHaveLength(1);
+  });
+
+  it('is left alone for a second again, if it has minted since its last failure', async () => {
+    const { minter, nodes } = await withFailedNode();
+    const asked = () => current.world.askedFor().some(([number]) => number === 0);
+    nodes.silent.clear();
+    await vi.advanceTimersByTimeAsync(1100);
+    for (let i = 0; i < 10 && !asked(); i++) {
+      await inTime(minter.mint(2, 1));
+      await vi.advanceTimersByTimeAsync(1);
+    }
+    nodes.silent.add(0);
+    await vi.advanceTimersByTimeAsync(3000);
+    while (current.world.failures.length < 2) await inTime(minter.mint(2, 1));
+    nodes.operations();
+    await vi.advanceTimersByTimeAsync(1000);
+    await inTime(minter.mint(2, 1));
+    expect(nodes.operations()).toContain(`0 ${MINTING}`);
+  });
+
+  it('is asked again, though every node has failed once', async () => {
+    const { minter, nodes } = await withFailedNode();
+    nodes.silent.add(1);
+    await inTime(errorOf(minter.mint(2, 1)));
+    nodes.silent.clear();
+    await vi.advanceTimersByTimeAsync(60_000);
+    for (let i = 0; i < 10; i++) {
+      await inTime(minter.mint(2, 1));
+      await vi.advanceTimersByTimeAsync(1001);
+    }
+    const before = current.world.failures.length;
+    nodes.silent.add(0);
+    while (current.world.failures.length === before) await inTime(minter.mint(2, 1));
+    nodes.silent.clear();
+    nodes.operations();
+    await vi.advanceTimersByTimeAsync(1000);
+    await inTime(minter.mint(2, 1));
+    expect(nodes.operations()).toContain(`0 ${MINTING}`);
+  });
+
+  it('serves a call that has no other node left, as soon as it is back', async () => {
+    const { minter, nodes } = await withFailedNode();
+    await vi.advanceTimersByTimeAsync(1100);
+    nodes.silent.clear();
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    nodes.onQuestion = ({ number }) => {
+      if (number === 0) return answered;
+      throw new Error('away');
+    };
+    const call = minter.mint(2, 1);
+    await vi.advanceTimersByTimeAsync(100);
+    // The call has failed on node 1. Node 0 has not told whether it is back.
+    expect(current.world.failures).toHaveLength(2);
+    expect(current.world.askedFor().map(([number]) => number)).toEqual([1]);
+    answer();
+    expect(await inTime(call)).toHaveLength(1);
+    expect(current.world.askedFor().map(([number]) => number)).toEqual([0]);
+  });
+
+  it('ends minting if it comes back with another node set', async () => {
+    const { minter, nodes } = await withFailedNode();
+    nodes.silent.clear();
+    nodes.models[0]!.hash = undefined;
+    await inTime(current.world.minterOn([0]).mint(2, 1));
+    await vi.advanceTimersByTimeAsync(1100);
+    // This call asks node 1, and asks node 0 beside it.
+    await inTime(minter.mint(2, 1));
+    current.world.askedFor();
+    expect(await inTime(errorOf(minter.mint(2, 1)))).toBeInstanceOf(NodeSetConflictError);
+    expect(current.world.askedFor()).toEqual([]);
+  });
+
+  it('has all nodes asked before the next key if it came with another node set, though it is silent again', async () => {
+    const { minter, nodes } = await withFailedNode();
+    nodes.silent.clear();
+    nodes.models[0]!.hash = undefined;
+    await inTime(current.world.minterOn([0]).mint(2, 1));
+    await vi.advanceTimersByTimeAsync(1100);
+    await inTime(minter.mint(2, 1));
+    nodes.silent.add(0);
+    nodes.operations();
+    await inTime(minter.mint(2, 1));
+    const asked = nodes.operations();
+    expect(asked).toEqual(expect.arrayContaining(['0 reading the sequence', '1 reading the sequence']));
+    expect(asked.at(-1)).toBe(`1 ${MINTING}`);
+  });
+
+  it('is asked for keys alone, if all nodes have failed', async () => {
+    const { minter, nodes } = await withFailedNode();
+    nodes.silent.add(1);
+    await inTime(errorOf(minter.mint(2, 1)));
+    await vi.advanceTimersByTimeAsync(60_000);
+    nodes.operations();
+    await inTime(errorOf(minter.mint(2, 1)));
+    expect(current.world.nodes.operations().sort()).toEqual([`0 ${MINTING}`, `1 ${MINTING}`]);
+  });
+});

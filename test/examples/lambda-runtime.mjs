@@ -6,6 +6,11 @@ import { pathToFileURL } from 'node:url';
 
 const { handler } = await import(pathToFileURL(process.argv[2]).href);
 for await (const line of createInterface({ input: process.stdin })) {
-  const { statusCode, body } = await handler(JSON.parse(line));
-  console.log(JSON.stringify({ statusCode, ...JSON.parse(body) }));
+  try {
+    const { statusCode, body } = await handler(JSON.parse(line));
+    console.log(JSON.stringify({ statusCode, ...JSON.parse(body) }));
+  } catch (error) {
+    // As AWS Lambda does: the request has failed, and the instance stays for the next one.
+    console.log(JSON.stringify({ errorType: error.name, errorMessage: error.message }));
+  }
 }

@@ -20,12 +20,16 @@ const REASONS: Readonly<Record<NodeWait['reason'], string>> = {
   'fence-ahead': 'the last holders were granted times ahead',
 };
 
+/** The least time between two counts of the node ids, ms: a count reads the whole namespace. */
+const COUNT_PAUSE = 10_000;
+
 /** What is known of the wait for a node id, for those who ask meanwhile. */
 export class NodeWaiting {
   readonly #store: LeaseStore;
   readonly #namespace: string;
   readonly #size: number;
   #taken: number | undefined;
+  #countedAt = Number.NEGATIVE_INFINITY;
   #wait: { readonly until: number; readonly reason: NodeWait['reason'] } | undefined;
   #failure: unknown;
 
@@ -81,6 +85,8 @@ export class NodeWaiting {
   }
 
   async #count(): Promise<void> {
+    if (performance.now() - this.#countedAt < COUNT_PAUSE) return;
+    this.#countedAt = performance.now();
     try {
       const [records, now = Date.now()] = await Promise.all([
         this.#store.listLeases(this.#namespace),

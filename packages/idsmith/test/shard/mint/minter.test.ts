@@ -165,7 +165,7 @@ await describeWith(['redis'], 'Minting on six nodes of different weights', () =>
     const until = Date.now() + 150_000;
     const workers = Array.from({ length: 16 }, (_, i) => {
       const offset = Math.round((i - 7.5) * 1333);
-      return inProcess(script, [JSON.stringify({ config: shards.config, offset, until, most: 20_000 })]);
+      return inProcess(script, [JSON.stringify({ config: shards.config, offset, until, most: 10_000 })]);
     });
     const seqname = '$equence';
     const [deleted, reset, edited, forgetful] = shards.servers;

@@ -17,7 +17,10 @@ await describeWith(['redis'], 'A run that accepts an older node, and ends before
   afterAll(() => Promise.all([old?.stop(), next?.stop()]));
 
   const configs = () =>
-    [old, next].map((server) => ({ shards: entriesOf([server]), options: { ...README_OPTIONS, maxSkew: 50 } }));
+    [old, next].map((server) => ({
+      shards: entriesOf([server]),
+      options: { ...README_OPTIONS, maxSkew: 50 },
+    }));
 
   async function withMaps<T>(use: (from: ShardMap, to: ShardMap) => Promise<T>): Promise<T> {
     const maps = configs().map((config) => new ShardMap(config)) as [ShardMap, ShardMap];

@@ -14,8 +14,7 @@ export const PHASE_REPLIES: Readonly<Record<string, Reply>> = {
 const bytes = (value: string) => new TextEncoder().encode(value);
 
 /** The values that a source has: `1`, `22`, `333` and so on. */
-const valuesOf = (count: number) =>
-  Array.from({ length: count }, (_, i) => String(i + 1).repeat(i + 1));
+const valuesOf = (count: number) => Array.from({ length: count }, (_, i) => String(i + 1).repeat(i + 1));
 
 /** A reply of TAKE for these letters. */
 export function taken(letters: string): Reply {

@@ -101,7 +101,7 @@ describe('The beginning of a resharding', () => {
       ...['n BEGIN_RESHARD', 'o BEGIN_RESHARD +1'],
     ]);
     for (const node of [old, next]) {
-      expect(node.argsOf('PREPARE_RESHARD')).toEqual([['id', 'x → y', 1, '{"a":1}', '["g"]', 'server']]);
+      expect(node.argsOf('PREPARE_RESHARD')).toEqual([['id', 'x → y', 1, '{"a":1}', '["g"]', 'server', '']]);
       expect(node.argsOf('BEGIN_RESHARD')).toEqual([['id', 10_000, 1]]);
     }
   });
@@ -109,7 +109,7 @@ describe('The beginning of a resharding', () => {
   it('has settings of its own, or none', async () => {
     const { context, old } = world();
     await beginReshard(context, undefined);
-    expect(old.argsOf('PREPARE_RESHARD')).toEqual([['id', 'x → y', 1, '{}', '[]', 'server']]);
+    expect(old.argsOf('PREPARE_RESHARD')).toEqual([['id', 'x → y', 1, '{}', '[]', 'server', '']]);
   });
 
   it('waits until no process uses a node as before, and counts the dead', async () => {
@@ -221,6 +221,22 @@ describe('The beginning of a resharding', () => {
     await beginReshard(fresh.context, undefined);
     expect(fresh.next.argsOf('CHECK_STATE')).toEqual([['id', 'server', 0, 0]]);
     expect(fresh.old.argsOf('CHECK_STATE')).toEqual([]);
+  });
+
+  it('is not announced on a node that was accepted with older data in this round: the node begins at once', async () => {
+    const begunOn = async (given: Parameters<typeof world>[0], round: number) => {
+      const { context, old, next } = world(given);
+      for (const node of [old, next]) node.answer('BEGIN_RESHARD', ['moving', '', 0, 0, round]);
+      await beginReshard(context, undefined, { acceptOlder: ['o:1'] });
+      return [old, next].map((node) => node.argsOf('PREPARE_RESHARD')[0]?.at(-1));
+    };
+    const lost = state('before', {}, 0);
+    expect(await begunOn({ o: lost, n: moving({ 'drop:o': 6 }) }, 3)).toEqual(['begun', '']);
+    // Nothing has moved, so that commands of processes may still be under way there.
+    expect(await begunOn({ o: lost, n: moving() }, 3)).toEqual(['', '']);
+    // After the resharding was given up, processes use the old owner.
+    const aborted = state('aborted', { round: 3, 'drop:o': 6 });
+    expect(await begunOn({ o: lost, n: aborted }, 4)).toEqual(['', '']);
   });
 
   it('comes first to a cluster, which gets an identity', async () => {

@@ -56,8 +56,8 @@ const MODULES = {
     // Tests with scripted nodes take no servers. Those with real ones come last.
     first: [
       ...['states-edges', 'parts-edges', 'values-edges', 'phase-edges', 'mover-edges', 'passes-edges'],
-      'leftovers-edges',
-      ...['abort-edges', 'whole-edges', 'key-mover'],
+      ...['leftovers-edges', 'rate-limit-edges'],
+      ...['abort-edges', 'abort-checks-edges', 'abort-cluster-edges', 'whole-edges', 'key-mover'],
     ].map((name) => testFile(`shard/reshard/move/${name}`)),
     tests: [
       ...testsOf('shard/reshard/move', ['key-mover-interleavings', 'usual-replies']),

@@ -63,8 +63,12 @@ export async function abortReshard(
     const rule = await KeyRule.make(context, readKeySettings(context, {}, stored));
     const placement = new KeyPlacement(reversed, rule);
     const persistence = await requireTargetsDurable(reversed, true);
-    if (await isHandedOver(context))
-      await handOver(to.sequences, from.sequences, { gone: [...context.gone], acceptOlder });
+    if (await isHandedOver(context)) {
+      // The resharding has not ended, so nobody can have taken minting over from the new nodes. If they know nothing of theirs, the
+      // hand-over was killed before it reached them, or they have lost their sequences.
+      const unaware = to.sequences.map(({ node }) => node.address);
+      await handOver(to.sequences, from.sequences, { gone: [...context.gone], acceptOlder: unaware });
+    }
     let lapsed = 0;
     const clusters = context.nodes.filter((node) => node instanceof ClusterConnection);
     if (phase !== 'before' && phase !== 'aborted') {

@@ -77,10 +77,18 @@ await describeWith(['redis'], 'An abort', () => {
   it('returns no key while minting cannot be handed back', async () => {
     await killed();
     await two.next.del('$equence');
+    await two.next.rpush('$equence', 'no sequence');
     const error = await abort();
-    expect(error).toBeInstanceOf(InvalidOptionError);
-    expect(error.message).toContain('has handed minting over in generation');
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error.message).toContain('holds a list, not a sequence');
     expect(await phases()).toEqual(['moving', 'moving']);
+  });
+
+  it('hands minting back also from a new node that has lost its sequence', async () => {
+    await killed();
+    await two.next.del('$equence');
+    expect(await abort()).toMatchObject({ moved: 1 });
+    expect(await phases()).toEqual(['aborted', 'aborted']);
   });
 
   it('hands minting back also to an old node that has lost its sequence', async () => {

@@ -46,7 +46,8 @@ const MODULES = {
     first: [
       ...['requests-edges', 'minting-node-edges', 'sequences-edges', 'handover-edges', 'minter-edges'],
       ...['minter-turn-edges', 'minter-probe-edges', 'minter-bulk-edges', 'mint-bounds', 'merge-keys'],
-      ...['minter-order-edges', 'minter-share-edges', 'next-generation-edges', 'worlds-edges'],
+      ...['minter-order-edges', 'minter-share-edges', 'minter-clock-edges', 'next-generation-edges'],
+      'worlds-edges',
     ].map((name) => testFile(`shard/mint/${name}`)),
     tests: testsOf('shard/mint', ['signals', 'many-nodes', 'minter', 'outdated-edges']),
     slow: ['shard/mint/minter', 'shard/mint/many-nodes'].map(testFile),

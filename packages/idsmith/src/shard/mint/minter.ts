@@ -175,7 +175,7 @@ export class Minter {
     const consider = (time: number) => {
       if (time > now && time < next) next = time;
     };
-    for (const { isBusy, waitUntil } of this.#nodes) if (!isBusy) consider(waitUntil);
+    for (const { waitUntil } of this.#nodes) consider(waitUntil);
     for (const { notBefore } of this.#queue) for (const time of notBefore?.values() ?? []) consider(time);
     if (Number.isFinite(next)) this.#timer = setTimeout(() => this.#pump(), Math.ceil(next - now));
   }

@@ -1,17 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
 import { handOver } from '../../../src/shard/mint/handover.ts';
 import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
-import { inTime, msOf, NOW, simulateMinters } from './minter-world.ts';
+import { gate, inTime, msOf, NOW, simulateMinters } from './minter-world.ts';
 import { errorOf } from './model-nodes.ts';
 
 const current = simulateMinters();
 
 /** Makes the nodes wait with their answers. */
 function hold(): () => void {
-  let answer = () => {};
-  const answered = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
+  const [answered, answer] = gate();
   current.world.nodes.onQuestion = () => answered;
   return answer;
 }
@@ -90,6 +87,25 @@ describe('A minter that is busy', () => {
     expect(error).toBeInstanceOf(NodeSetConflictError);
     for (const other of others) expect(other).toBe(error);
   });
+
+  it('ends a call if a node belongs to others, though that node is silent afterwards', async () => {
+    const minter = await current.world.readyMinter(3);
+    const { nodes } = current.world;
+    // The nodes have given proofs lately, so that the node is asked for keys next.
+    await inTime(minter.mint(2, 1));
+    nodes.models[0]!.hash = undefined;
+    await inTime(current.world.minterOn([0]).mint(2, 1));
+    nodes.onQuestion = ({ number, operation }) => {
+      if (number === 0 && operation === 'reading the sequence') nodes.silent.add(0);
+    };
+    const mintSome = async () => {
+      for (let i = 0; i < 6; i++) {
+        await vi.advanceTimersByTimeAsync(1);
+        await inTime(minter.mint(2, 1));
+      }
+    };
+    expect(await errorOf(mintSome())).toBeInstanceOf(NodeSetConflictError);
+  });
 });
 
 describe('A minter of more nodes than are asked in turn', () => {
@@ -122,5 +138,24 @@ describe('A minter of more nodes than are asked in turn', () => {
     }
     expect(asked).toHaveLength(200);
     expect(asked.every((number, i) => number === (asked[0]! + i) % 65)).toBe(true);
+  });
+
+  it('asks the node of the next millisecond if those that it aims at are busy', async () => {
+    const minter = await current.world.readyMinter(65);
+    const { nodes } = current.world;
+    const clock = NOW + performance.now();
+    // The proof of a node that is behind ends 20 ms from now. The minter aims at the middle of this time, or later.
+    nodes.clocks[(clock + 40) % 65] = NOW - 980;
+    const [answered, answer] = gate();
+    nodes.onQuestion = ({ args }) => (args.length > 8 ? answered : undefined);
+    const calls: Promise<string[]>[] = [];
+    for (let i = 0; i < 12; i++) {
+      calls.push(minter.mint(2, 1));
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    const aims = [...Array.from({ length: 11 }, (_, i) => clock + 10 + i), clock + 1];
+    expect(current.world.askedFor().map(([number]) => number)).toEqual(aims.map((ms) => ms % 65));
+    answer();
+    expect((await inTime(Promise.all(calls))).map(([key]) => msOf(key!))).toEqual(aims);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
-import { inTime, MINTING, simulateMinters } from './minter-world.ts';
+import { gate, inTime, MINTING, msOf, simulateMinters } from './minter-world.ts';
 import { errorOf } from './model-nodes.ts';
 
 const current = simulateMinters();
@@ -36,10 +36,7 @@ describe('A node that has failed', () => {
   it('is told once, though two calls wait for its answer', async () => {
     const minter = await current.world.readyMinter(3);
     const { nodes, failures } = current.world;
-    let answer = () => {};
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
+    const [answered, answer] = gate();
     nodes.silent.add(0);
     nodes.onQuestion = ({ number }) => (number === 0 ? answered : undefined);
     const calls: Promise<string[]>[] = [];
@@ -95,10 +92,7 @@ describe('A node that has failed', () => {
     const { minter, nodes } = await withFailedNode();
     await vi.advanceTimersByTimeAsync(1100);
     nodes.silent.clear();
-    let answer = () => {};
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
+    const [answered, answer] = gate();
     nodes.onQuestion = ({ number }) => {
       if (number === 0) return answered;
       throw new Error('away');
@@ -149,5 +143,55 @@ describe('A node that has failed', () => {
     nodes.operations();
     await inTime(errorOf(minter.mint(2, 1)));
     expect(current.world.nodes.operations().sort()).toEqual([`0 ${MINTING}`, `1 ${MINTING}`]);
+  });
+
+  it('is not asked by a call that has failed elsewhere, as long as a third node is there', async () => {
+    const minter = await current.world.readyMinter(3);
+    const { nodes, failures } = current.world;
+    nodes.silent.add(2);
+    while (failures.length === 0) await inTime(minter.mint(2, 1));
+    const [answered, answer] = gate();
+    nodes.onQuestion = ({ number }) => (number === 1 ? answered : undefined);
+    const calls: Promise<string[]>[] = [];
+    while (!current.world.askedFor().some(([number]) => number === 1)) {
+      calls.push(minter.mint(2, 1));
+      await vi.advanceTimersByTimeAsync(1);
+    }
+    nodes.silent.add(0);
+    calls.push(minter.mint(2, 1));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(current.world.askedFor().map(([number]) => number)).toEqual([0]);
+    answer();
+    expect(msOf((await inTime(Promise.all(calls))).at(-1)![0]!) % 3).toBe(1);
+    expect(failures).toHaveLength(2);
+  });
+
+  it('is asked by a call that has failed on all others, though these serve later calls again', async () => {
+    const { minter, nodes } = await withFailedNode();
+    await vi.advanceTimersByTimeAsync(1100);
+    const [answered, answer] = gate();
+    nodes.onQuestion = ({ number }) => (number === 0 ? answered : undefined);
+    nodes.silent.add(1);
+    const stuck = minter.mint(2, 1);
+    await vi.advanceTimersByTimeAsync(1);
+    // Node 0 is asked whether it is back. Node 1 is back at once.
+    expect(current.world.failures).toHaveLength(2);
+    nodes.silent.delete(1);
+    expect(await inTime(minter.mint(2, 1))).toHaveLength(1);
+    const [held, release] = gate();
+    nodes.onQuestion = ({ number, args }) => {
+      if (number === 1) return held;
+      // The question whether node 0 is back fails. The node answers the next one, which is for keys.
+      if (args.length > 8) nodes.silent.delete(0);
+      return undefined;
+    };
+    const later = [minter.mint(2, 1)];
+    await vi.advanceTimersByTimeAsync(1);
+    later.push(minter.mint(2, 1));
+    answer();
+    expect(msOf((await inTime(stuck))[0]!) % 2).toBe(0);
+    expect(current.world.failures).toHaveLength(3);
+    release();
+    expect((await inTime(Promise.all(later))).flat()).toHaveLength(2);
   });
 });

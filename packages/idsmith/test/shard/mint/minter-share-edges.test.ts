@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { inTime, MINTING, simulateMinters } from './minter-world.ts';
+import { inTime, MINTING, msOf, NOW, simulateMinters } from './minter-world.ts';
 
 const current = simulateMinters();
 
@@ -25,6 +25,29 @@ describe('The share of each node', () => {
     const count = 500 * 1612 + 1;
     expect(await inTime(minter.mint(2, count))).toHaveLength(count);
     expect(current.world.askedFor()[0]).toEqual([1, count]);
+  });
+});
+
+describe('A node that has too few keys', () => {
+  it('makes the minter ask for new proofs before it asks for the rest, also if that comes in a millisecond', async () => {
+    const minter = await current.world.readyMinter(2);
+    const { nodes } = current.world;
+    await vi.advanceTimersByTimeAsync(1);
+    await inTime(minter.mint(2, 1));
+    const until = NOW + performance.now() + 1000;
+    await vi.advanceTimersByTimeAsync(100);
+    nodes.operations();
+    const count = 450 * 1612 + 1;
+    const [rest, ...keys] = (await inTime(minter.mint(2, count))) as [string, ...string[]];
+    // All keys of the node up to the end of the proofs. Its next millisecond would have been one later.
+    expect([msOf(keys[0]!), msOf(keys.at(-1)!)]).toEqual([until - 899, until - 1]);
+    expect(msOf(rest)).toBe(until - 900);
+    const node = msOf(keys[0]!) % 2;
+    expect(nodes.asked.map(({ number, args }) => [number, args[8]])).toEqual([
+      [node, count],
+      [node, undefined],
+      [1 - node, 1],
+    ]);
   });
 });
 

@@ -77,5 +77,14 @@ export async function inTime<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
+/** A promise that is kept when its function is called. */
+export function gate(): [Promise<void>, () => void] {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return [opened, open];
+}
+
 export const msOf = (key: string) => readKey(key, EPOCH).ms;
 export const isAscending = (keys: readonly string[]) => keys.every((key, i) => i === 0 || key > keys[i - 1]!);

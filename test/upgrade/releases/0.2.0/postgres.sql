@@ -68,20 +68,20 @@ CREATE VIEW public.idsmith_schema AS
 -- Data for Name: id_sequences; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.id_sequences VALUES ('round and round', 21, 20, 0, 1, 1, 1, 30, 1, 7543116511031424, 6857299230382062);
-INSERT INTO public.id_sequences VALUES ('orders', 10025, 10, 0, 10000, 1, -9223372036854775808, 9223372036854775807, 0, 489911092234456, 1666109928493300);
-INSERT INTO public.id_sequences VALUES ('large', 9007199254741018, 20, 0, 9007199254740993, 1, -9223372036854775808, 9223372036854775807, 0, 5960201066042353, 3690825314609803);
-INSERT INTO public.id_sequences VALUES ('countdown', -130, -4, 0, -5, -5, -1000, 9223372036854775807, 0, 1808075016447788, 7816783436942600);
+INSERT INTO public.id_sequences VALUES ('round and round', 21, 20, 0, 1, 1, 1, 30, 1, 320380107954562, 8279874776237472);
+INSERT INTO public.id_sequences VALUES ('large', 9007199254741018, 20, 0, 9007199254740993, 1, -9223372036854775808, 9223372036854775807, 0, 7968587439681113, 4465924715460023);
+INSERT INTO public.id_sequences VALUES ('countdown', -130, -4, 0, -5, -5, -1000, 9223372036854775807, 0, 4930456197323629, 2680520486931583);
+INSERT INTO public.id_sequences VALUES ('orders', 10025, 10, 0, 10000, 1, -9223372036854775808, 9223372036854775807, 0, 4318698050676596, 2434553233855612);
 
 
 --
 -- Data for Name: idsmith_leases; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.idsmith_leases VALUES ('orders', 0, '227b5bc9057416c8f236fe8edd745b1e-mwjt4zqr-vvusje', 1, 1794866474026, 1794866474026, 'kept');
-INSERT INTO public.idsmith_leases VALUES ('orders', 2, '990700fe3e4ecfb9ae3a9f71532fba4c-mwjt4zr3-w2s27f', 1, 1794866474032, 1794866474032, 'kept');
+INSERT INTO public.idsmith_leases VALUES ('orders', 0, 'acee656bf1a13d3a15bcde762f8e0b09-mwjukpdf-zr7n2z', 1, 1794868886702, 1794868886702, 'kept');
+INSERT INTO public.idsmith_leases VALUES ('orders', 2, '3f5942fa2eee504d1619b03929600fb8-mwjukpdu-10044ba', 1, 1794868886707, 1794868886707, 'kept');
 INSERT INTO public.idsmith_leases VALUES ('orders', -2, NULL, 0, 0, 0, '1388534400000/1 node:9@13 sequence:13@0');
-INSERT INTO public.idsmith_leases VALUES ('orders', 1, NULL, 1, 1794866444034, 0, 'kept');
+INSERT INTO public.idsmith_leases VALUES ('orders', 1, NULL, 1, 1794868856709, 0, 'kept');
 
 
 --

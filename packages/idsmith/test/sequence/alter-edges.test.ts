@@ -132,6 +132,11 @@ describe('a plain change', () => {
     expect(plainChange(slow, alterRow(slow, {}))).toEqual({ delta: 0n, low: 1n, high: 100n });
   });
 
+  it('of a limit that is moved over the row begins at the new limit, so that the row itself is swapped', () => {
+    expect(plainChange(up, alterRow(up, { min: 10 }))).toEqual({ delta: 9n, low: 10n, high: 91n });
+    expect(plainChange(down, alterRow(down, { max: 90 }))).toEqual({ delta: -9n, low: 9n, high: 90n });
+  });
+
   it('that ends the sequence does so from anywhere between the row and the old limit', () => {
     for (const row of [up, slow])
       expect(plainChange({ ...row, next: 61n }, alterRow({ ...row, next: 61n }, { max: 50 }))).toEqual({

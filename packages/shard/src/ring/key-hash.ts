@@ -1,4 +1,4 @@
-import { md5 } from '../../encoding/md5.js';
+import { md5 } from 'idsmith/internal';
 
 // The position of a key on the ring is the first word of its MD5. Most of the time of a lookup goes into this hash, so
 // the hash of a short ASCII key is written out here for speed: one block of 64 bytes, no allocation, words made directly

@@ -1,6 +1,4 @@
-import { md5 } from '../../encoding/md5.js';
-import { refuse, requireInteger } from '../../options.js';
-import { refuseExtraArguments } from '../extra-arguments.js';
+import { md5, refuse, requireInteger } from 'idsmith/internal';
 import { keyHash } from './key-hash.js';
 
 const encoder = new TextEncoder();
@@ -38,8 +36,7 @@ export class HashRing {
    * @param nodes the weight of each node by name: a whole number from 1 to 2^24
    * @throws InvalidOptionError when there is no node, or naming the node whose weight is out of range
    */
-  constructor(nodes: Readonly<Record<string, number>>, ...extra: never[]) {
-    refuseExtraArguments('new HashRing(nodes)', extra, 'the hash is always MD5');
+  constructor(nodes: Readonly<Record<string, number>>) {
     if (typeof nodes !== 'object' || nodes === null) refuse('nodes', 'an object of names and weights', nodes);
     const entries = Object.entries(nodes);
     if (entries.length === 0) refuse('nodes', 'one node or more', nodes);

@@ -1,5 +1,4 @@
-import { InvalidOptionError } from '../../errors.js';
-import { refuse, show } from '../../options.js';
+import { InvalidOptionError, refuse, show } from 'idsmith/internal';
 
 /** The prefix of a property name that is not shortened although it looks like a short form. */
 const ESCAPE = '~';

@@ -1,8 +1,7 @@
-import { InvalidOptionError } from '../../errors.js';
-import { refuse, requireKnown } from '../../options.js';
-import { AUTH_NAMES, type Auth, pickAuth, type ShardAuth } from '../auth.js';
-import type { NodeAddress, NodeLogin } from '../nodes/login.js';
-import { readEntry, readTls } from '../shard-entry.js';
+import { InvalidOptionError, refuse, requireKnown } from 'idsmith/internal';
+import { AUTH_NAMES, type Auth, pickAuth, type ShardAuth } from './auth.js';
+import type { NodeAddress, NodeLogin } from './login.js';
+import { readEntry, readTls } from './shard-entry.js';
 
 /** A Redis Cluster by some of its nodes, for a map that makes its own client of the package `ioredis`. */
 export interface ShardCluster extends ShardAuth {

@@ -1,18 +1,19 @@
-import { InvalidOptionError } from '../errors.js';
-import { refuse, requireChoice, requireInteger, requireKnown } from '../options.js';
+import { InvalidOptionError, refuse, requireChoice, requireInteger, requireKnown } from 'idsmith/internal';
 import { readAuth, type ShardAuth } from './auth.js';
-import { isClusterSettings, readClusterSettings, type ShardCluster } from './cluster/cluster-settings.js';
-import type { DriverName } from './nodes/clients.js';
-import type { NodeLogin } from './nodes/login.js';
+import { isClusterSettings, readClusterSettings, type ShardCluster } from './cluster-settings.js';
+import type { NodeLogin } from './login.js';
 import { requireText, type ShardEntry } from './shard-entry.js';
 import { CLUSTER, type NodesAndLogins, readShards, type ShardNode } from './shard-nodes.js';
 
 /**
  * A client of the package `ioredis` or `redis`. The commands have no types here, because neither package has to
- * be installed. `new ShardMap<Redis>(…)` gives them types.
+ * be installed. `new ShardMap<RedisClientType>(…)` gives them types.
  */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type AnyClient = any;
+
+/** A package that talks to Redis. */
+export type DriverName = 'redis' | 'ioredis';
 
 /** The `options` of a config. */
 export interface ShardOptions {
@@ -50,11 +51,19 @@ export interface ShardConfig<Client = AnyClient> {
    * `K`. `getClient` then takes the names without tags. Default false.
    */
   readonly hashTags?: boolean;
+  /**
+   * The map takes over from another one. `genKey` then refuses until a resharding has handed minting over to the nodes of this map.
+   * Without it, empty nodes begin to mint at once, as the nodes of a new map do. Default false.
+   */
+  readonly takesOver?: boolean;
   /** The login for all nodes that have none of their own. */
   readonly auth?: ShardAuth | null | undefined;
   readonly options?: ShardOptions;
-  /** The package that the map makes its clients with. Default `ioredis` if it is installed, otherwise `redis`. */
-  readonly driver?: 'ioredis' | 'redis';
+  /**
+   * The package that the map makes its clients with. Default `redis` if it is installed, otherwise `ioredis`. Sentinels and
+   * `cluster.nodes` need `ioredis`.
+   */
+  readonly driver?: DriverName;
   /** Makes the client of a node with `ioredis` or `redis`, ready to be used, in place of the map. */
   readonly createClient?: (node: ShardNode) => Client;
 }
@@ -67,6 +76,7 @@ export interface ShardSettings {
   readonly nodes: readonly ShardNode[];
   readonly isCluster: boolean;
   readonly hashTags: boolean;
+  readonly takesOver: boolean;
   /** The login of each node, in the order of the nodes. */
   readonly logins: readonly NodeLogin[];
   readonly driver: DriverName | undefined;
@@ -76,7 +86,16 @@ export interface ShardSettings {
   readonly timeout: number;
 }
 
-const CONFIG_NAMES = ['shards', 'cluster', 'hashTags', 'auth', 'options', 'driver', 'createClient'];
+const CONFIG_NAMES = [
+  'shards',
+  'cluster',
+  'hashTags',
+  'takesOver',
+  'auth',
+  'options',
+  'driver',
+  'createClient',
+];
 const OPTION_NAMES = ['seqname', 'epoch', 'keyTypes', 'specialKeys', 'subKeys', 'maxSkew', 'timeout'];
 
 /**
@@ -109,8 +128,9 @@ export function readConfig(config: ShardConfig<unknown>): ShardSettings {
     ...(isCluster ? readCluster(config) : readShards(config.shards as object, readAuth('auth', config.auth))),
     isCluster,
     hashTags: readHashTags(config.hashTags, isCluster),
+    takesOver: readTakesOver(config.takesOver),
     driver:
-      config.driver === undefined ? undefined : requireChoice('driver', config.driver, ['ioredis', 'redis']),
+      config.driver === undefined ? undefined : requireChoice('driver', config.driver, ['redis', 'ioredis']),
     seqname: requireText('seqname', options.seqname ?? '$EQUENCE'),
     epoch,
     maxSkew: requireInteger('maxSkew', options.maxSkew ?? 1000, 0, 86_400_000),
@@ -127,6 +147,11 @@ function readCluster({ cluster, auth, createClient }: ShardConfig<unknown>): Nod
       'createClient must be left out beside cluster.nodes: give the client of the cluster as cluster',
     );
   return { ...CLUSTER, logins: [readClusterSettings(cluster, readAuth('auth', auth))] };
+}
+
+function readTakesOver(value: unknown): boolean {
+  if (value !== undefined && typeof value !== 'boolean') refuse('takesOver', 'true or false', value);
+  return value ?? false;
 }
 
 function readHashTags(value: unknown, isCluster: boolean): boolean {

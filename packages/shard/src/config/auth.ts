@@ -1,5 +1,4 @@
-import { InvalidOptionError } from '../errors.js';
-import { requireKnown, show } from '../options.js';
+import { InvalidOptionError, requireKnown, show } from 'idsmith/internal';
 
 /** A login. */
 export interface ShardAuth {

@@ -1,4 +1,21 @@
-import { StoreError } from '../../errors.js';
+import { StoreError } from 'idsmith/internal';
+
+/** A client that the map has made. */
+export interface MadeClient {
+  /** The client for users of the map. Its commands fail when their time is over. */
+  readonly client: unknown;
+  /** Sends a command of the library itself. */
+  send(parts: readonly (string | Uint8Array)[], options: SendOptions): Promise<unknown>;
+  end(): void;
+}
+
+/** Options of {@link MadeClient.send}. */
+interface SendOptions {
+  /** The time after which the caller no longer waits, ms. */
+  readonly limit: number;
+  /** Text in the reply comes as bytes. */
+  readonly inBytes: boolean;
+}
 
 /** Commands that wait for something, like `BLPOP`. They have no time limit. */
 const WAITING =
@@ -11,31 +28,15 @@ export function isWaiting(name: string, args: readonly unknown[]): boolean {
   return args.some((arg) => /^block$/i.test(String(arg)) || Object.hasOwn(Object(arg), 'BLOCK'));
 }
 
-let callersLimit: number | undefined;
-
-/**
- * Sends a command whose caller has a time limit of its own, and fails by itself when the time is over.
- *
- * @param ms the caller's limit
- * @param send called at once; it must send the command before it waits for anything
- */
-export function limitedByCaller<T>(ms: number, send: () => T): T {
-  const before = callersLimit;
-  callersLimit = ms;
-  try {
-    return send();
-  } finally {
-    callersLimit = before;
-  }
+/** The time limit of a command, ms; `undefined` for a command that waits. */
+export interface CommandLimit {
+  readonly limit: number | undefined;
+  /** The caller fails by itself when the time is over. */
+  readonly isCallers: boolean;
 }
 
-/** The time limit of the command that is being sent, and whether it is the caller's. A command that waits has none. */
-export function limitOf(
-  name: string,
-  args: readonly unknown[],
-  timeout: number,
-): { limit: number | undefined; isCallers: boolean } {
-  if (callersLimit !== undefined) return { limit: callersLimit, isCallers: true };
+/** The limit of a command that a user of the map sends. */
+export function limitOf(name: string, args: readonly unknown[], timeout: number): CommandLimit {
   return { limit: isWaiting(name, args) ? undefined : timeout, isCallers: false };
 }
 

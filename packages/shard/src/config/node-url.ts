@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '../errors.js';
+import { InvalidOptionError } from 'idsmith/internal';
 
 /** The parts of a URL like `rediss://user:password@host:6379/2`. */
 export interface NodeUrl {

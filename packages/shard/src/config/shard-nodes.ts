@@ -1,9 +1,8 @@
-import { InvalidOptionError } from '../errors.js';
-import { refuse, requireInteger } from '../options.js';
+import { InvalidOptionError, refuse, requireInteger } from 'idsmith/internal';
+import { VARIANTS } from '../keys/codec.js';
+import { MAX_WEIGHT } from '../ring/hash-ring.js';
 import type { Auth } from './auth.js';
-import { VARIANTS } from './keys/codec.js';
-import type { NodeLogin } from './nodes/login.js';
-import { MAX_WEIGHT } from './ring/hash-ring.js';
+import type { NodeLogin } from './login.js';
 import { readEntry, requireText, type ShardEntry, toNumber } from './shard-entry.js';
 
 /** A Redis node of a map. */

@@ -24,9 +24,3 @@ export interface SentinelSettings {
   readonly user: string | undefined;
   readonly password: string | undefined;
 }
-
-/** A client that the map has made. */
-export interface MadeClient {
-  readonly client: unknown;
-  end(): void;
-}

@@ -1,9 +1,8 @@
-import { StoreError } from '../../errors.js';
-import { redisError } from '../../redis/error.js';
-import { limitOf, noAnswer } from '../nodes/command-limit.js';
-import type { IoredisCommand } from '../nodes/ioredis-driver.js';
-import type { MadeClient, NodeLogin } from '../nodes/login.js';
-import type { ShardNode } from '../shard-nodes.js';
+import { redisError, StoreError } from 'idsmith/internal';
+import type { NodeLogin } from '../config/login.js';
+import type { ShardNode } from '../config/shard-nodes.js';
+import type { IoredisCommand, MakeCommand } from './ioredis.js';
+import { type CommandLimit, limitOf, type MadeClient, noAnswer } from './made-client.js';
 
 /** The part of the package `ioredis` that is used here. */
 export interface IoredisClusters {
@@ -15,6 +14,7 @@ export interface IoredisClusters {
     disconnect(): void;
     sendCommand(command: IoredisCommand, ...more: unknown[]): unknown;
   };
+  readonly Command: MakeCommand;
 }
 
 /**
@@ -22,7 +22,7 @@ export interface IoredisClusters {
  * cluster cannot be reached.
  */
 export function ioredisCluster(
-  { Cluster }: IoredisClusters,
+  { Cluster, Command }: IoredisClusters,
   node: ShardNode,
   { cluster = [], user, password, tls }: NodeLogin,
   timeout: number,
@@ -37,14 +37,14 @@ export function ioredisCluster(
       // A command is sent again after a redirection, and when the connection is there.
       if (!seen.has(command)) {
         seen.add(command);
-        watch(command);
+        watch(command, limitOf(command.name, command.args, timeout));
       }
       return super.sendCommand(command, ...more);
     }
   }
 
   /** The driver puts its own `resolve` and `reject` over these, and calls these in the end. */
-  function watch(command: IoredisCommand): void {
+  function watch(command: IoredisCommand, { limit, isCallers }: CommandLimit): void {
     const { resolve, reject } = command;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const end = () => {
@@ -63,7 +63,6 @@ export function ioredisCluster(
     };
     command.reject = fail;
     waiting.add(fail);
-    const { limit, isCallers } = limitOf(command.name, command.args, timeout);
     if (limit !== undefined && !isCallers)
       timer = setTimeout(() => fail(noAnswer(node.address, command.name, timeout, nodeError)), limit);
   }
@@ -99,5 +98,14 @@ export function ioredisCluster(
     nodeError = isClosed ? new Error(`nobody answers at ${addresses}`) : reason;
     for (const fail of [...waiting]) fail(nodeError);
   });
-  return { client, end: () => client.disconnect() };
+  return {
+    client,
+    async send([name, ...args], { limit, inBytes }) {
+      const command = new Command(String(name), args, { replyEncoding: inBytes ? null : 'utf8' });
+      seen.add(command);
+      watch(command, { limit, isCallers: true });
+      return client.sendCommand(command);
+    },
+    end: () => client.disconnect(),
+  };
 }

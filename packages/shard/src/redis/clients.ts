@@ -1,28 +1,41 @@
-import { ClosedError, StoreError } from '../../errors.js';
-import { refuse } from '../../options.js';
-import { packageError } from '../../support/load-package.js';
-import { type IoredisClusters, ioredisCluster } from '../cluster/ioredis-cluster.js';
-import type { ShardSettings } from '../config.js';
-import type { ShardNode } from '../shard-nodes.js';
-import { type Ioredis, ioredisClient } from './ioredis-driver.js';
-import type { MadeClient, NodeLogin } from './login.js';
-import { type NodeRedis, nodeRedisClient } from './node-redis-driver.js';
-
-/** A package that talks to Redis. */
-export type DriverName = 'ioredis' | 'redis';
+import {
+  type BinaryClient,
+  binaryClient,
+  bytesForDriver,
+  ClosedError,
+  type ClusterClient,
+  type CommandPart,
+  clusterClient,
+  packageError,
+  refuse,
+  type ScriptClient,
+  StoreError,
+  textClient,
+} from 'idsmith/internal';
+import type { DriverName, ShardSettings } from '../config/config.js';
+import type { NodeLogin } from '../config/login.js';
+import type { ShardNode } from '../config/shard-nodes.js';
+import { type Ioredis, ioredisClient } from './ioredis.js';
+import { type IoredisClusters, ioredisCluster } from './ioredis-cluster.js';
+import type { MadeClient } from './made-client.js';
+import { type NodeRedis, nodeRedisClient } from './node-redis.js';
 
 /** Makes a client of a node with a driver that is loaded. */
 type Connect = (node: ShardNode, login: NodeLogin, timeout: number) => MadeClient;
 
-/** The drivers, the preferred one first. Code that uses `getClient` is written for one driver, so the order must not change. */
-const DRIVERS: readonly DriverName[] = ['ioredis', 'redis'];
+/**
+ * The drivers, the preferred one first, as for stores. Code that uses `getClient` is written for one driver, so the order must
+ * not change.
+ */
+const DRIVERS: readonly DriverName[] = ['redis', 'ioredis'];
 
 /** The clients of the nodes. Each client is made on first use. */
 export class NodeClients<Client> {
   readonly #settings: ShardSettings;
   readonly #create: ((node: ShardNode) => Client) | undefined;
-  readonly #made = new Map<ShardNode, Client>();
-  readonly #ends: (() => void)[] = [];
+  readonly #clients = new Map<ShardNode, Client>();
+  /** Those of the clients that were made here. */
+  readonly #made = new Map<ShardNode, MadeClient>();
   #connect: Connect | undefined;
   #isClosed = false;
 
@@ -55,31 +68,78 @@ export class NodeClients<Client> {
   of(node: ShardNode): Client {
     if (this.#isClosed)
       throw new ClosedError(`the map is closed: node ${node.address} has no client any more`);
-    const made = this.#made.get(node);
-    if (made !== undefined) return made;
+    const known = this.#clients.get(node);
+    if (known !== undefined) return known;
     const client = this.#create === undefined ? this.#make(node) : this.#create(node);
-    this.#made.set(node, client);
+    this.#clients.set(node, client);
     return client;
+  }
+
+  /** Scripts of the library itself on a node, in text. The caller waits for `limit` ms. */
+  scripts(node: ShardNode, limit: number): ScriptClient {
+    const client = this.of(node);
+    const made = this.#made.get(node);
+    if (made === undefined) return textClient(client);
+    return {
+      evaluate: (command, script, keys, args) =>
+        made.send(scriptParts(command, script, keys, args).map(String), { limit, inBytes: false }),
+    };
+  }
+
+  /** Commands of the library itself on a node, in bytes. The caller waits for `limit` ms. */
+  bytes(node: ShardNode, limit: number): BinaryClient {
+    return { ...binaryClient(this.of(node)), ...this.#ownBytes(node, limit) };
+  }
+
+  /** The same for a Redis Cluster. */
+  clusterBytes(node: ShardNode, limit: number): ClusterClient {
+    return { ...clusterClient(this.of(node)), ...this.#ownBytes(node, limit) };
+  }
+
+  /** Commands in bytes on a client that was made here; on another one there is no time limit to set. */
+  #ownBytes(node: ShardNode, limit: number): BinaryClient | undefined {
+    const made = this.#made.get(node);
+    if (made === undefined) return undefined;
+    const send = (parts: readonly CommandPart[]) =>
+      made.send(parts.map(bytesForDriver), { limit, inBytes: true });
+    return {
+      send: (...parts) => send(parts),
+      evaluate: (...script) => send(scriptParts(...script)),
+    };
   }
 
   /** Ends the clients that were made here. Clients of `createClient` stay open. */
   close(): void {
     this.#isClosed = true;
-    for (const end of this.#ends.splice(0)) end();
+    for (const { end } of this.#made.values()) end();
+    this.#made.clear();
   }
 
   #make(node: ShardNode): Client {
     this.#connect ??= requireDriver(this.#driverNames());
     const { logins, timeout } = this.#settings;
-    const { client, end } = this.#connect(node, logins[node.index] as NodeLogin, timeout);
-    this.#ends.push(end);
-    return client as Client;
+    const made = this.#connect(node, logins[node.index] as NodeLogin, timeout);
+    this.#made.set(node, made);
+    return made.client as Client;
   }
 
   #driverNames(): readonly DriverName[] {
-    const { driver } = this.#settings;
-    return driver === undefined ? DRIVERS : [driver];
+    const { driver, logins } = this.#settings;
+    if (driver !== undefined) return [driver];
+    // Only `ioredis` finds nodes by Sentinels, and the nodes of a cluster by some of them.
+    const needsIoredis = logins.some(({ sentinel, cluster }) => sentinel ?? cluster);
+    return needsIoredis ? ['ioredis'] : DRIVERS;
   }
+}
+
+/** A script as a command. `ioredis` 5 finds the keys of a command, and so its slot in a cluster, by its name in lower case. */
+function scriptParts(
+  command: 'EVAL' | 'EVALSHA',
+  script: string,
+  keys: readonly CommandPart[],
+  args: readonly CommandPart[],
+): CommandPart[] {
+  return [command.toLowerCase(), script, keys.length, ...keys, ...args];
 }
 
 async function loadDriver(name: DriverName): Promise<unknown> {

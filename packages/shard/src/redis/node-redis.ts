@@ -1,9 +1,8 @@
-import { StoreError } from '../../errors.js';
-import { redisError } from '../../redis/error.js';
-import type { ShardNode } from '../shard-nodes.js';
+import { redisError, StoreError } from 'idsmith/internal';
+import type { NodeLogin } from '../config/login.js';
+import type { ShardNode } from '../config/shard-nodes.js';
 import { AnswerWatch } from './answer-watch.js';
-import { limitOf, noAnswer } from './command-limit.js';
-import type { MadeClient, NodeLogin } from './login.js';
+import { type CommandLimit, limitOf, type MadeClient, noAnswer } from './made-client.js';
 
 /** The part of the package `redis` that is used here. */
 export interface NodeRedis {
@@ -17,6 +16,9 @@ interface Client {
   connect(): Promise<unknown>;
   destroy(): void;
 }
+
+/** The option for text replies, whose first byte is `$`, in bytes. */
+const IN_BYTES = { typeMapping: { 36: Buffer } };
 
 /** The longest pause between two attempts to connect, ms. */
 const MAX_PAUSE = 1000;
@@ -92,7 +94,7 @@ export function nodeRedisClient(
   /** @param send sends the command, and takes it back if the signal is aborted before the driver has sent it */
   const watch = (
     command: string,
-    args: readonly unknown[],
+    { limit, isCallers }: CommandLimit,
     send: (signal: AbortSignal) => Promise<unknown>,
   ) =>
     new Promise((resolve, reject) => {
@@ -104,7 +106,6 @@ export function nodeRedisClient(
         );
         controller.abort();
       };
-      const { limit, isCallers } = limitOf(command, args, timeout);
       const answered = answers.sent({
         limit,
         late: () => isCallers || fail(noAnswer(node.address, command, timeout, connectionError)),
@@ -134,13 +135,17 @@ export function nodeRedisClient(
   const { sendCommand } = shared;
   shared.sendCommand = function (this: unknown, args, options) {
     const [name, ...rest] = args;
-    return watch(String(name), rest, (abortSignal) =>
+    return watch(String(name), limitOf(String(name), rest, timeout), (abortSignal) =>
       sendCommand.call(this, args, { abortSignal, ...options }),
     );
   };
   connect();
   return {
     client,
+    send: (parts, { limit, inBytes }) =>
+      watch(String(parts[0]), { limit, isCallers: true }, (abortSignal) =>
+        sendCommand.call(client, parts, { abortSignal, ...(inBytes && IN_BYTES) }),
+      ),
     end: () => {
       isEnded = true;
       destroy();

@@ -1,9 +1,8 @@
-import { StoreError } from '../../errors.js';
-import { redisError } from '../../redis/error.js';
-import type { ShardNode } from '../shard-nodes.js';
+import { redisError, StoreError } from 'idsmith/internal';
+import type { NodeLogin } from '../config/login.js';
+import type { ShardNode } from '../config/shard-nodes.js';
 import { AnswerWatch } from './answer-watch.js';
-import { limitOf, noAnswer } from './command-limit.js';
-import type { MadeClient, NodeLogin } from './login.js';
+import { type CommandLimit, limitOf, type MadeClient, noAnswer } from './made-client.js';
 
 /** The part of the package `ioredis` that is used here. */
 export interface Ioredis {
@@ -14,7 +13,15 @@ export interface Ioredis {
     disconnect(reconnect?: boolean): void;
     sendCommand(command: IoredisCommand, ...more: unknown[]): unknown;
   };
+  readonly Command: MakeCommand;
 }
+
+/** The class of commands of the package `ioredis`. With `null`, text in the reply comes as bytes. */
+export type MakeCommand = new (
+  name: string,
+  args: readonly unknown[],
+  options: { readonly replyEncoding: 'utf8' | null },
+) => IoredisCommand;
 
 /** A command of the package `ioredis` on its way. */
 export interface IoredisCommand {
@@ -34,7 +41,7 @@ interface ReplyError extends Error {
  * node cannot be reached. A connection on which nothing is answered is replaced.
  */
 export function ioredisClient(
-  { Redis }: Ioredis,
+  { Redis, Command }: Ioredis,
   node: ShardNode,
   login: NodeLogin,
   timeout: number,
@@ -49,15 +56,14 @@ export function ioredisClient(
       // A command that waits for the connection is sent again when the connection is there.
       if (!seen.has(command)) {
         seen.add(command);
-        watch(command);
+        watch(command, limitOf(command.name, command.args, timeout));
       }
       return super.sendCommand(command, ...more);
     }
   }
 
-  function watch(command: IoredisCommand): void {
+  function watch(command: IoredisCommand, { limit, isCallers }: CommandLimit): void {
     const { resolve, reject } = command;
-    const { limit, isCallers } = limitOf(command.name, command.args, timeout);
     const answered = answers.sent({
       limit,
       late: () => isCallers || command.reject(noAnswer(node.address, command.name, timeout, connectionError)),
@@ -104,5 +110,14 @@ export function ioredisClient(
   client.on('ready', () => {
     connectionError = undefined;
   });
-  return { client, end: () => client.disconnect() };
+  return {
+    client,
+    async send([name, ...args], { limit, inBytes }) {
+      const command = new Command(String(name), args, { replyEncoding: inBytes ? null : 'utf8' });
+      seen.add(command);
+      watch(command, { limit, isCallers: true });
+      return client.sendCommand(command);
+    },
+    end: () => client.disconnect(),
+  };
 }

@@ -1,8 +1,9 @@
 -- Reads the sequence of a node: one hash, which says what the node has minted.
 --
 --   ring        the fingerprint of the node set that mints here; `nodes` holds the names of its nodes for people
---   state       pending: no key was minted yet · open: keys are minted · closed: handed over to the node set in `next`
---   generation  grows by one with each hand-over; 1 for a node set that began on empty nodes
+--   state       pending: no key was minted yet · reserved: a handover to the node set is under way · open: keys are minted ·
+--               closed: handed over to the node set in `next`
+--   generation  grows by one with each handover; 1 for a node set that began on empty nodes
 --   server      the replication id of the Redis that wrote the hash
 --   from        the millisecond beyond which the node set mints here
 --   index       the index of this node in its node set; missing if an older version of idsmith wrote the hash

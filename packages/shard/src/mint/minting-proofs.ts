@@ -1,13 +1,12 @@
-import { StoreError } from '../../errors.js';
-import { report } from '../../support/diagnostics.js';
-import { type MintBounds, mintBoundsOf, mintingProofOf } from './mint-bounds.js';
+import { IdError, report, StoreError } from 'idsmith/internal';
+import type { NodeSet } from '../config/node-set.js';
+import { type MintBounds, mintBoundsOf } from './mint-bounds.js';
 import type { MintingNode } from './minting-node.js';
-import type { NodeSet } from './node-set.js';
-import { NodeSetConflictError, requireOwnSequence } from './node-set-conflict.js';
+import { mintingProofOf, NodeSetConflictError, requireOwnSequence } from './node-sequence.js';
 import { openSequences } from './open-sequences.js';
 
-/** The number of times that the sequences of other nodes may be lost again right after they were opened. */
-const MAX_ROUNDS = 20;
+/** The number of times that a sequence may be lost before a node gives keys. */
+const MAX_LOSSES = 5;
 
 /** Minting could not begin at all. The node that was asked is not at fault. */
 export class OpeningFailed {
@@ -19,13 +18,16 @@ export class OpeningFailed {
 }
 
 /** Keeps the proofs that the nodes mint for their node set, and opens sequences that are new or were lost. */
-export class ProofKeeper {
+export class MintingProofs {
   readonly #nodes: readonly MintingNode[];
   readonly #nodeSet: NodeSet;
   readonly #failed: (node: MintingNode, error: unknown) => void;
-  #opening: Promise<void> | undefined;
-  /** A node belonged to another node set. All nodes are asked again before the next key is minted. */
-  #isInDoubt = false;
+  #opening: ReturnType<typeof openSequences> | undefined;
+  /**
+   * A node belonged to another node set, or nobody has looked yet whether this one has taken over. All nodes are asked before the
+   * next key is minted.
+   */
+  #isInDoubt: boolean;
 
   /** @param failed called with a node that does not answer */
   constructor(
@@ -35,6 +37,7 @@ export class ProofKeeper {
   ) {
     this.#nodes = nodes;
     this.#nodeSet = nodeSet;
+    this.#isInDoubt = nodeSet.takesOver;
     this.#failed = failed;
   }
 
@@ -56,7 +59,7 @@ export class ProofKeeper {
    */
   async boundsOf(node?: MintingNode): Promise<MintBounds | undefined> {
     const others = this.#nodes.filter((other) => other !== node);
-    for (let round = 0; ; round++) {
+    for (;;) {
       const now = performance.now();
       // A silent node is asked again when its turn to mint comes, so that nobody waits for it here.
       const old = others.filter((other) => !other.isSilent && other.isProofOld(now));
@@ -67,9 +70,32 @@ export class ProofKeeper {
       );
       const lost = others.find((other) => !other.isSilent && other.proof === undefined);
       if (lost === undefined) return bounds;
-      if (round === MAX_ROUNDS) throw losesItsSequence(lost);
-      await this.open();
+      this.requireLasting();
+      const opened = (await this.open()).get(lost.sequence);
+      if (opened instanceof IdError) this.#failed(lost, opened);
     }
+  }
+
+  /**
+   * Makes sure that nobody deletes a sequence again and again. Calls would wait without end, because each time all nodes have to wait
+   * until their clocks are beyond every key that may exist.
+   *
+   * @throws OpeningFailed naming the node
+   */
+  requireLasting(): void {
+    const node = this.#nodes.find(({ losses }) => losses > MAX_LOSSES);
+    if (node === undefined) return;
+    this.forgetLosses();
+    throw new OpeningFailed(
+      new StoreError(
+        `node ${node.address} loses its sequence again and again: set maxmemory-policy noeviction, and check who deletes the key`,
+      ),
+    );
+  }
+
+  /** Begins to count anew how often sequences are lost. */
+  forgetLosses(): void {
+    for (const node of this.#nodes) node.losses = 0;
   }
 
   /**
@@ -86,8 +112,12 @@ export class ProofKeeper {
     }
   }
 
-  /** Opens the sequences of all nodes. Calls at the same time share one run. */
-  open(): Promise<void> {
+  /**
+   * Opens the sequences of all nodes. Calls at the same time share one run.
+   *
+   * @returns for each node its status, or the error for which its sequence could not be opened
+   */
+  open(): ReturnType<typeof openSequences> {
     const sentAt = performance.now();
     this.#opening ??= openSequences(this.#nodes.map(({ sequence }) => sequence))
       .then(
@@ -96,8 +126,10 @@ export class ProofKeeper {
           report('idsmith:key', () => ({ event: 'sequences-opened', nodes: this.#nodeSet.nodes }));
           for (const node of this.#nodes) {
             const status = seen.get(node.sequence);
-            if (status !== undefined) node.answered(mintingProofOf(status), sentAt);
+            if (status !== undefined && !(status instanceof IdError))
+              node.opened(mintingProofOf(status), sentAt);
           }
+          return seen;
         },
         (reason) => {
           throw new OpeningFailed(reason);
@@ -108,10 +140,4 @@ export class ProofKeeper {
       });
     return this.#opening;
   }
-}
-
-export function losesItsSequence({ address }: MintingNode): StoreError {
-  return new StoreError(
-    `node ${address} loses its sequence again and again: set maxmemory-policy noeviction, and check who deletes the key`,
-  );
 }

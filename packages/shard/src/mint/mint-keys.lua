@@ -15,8 +15,10 @@
 --- @const FRESH_LAST
 --- @const HANDOVER_FIRST
 --- @const HANDOVER_LAST
---- @const UNSURE_FIRST
---- @const UNSURE_LAST
+--- @const FRESH_UNSURE_FIRST
+--- @const FRESH_UNSURE_LAST
+--- @const HANDOVER_UNSURE_FIRST
+--- @const HANDOVER_UNSURE_LAST
 
 if sequence.ring ~= ring or sequence.state ~= 'open' or isLost or isMisplaced then return status() end
 local own, size = tonumber(index), tonumber(ARGV[8])
@@ -25,10 +27,12 @@ local count, above = tonumber(ARGV[9]), tonumber(ARGV[10])
 local function ownFrom(ms) return ms + (own - ms) % size end
 
 -- The variants that the keys may use, and the last millisecond that they may carry.
-local first, final, limit = UNSURE_FIRST, UNSURE_LAST, now + lead
+local first, final, limit = HANDOVER_UNSURE_FIRST, HANDOVER_UNSURE_LAST, now + lead
+local isFresh = sequence.generation == '1'
+if isFresh then first, final = FRESH_UNSURE_FIRST, FRESH_UNSURE_LAST end
 if ARGV[11] == 'sure' and tonumber(ARGV[12]) >= now then
-  first, final, limit = FRESH_FIRST, FRESH_LAST, math.min(limit, tonumber(ARGV[12]))
-  if sequence.generation ~= '1' then first, final = HANDOVER_FIRST, HANDOVER_LAST end
+  first, final, limit = HANDOVER_FIRST, HANDOVER_LAST, math.min(limit, tonumber(ARGV[12]))
+  if isFresh then first, final = FRESH_FIRST, FRESH_LAST end
 end
 
 -- The first key.

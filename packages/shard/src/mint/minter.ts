@@ -1,26 +1,27 @@
-import { ClockError, IdError } from '../../errors.js';
-import { report } from '../../support/diagnostics.js';
-import { distributeKeys } from './distribute-keys.js';
-import { lastMsOf, mergeKeys } from './merge-keys.js';
+import { ClockError, IdError, report } from 'idsmith/internal';
+import type { NodeSet } from '../config/node-set.js';
+import { FRESH_VARIANTS, widthOf } from '../keys/variants.js';
+import type { MintBounds } from './mint-bounds.js';
 import {
   allNodesFailed,
+  distributeKeys,
   endOnAbort,
+  lastMsOf,
   type MintLot,
   type MintRequest,
+  mergeKeys,
   mintRequest,
   rejectAll,
   takeLots,
 } from './mint-request.js';
 import { MintingNode } from './minting-node.js';
-import { nodeInTime } from './node-in-time.js';
-import type { MintReply, NodeSequence } from './node-sequence.js';
-import type { NodeSet } from './node-set.js';
-import { NodeSetConflictError, requireOwnSequence } from './node-set-conflict.js';
-import { losesItsSequence, OpeningFailed, ProofKeeper } from './proof-keeper.js';
-import { FRESH_VARIANTS, widthOf } from './variants.js';
-
-/** The number of times that a sequence may be closed or lost again right after it was opened. */
-const MAX_OPENINGS = 5;
+import { MintingProofs, OpeningFailed } from './minting-proofs.js';
+import {
+  type MintReply,
+  type NodeSequence,
+  NodeSetConflictError,
+  requireOwnSequence,
+} from './node-sequence.js';
 
 /** The largest number of nodes that are asked in turn. With more nodes, the next millisecond of most nodes lies far ahead. */
 const MAX_NODES_IN_TURN = 64;
@@ -30,10 +31,14 @@ export interface MinterEvents {
   failed(sequence: NodeSequence, error: IdError): void;
 }
 
-/** Mints the keys of a node set. It gathers requests into round trips, and asks several nodes at once for many keys. */
+/**
+ * Mints the keys of a node set. It gathers requests into round trips, and asks several nodes at once for many keys. Read `mint-bounds.ts`
+ * first: the bounds there are the reason why no key comes twice.
+ */
 export class Minter {
   readonly #nodes: readonly MintingNode[];
   readonly #nodeSet: NodeSet;
+  readonly #timeout: number;
   readonly #events: MinterEvents;
   /** The number of keys that a node has at once, if nobody else mints: from now to `lead` ahead. Others are asked for more. */
   readonly #capacity: number;
@@ -48,14 +53,16 @@ export class Minter {
   readonly #failedNodes = new Set<MintingNode>();
   #isScheduled = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #proofs: ProofKeeper;
+  readonly #proofs: MintingProofs;
   #closed: IdError | undefined;
 
-  constructor(sequences: readonly NodeSequence[], nodeSet: NodeSet, events: MinterEvents) {
+  /** @param timeout the longest time that a call waits for a clock without a look at its sequence, ms */
+  constructor(sequences: readonly NodeSequence[], nodeSet: NodeSet, timeout: number, events: MinterEvents) {
     this.#nodes = sequences.map((sequence) => new MintingNode(sequence));
     this.#nodeSet = nodeSet;
+    this.#timeout = timeout;
     this.#events = events;
-    this.#proofs = new ProofKeeper(this.#nodes, nodeSet, (node, error) => this.#backOff(node, error));
+    this.#proofs = new MintingProofs(this.#nodes, nodeSet, (node, error) => this.#backOff(node, error));
     this.#capacity = Math.max(1, Math.floor(nodeSet.lead / nodeSet.size)) * widthOf(FRESH_VARIANTS);
     // Processes that start together begin with different nodes.
     this.#turn = Math.floor(Math.random() * sequences.length);
@@ -235,7 +242,8 @@ export class Minter {
 
   async #handleReply(node: MintingNode, lots: readonly MintLot[], reply: MintReply): Promise<void> {
     if (reply.kind !== 'refused') {
-      node.openings = 0;
+      if (reply.kind === 'keys') this.#proofs.forgetLosses();
+      else this.#proofs.requireLasting();
       // The bounds may end later by the time of the next request.
       if (reply.kind === 'wait' || reply.restIn > 0) for (const each of this.#nodes) each.expireProof();
       if (reply.kind === 'wait') this.#waitForClock(node, reply.ms);
@@ -248,8 +256,9 @@ export class Minter {
       return;
     }
     requireOwnSequence(node.sequence.node, this.#nodeSet, reply.status);
-    if (++node.openings > MAX_OPENINGS) throw losesItsSequence(node);
-    await this.#proofs.open();
+    this.#proofs.requireLasting();
+    const opened = (await this.#proofs.open()).get(node.sequence);
+    if (opened instanceof IdError) throw opened;
   }
 
   /** Gives a request its keys, if all of them are there. */
@@ -268,7 +277,8 @@ export class Minter {
       throw new ClockError(
         `node ${node.address}: its sequence is ${ms + lead} ms ahead of its clock: the clock went back. Set it right, or wait`,
       );
-    node.waitUntil = performance.now() + ms;
+    // The sequence may be lost meanwhile.
+    node.waitUntil = performance.now() + Math.min(ms, this.#timeout);
   }
 
   #fail(node: MintingNode, lots: readonly MintLot[], thrown: unknown): void {
@@ -296,10 +306,62 @@ export class Minter {
   #backOff(node: MintingNode, error: unknown): IdError {
     node.failed(performance.now(), !(error instanceof ClockError));
     this.#failedNodes.add(node);
-    const failure = error instanceof IdError ? error : node.sequence.runner.errorOf('minting keys', error);
+    const failure =
+      error instanceof IdError ? error : node.sequence.connection.errorOf('minting keys', error);
     const { name, address } = node.sequence.node;
     report('idsmith:key', () => ({ event: 'node-failed', node: name, address, error: failure }));
     this.#events.failed(node.sequence, failure);
     return failure;
   }
+}
+
+/**
+ * The node of the next millisecond that can be had in a large node set, instead of `node`.
+ *
+ * @param above the lowest millisecond that is wanted
+ * @returns `undefined` if all nodes have to wait for their clocks; each node then has the end of its wait
+ */
+export function nodeInTime(
+  nodes: readonly MintingNode[],
+  node: MintingNode,
+  lots: readonly MintLot[],
+  above: number,
+  bounds: MintBounds | undefined,
+  { lead, size, skew }: NodeSet,
+): MintingNode | undefined {
+  const now = performance.now();
+  // Questions to many nodes take long. The latest reading is behind by the least.
+  const clock = nodes.reduce((latest, each) => Math.max(latest, each.earliestClockAt(now) ?? 0), 0);
+  if (clock === 0) return node;
+  const aim = aimAt(clock, above, bounds, lead);
+  const limit = bounds === undefined || bounds.until < clock ? clock + lead : bounds.until;
+  if (aim > limit && aim - limit <= lead + skew) {
+    for (const each of nodes) {
+      each.waitUntil = Math.max(each.waitUntil, now + aim - limit);
+      each.expireProof();
+    }
+    return undefined;
+  }
+  for (let ms = aim; ms <= limit && ms < aim + size; ms++) {
+    const each = nodes[ms % size] as MintingNode;
+    const isFree = each === node || (!each.isBusy && each.waitUntil <= now && !each.hasFailed);
+    if (isFree && !lots.some(({ request }) => request.failures?.has(each))) return each;
+  }
+  return node;
+}
+
+/**
+ * The millisecond to mint next in a large node set. Most of its nodes have no millisecond that is near, so the node is chosen
+ * by this millisecond, and the millisecond must not pass while the node is asked.
+ *
+ * @param clock the clock of the nodes; it may be estimated too early
+ * @param above the lowest millisecond that is wanted
+ * @returns a millisecond later than `bounds.until` if no node has keys yet
+ */
+function aimAt(clock: number, above: number, bounds: MintBounds | undefined, lead: number): number {
+  const { after, until } = bounds ?? { after: 0, until: Number.MAX_SAFE_INTEGER };
+  // Beyond old bounds, nodes mint up to `lead` ahead of their clocks, with the variants of nodes without proofs.
+  const room = until < clock ? lead : until - clock;
+  const soon = Math.floor(clock + Math.min(lead / 4, room / 2));
+  return Math.max(soon, above, after + 1);
 }

@@ -1,5 +1,3 @@
-import type { SequenceStatus } from './sequence-status.js';
-
 /** An observation that a node mints for a node set. */
 export interface MintingProof {
   /** The node mints for the node set beyond this millisecond. Up to it, another node set may have minted. */
@@ -14,17 +12,12 @@ export interface MintBounds {
   readonly until: number;
 }
 
-/** The proof in the status of a sequence; `undefined` if the node does not mint for the reader's node set. */
-export function mintingProofOf({ whose, state, lost, from, now }: SequenceStatus): MintingProof | undefined {
-  return whose === 'own' && state === 'open' && !lost ? { from, now } : undefined;
-}
-
 /**
  * The milliseconds that one node may mint, given proofs that all other nodes of its node set mint for that node set.
  *
  * Suppose that two node sets share a node `c`. Each of them mints, on any node, only milliseconds later than `from` of its
  * sequence on `c`, and at most `lead` later than a moment when `c` had that sequence. The sequence of the second node set
- * begins `lead` and `maxSkew` after the moment when `c` got it. After a hand-over, it begins beyond everything that the
+ * begins `lead` and `maxSkew` after the moment when `c` got it. After a handover, it begins beyond everything that the
  * first node set has minted. So the milliseconds of the two node sets follow one another, and neither node set has to know
  * of the other.
  *

@@ -1,6 +1,5 @@
-import { type MintingProof, mintingProofOf } from './mint-bounds.js';
-import type { NodeSequence } from './node-sequence.js';
-import type { SequenceStatus } from './sequence-status.js';
+import type { MintingProof } from './mint-bounds.js';
+import { mintingProofOf, type NodeSequence, type NodeSequenceStatus } from './node-sequence.js';
 
 /** The time that a failed node is left alone while others answer, ms. It doubles with each failure, up to a limit. */
 const BACK_OFF = 1000;
@@ -17,12 +16,14 @@ export class MintingNode {
   waitUntil = 0;
   /** The end of the time in which the node is left alone after a failure. */
   backOffUntil = 0;
-  /** The number of times that the sequence was opened since the node last minted. */
-  openings = 0;
+  /** The number of times that the sequence was seen to be lost, or opened anew by others, since a node last gave keys. */
+  losses = 0;
   #failures = 0;
   #hasFailed = false;
   #isSilent = false;
   #proof: MintingProof | undefined;
+  /** The millisecond beyond which the sequence minted when it was last seen. It changes when the sequence is opened anew. */
+  #from: number | undefined;
   /** The time from which the proof has to be renewed. */
   #proofUntil = 0;
   /** The time of the last question that was answered, and of the answer. */
@@ -69,6 +70,13 @@ export class MintingNode {
 
   /** Records an answer to a question that was sent at `sentAt`. */
   answered(proof: MintingProof | undefined, sentAt: number): void {
+    if (proof === undefined || (this.#from !== undefined && this.#from !== proof.from)) this.losses++;
+    this.opened(proof, sentAt);
+  }
+
+  /** Records the answer to the request to open the sequence, which was sent at `sentAt`. */
+  opened(proof: MintingProof | undefined, sentAt: number): void {
+    this.#from = proof?.from;
     this.#proof = proof;
     this.#readAt = sentAt;
     this.#answeredAt = performance.now();
@@ -105,7 +113,7 @@ export class MintingNode {
    *
    * @throws the error of `check`, or of a node that does not answer
    */
-  renewProof(check: (status: SequenceStatus) => void): Promise<void> {
+  renewProof(check: (status: NodeSequenceStatus) => void): Promise<void> {
     const sentAt = performance.now();
     this.#asking ??= this.sequence
       .readStatus('minting keys')

@@ -1,9 +1,9 @@
-import { refuse } from '../options.js';
-import type { AnyClient, ShardConfig } from '../shard/config.js';
-import { ShardMap } from '../shard/shard-map.js';
-import { filterNames, type ShardjsFilter } from './filter-names.js';
+import { refuse } from 'idsmith/internal';
+import type { AnyClient, ShardConfig } from '../config/config.js';
+import { ShardMap } from '../map/shard-map.js';
 
-export type { ShardjsFilter } from './filter-names.js';
+/** Names to keep: a list, or an object whose values are filters for the objects below, or anything else to keep all of it. */
+export type ShardjsFilter = readonly string[] | { readonly [name: string]: unknown };
 
 /** A config, or a module with `exports.config`, as `require('./shardjs-config')` returns it. */
 export type ShardjsConfig = ShardConfig | { readonly config: ShardConfig };
@@ -15,7 +15,7 @@ export type GenKeyCallback<Keys> = (keys: Keys, error?: unknown) => void;
  * A map with the methods of Shardjs, for code that was written for Shardjs. Everything is done by a `ShardMap`.
  *
  * @example
- * const Shard = require('idsmith/shardjs').init(require('./shardjs-config').config);
+ * const Shard = require('@idsmith/shard/shardjs').init(require('./shardjs-config').config);
  * Shard.genKey(Shard.keyTypes.user, (key) => Shard.getClient(key).hset(key, 'name', 'Ada'));
  */
 export class Shardjs {
@@ -160,4 +160,22 @@ export class Shardjs {
 export function init(config: ShardjsConfig): Shardjs {
   const isModule = typeof config === 'object' && config !== null && 'config' in config;
   return new Shardjs(isModule ? config.config : (config as ShardConfig));
+}
+
+/** A copy of an object with the names in the filter only. Lists of objects are filtered item by item. */
+function filterNames<T>(value: T, filter: ShardjsFilter | undefined): T {
+  if (filter === undefined) return value;
+  if (Array.isArray(value)) return value.map((item) => filterNames(item, filter)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const below: Record<string, unknown> = Array.isArray(filter)
+    ? Object.fromEntries(filter.map((name: string) => [name, true]))
+    : (filter as Record<string, unknown>);
+  const kept = Object.entries(value).filter(([name]) => Object.hasOwn(below, name) && below[name]);
+  return Object.fromEntries(
+    kept.map(([name, item]) => [name, filterNames(item, filterOf(below[name]))]),
+  ) as T;
+}
+
+function filterOf(value: unknown): ShardjsFilter | undefined {
+  return typeof value === 'object' && value !== null ? (value as ShardjsFilter) : undefined;
 }

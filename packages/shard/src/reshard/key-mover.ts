@@ -1,0 +1,319 @@
+import { type CommandPart, StoreError } from 'idsmith/internal';
+import { EVICTING, STALE } from '../redis/script-constants.js';
+import {
+  CLAIM_KEYS,
+  DROP_KEYS,
+  FIND_KEYS,
+  FREE_ORPHANS,
+  NOTE_STEP,
+  PUT_KEYS,
+  SETTLE_KEYS,
+  TAKE_KEYS,
+} from '../redis/scripts.js';
+import { evictingError } from './checks.js';
+import type { OwnerChange } from './context.js';
+import type { DurabilityBarrier } from './durability-barrier.js';
+import {
+  type AfterStep,
+  allOf,
+  eachLetter,
+  FATES,
+  isAll,
+  LETTERS,
+  type MoveBatch,
+  type MoveResult,
+  newBatch,
+  type TakenGroup,
+  text,
+} from './move-batch.js';
+import type { NodeConnection } from './node-connection.js';
+import type { ReshardPhase } from './node-state.js';
+import { INCOMING_KEY, OUTGOING_KEY, type RedisKey, STATE_KEY } from './redis-keys.js';
+
+/** The approximate number of bytes of values in one round trip. */
+const MAX_BYTES = 512 * 1024;
+
+/**
+ * The number of values with one digest. A block with a value that was changed during the move is moved again, each of its keys on
+ * its own.
+ */
+const BLOCK = 32;
+
+/** The direction of a move: `out` to new owners, or `back` to old owners after the resharding was given up. */
+export type Direction = 'out' | 'back';
+
+/** The settings of a mover. */
+export interface KeyMoverOptions {
+  /** A hook for tests that runs after each step. */
+  readonly afterStep?: AfterStep | undefined;
+  /** Waits until the copies on a target would survive a crash. By default nobody waits. */
+  readonly barrier?: Pick<DurabilityBarrier, 'connections' | 'wait'>;
+  readonly direction?: Direction;
+  /** The round of the resharding that the mover works in. */
+  readonly round: number;
+}
+
+/** Moves keys from one owner to the other. Any number of movers may move the same keys at the same time. */
+export class KeyMover {
+  readonly #reshardId: string;
+  readonly #name = crypto.randomUUID().slice(0, 8);
+  #count = 0;
+  readonly #afterStep: AfterStep;
+  readonly #barrier: KeyMoverOptions['barrier'];
+  readonly #direction: Direction;
+  readonly #round: number;
+
+  constructor(reshardId: string, { afterStep, barrier, direction = 'out', round }: KeyMoverOptions) {
+    this.#reshardId = reshardId;
+    this.#round = round;
+    this.#afterStep = afterStep ?? (() => {});
+    this.#barrier = barrier;
+    this.#direction = direction;
+  }
+
+  /**
+   * Moves keys with the same old and new owner.
+   *
+   * @param isRetry true to compare each value by itself, after a move with `hasChanged`
+   * @throws StoreError naming the node that failed. The next mover then finishes the move of every key.
+   */
+  async move(change: OwnerChange, keys: readonly RedisKey[], isRetry = false): Promise<MoveResult> {
+    const batch = newBatch(change, keys, isRetry ? 1 : BLOCK);
+    await this.#claim(batch);
+    await this.#afterStep('claimed');
+    await this.#take(batch);
+    await this.#afterStep('taken');
+    // Sent before the copies are, on the same connection.
+    const connections = this.#barrier?.connections(batch.target);
+    await allOf([this.#put(batch), connections ?? Promise.resolve()]);
+    await this.#afterStep('put');
+    await this.#secure(batch, await connections);
+    await this.#note(batch.source, `put:${batch.target.id}`, batch.putNumber);
+    await this.#drop(batch);
+    await this.#afterStep('dropped');
+    await this.#note(batch.target, `drop:${batch.source.id}`, batch.dropNumber);
+    await this.#settle(batch);
+    await this.#afterStep('settled');
+    return batch.result;
+  }
+
+  /**
+   * Finds the keys that the source has, or that another mover has taken and not finished.
+   *
+   * @throws StalePhaseError if this resharding is not under way on the node
+   */
+  async findAtSource(source: NodeConnection, keys: readonly RedisKey[]): Promise<RedisKey[]> {
+    const found = new Set<RedisKey>();
+    await this.#run(source, 'looking for keys', FIND_KEYS, OUTGOING_KEY, keys, (group, run) =>
+      run(() => []).then(([letters]) =>
+        eachLetter(group, text(letters), (key, letter) => {
+          if (letter === LETTERS.here) found.add(key);
+        }),
+      ),
+    );
+    return keys.filter((key) => found.has(key));
+  }
+
+  async #claim({ target, keys, claims, occupied }: MoveBatch): Promise<void> {
+    const name = this.#nextName();
+    await this.#run(target, 'claiming keys', CLAIM_KEYS, INCOMING_KEY, keys, async (group, run, list) => {
+      const [number, letters] = await run(() => [name, OUTGOING_KEY]);
+      claims.set(list, text(number));
+      if (isAll(LETTERS.free, text(letters))) return;
+      eachLetter(group, text(letters), (key, letter) => {
+        if (letter === LETTERS.value) occupied.add(key);
+      });
+    });
+  }
+
+  async #take(batch: MoveBatch): Promise<void> {
+    const { source, keys, block, takes, values, orphans, done, result } = batch;
+    const name = this.#nextName();
+    await this.#run(source, 'reading keys', TAKE_KEYS, OUTGOING_KEY, keys, async (group, run, list) => {
+      const reply = await run(() => [name, MAX_BYTES, block]);
+      const [number, letters, blocks, digests, expiries, bytes, acceptsEviction] = reply;
+      takes.set(list, text(number));
+      batch.acceptsEviction = Number(acceptsEviction) === 1;
+      const taken: RedisKey[] = [];
+      const places: Record<string, RedisKey[]> = {
+        [LETTERS.taken]: taken,
+        [LETTERS.absent]: done,
+        [LETTERS.orphan]: orphans,
+        [LETTERS.notYet]: result.again,
+      };
+      const isWhole = isAll(LETTERS.taken, text(letters));
+      if (!isWhole) eachLetter(group, text(letters), (key, letter) => places[letter]?.push(key));
+      values.groups.push({
+        keys: isWhole ? group : taken,
+        blocks: blocks as Uint8Array,
+        digests: text(digests),
+        expiries: text(expiries),
+        bytes: Number(bytes),
+      });
+    });
+  }
+
+  async #put(batch: MoveBatch): Promise<void> {
+    const { target, claims, values, occupied, lost, acceptsEviction } = batch;
+    const keys = occupied.size === 0 ? values.keys : values.keys.filter((key) => !occupied.has(key));
+    await this.#run(target, 'writing keys', PUT_KEYS, INCOMING_KEY, keys, async (group, run, list) => {
+      const { blocks, expiries } = values.payloadOf(group);
+      const [letters, error, number] = await run(() => [
+        claims.get(list) as string,
+        blocks,
+        expiries,
+        acceptsEviction ? 1 : 0,
+      ]);
+      if (text(letters) === EVICTING)
+        throw evictingError(target.address, text(error), 'The keys are still at their old owners');
+      if (text(error) !== '')
+        throw new StoreError(`node ${target.address}: writing keys failed: ${text(error)}`);
+      batch.putNumber = Number(number);
+      if (isAll(LETTERS.copy, text(letters))) return;
+      eachLetter(group, text(letters), (key, letter) => {
+        if (letter === LETTERS.value) occupied.add(key);
+        if (letter === LETTERS.lost) lost.add(key);
+      });
+    });
+  }
+
+  /** Waits until copies would survive a crash. A cluster may have elected a master meanwhile that does not have them. */
+  async #secure(batch: MoveBatch, connections: string | undefined): Promise<void> {
+    const { target, claims, values, occupied, putNumber, lost } = batch;
+    const isSafe = putNumber === 0 || (await this.#barrier?.wait(target)) === connections;
+    if (isSafe && !target.isCluster) return;
+    const copied = values.keys.filter((key) => !occupied.has(key) && !lost.has(key));
+    // The connection was made again: nobody knows about the copies. The keys are moved once more.
+    if (!isSafe) for (const key of copied) lost.add(key);
+    if (!isSafe) return;
+    await allOf(
+      target.groupsOf(copied).map(async (group) => {
+        const entries = await target.entriesOf(INCOMING_KEY, group);
+        const used = `${claims.get(target.placeOf(INCOMING_KEY, group)[1])}! `;
+        for (const [i, key] of group.entries()) if (!text(entries[i]).startsWith(used)) lost.add(key);
+      }),
+    );
+  }
+
+  async #drop(batch: MoveBatch): Promise<void> {
+    const { source, target, takes, values, occupied, lost, orphans, done, result } = batch;
+    const drop = ({ keys, digests, expiries, bytes }: TakenGroup) =>
+      this.#run(source, 'deleting keys', DROP_KEYS, OUTGOING_KEY, keys, async (group, run, list) => {
+        const fates =
+          lost.size === 0 ? '' : group.map((key) => (lost.has(key) ? FATES.keep : FATES.delete)).join('');
+        const about = [digests, expiries, fates, target.id, batch.putNumber];
+        const [letters, number] = await run(() => [takes.get(list) as string, ...about]);
+        batch.dropNumber = Number(number);
+        if (occupied.size === 0 && isAll(LETTERS.dropped, text(letters))) {
+          for (const key of group) done.push(key);
+          result.keys += group.length;
+          result.bytes += bytes;
+          return;
+        }
+        eachLetter(group, text(letters), (key, letter) => {
+          if (letter === LETTERS.changed) {
+            result.again.push(key);
+            result.hasChanged = true;
+          } else if (letter === LETTERS.lost) result.lost.push(key);
+          else if (letter === LETTERS.orphan) orphans.push(key);
+          else {
+            done.push(key);
+            if (occupied.has(key)) result.superseded++;
+            else {
+              result.keys++;
+              result.bytes += values.sizeOf(key);
+            }
+          }
+        });
+      });
+    await allOf(values.groups.map(drop));
+  }
+
+  async #settle(batch: MoveBatch): Promise<void> {
+    const { source, target, claims, takes, occupied, orphans, done, dropNumber } = batch;
+    const isListed = (key: RedisKey) => !occupied.has(key);
+    const copied = new Set(orphans.filter(isListed));
+    // Mostly all keys are done. The list of the batch is packed already.
+    const isWhole = done.length === batch.keys.length && occupied.size === 0;
+    const keys = isWhole ? batch.keys : [...copied, ...done.filter(isListed)];
+    // If another mover has claimed the copy of an orphan, that mover frees the orphan.
+    const freed = orphans.filter((key) => occupied.has(key));
+    await this.#run(target, 'settling keys', SETTLE_KEYS, INCOMING_KEY, keys, async (group, run, list) => {
+      const fates =
+        copied.size === 0 ? '' : group.map((key) => (copied.has(key) ? FATES.delete : FATES.keep)).join('');
+      const [letters] = await run(() => [claims.get(list) as string, fates, source.id, dropNumber]);
+      if (copied.size === 0) return;
+      eachLetter(group, text(letters), (key, letter) => {
+        if (letter === LETTERS.settled && copied.has(key)) freed.push(key);
+      });
+    });
+    await this.#run(source, 'settling keys', FREE_ORPHANS, OUTGOING_KEY, freed, (_, run, list) =>
+      run(() => [takes.get(list) as string]),
+    );
+  }
+
+  /** Lets a cluster note a step of the other node. Its slots, where DROP and SETTLE run, note nothing. */
+  async #note(node: NodeConnection, field: string, step: number): Promise<void> {
+    if (!node.isCluster || step === 0) return;
+    await node.run('noting a step', NOTE_STEP, [STATE_KEY], [this.#reshardId, this.#round, field, step]);
+  }
+
+  /** Another name for each CLAIM and TAKE. */
+  #nextName(): string {
+    return `${this.#name}-${++this.#count}`;
+  }
+
+  /** Runs a script for each group of keys that the node can take together, and waits for all of them. */
+  async #run(
+    node: NodeConnection,
+    operation: string,
+    script: string,
+    list: string,
+    keys: readonly RedisKey[],
+    use: (
+      group: readonly RedisKey[],
+      run: (args: () => readonly CommandPart[]) => Promise<unknown[]>,
+      list: string,
+    ) => Promise<unknown>,
+  ): Promise<void> {
+    await allOf(
+      node.groupsOf(keys).map((group) => {
+        const place = node.placeOf(list, group);
+        const [names, packed] = node.keyArguments(group);
+        const head = [this.#reshardId, this.#direction, this.#round, packed];
+        const run = async (args: () => readonly CommandPart[]) => {
+          const reply = await node.run(operation, script, [...place, ...names], [...head, ...args()]);
+          if (text(reply[0]) === STALE) throw new StalePhaseError(node, operation, reply);
+          return reply;
+        };
+        return use(group, run, place[1]);
+      }),
+    );
+  }
+}
+
+/** A node does not move keys of this resharding now: its phase is another one, or its state has to be checked first. */
+export class StalePhaseError extends StoreError {
+  readonly node: NodeConnection;
+  readonly phase: ReshardPhase;
+  readonly about: string;
+  readonly isChecked: boolean;
+  readonly round: number;
+
+  constructor(
+    node: NodeConnection,
+    operation: string,
+    [, phase, about, isChecked, round]: readonly unknown[],
+  ) {
+    const why =
+      Number(isChecked) === 1
+        ? `another resharding has begun there, or this one has ended (phase ${String(phase)}, ${String(about)})`
+        : 'it was started again, and its state has to be checked: run the resharding again';
+    super(`node ${node.address}: ${operation} failed: ${why}`);
+    this.node = node;
+    this.phase = String(phase) as ReshardPhase;
+    this.about = String(about);
+    this.isChecked = Number(isChecked) === 1;
+    this.round = Number(round);
+  }
+}

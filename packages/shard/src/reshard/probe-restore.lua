@@ -1,0 +1,11 @@
+-- Tries to read a value as another server has written it, and leaves nothing behind.
+--
+-- KEYS[1]  a key that does not exist
+-- ARGV[1]  an answer of DUMP
+-- Returns  the error of RESTORE; empty if there was none
+
+--- @include "even-when-full"
+
+local reply = redis.pcall('RESTORE', KEYS[1], 0, ARGV[1], 'REPLACE', 'ABSTTL')
+redis.call('DEL', KEYS[1])
+return { reply['err'] or '' }

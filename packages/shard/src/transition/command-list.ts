@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '../../../errors.js';
+import { InvalidOptionError } from 'idsmith/internal';
 import { requireRoutable } from './client-methods.js';
 import { keysInArguments } from './keys-in-arguments.js';
 

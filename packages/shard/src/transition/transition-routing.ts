@@ -1,17 +1,17 @@
-import { pause, systemTimer } from '../../../support/timer.js';
-import type { KeyRouting } from '../../key-routing.js';
-import { NodeSetConflictError } from '../../mint/node-set-conflict.js';
-import type { ShardMap } from '../../shard-map.js';
-import type { ShardNode } from '../../shard-nodes.js';
-import type { ReshardContext } from '../context.js';
-import type { NodeConnection } from '../node-connection.js';
+import { InvalidOptionError, pause, systemTimer } from 'idsmith/internal';
+import type { ShardNode } from '../config/shard-nodes.js';
+import type { KeyRouting, ShardMap } from '../map/shard-map.js';
+import { askNodes, NodeSetConflictError } from '../mint/node-sequence.js';
+import { requireTakenOver } from '../mint/open-sequences.js';
+import type { OwnerChange, ReshardContext } from '../reshard/context.js';
+import type { NodeConnection } from '../reshard/node-connection.js';
 import { CommandRouter } from './command-router.js';
 import { transitionClient } from './transition-client.js';
 
-/** The longest time that minting waits for a hand-over to finish, ms. A killed hand-over finishes when it is run again. */
+/** The longest time that minting waits for a handover to finish, ms. A killed handover finishes when it is run again. */
 const HANDOVER_TIMEOUT = 10_000;
 
-/** The time between two attempts to mint during a hand-over, ms. */
+/** The time between two attempts to mint during a handover, ms. */
 const HANDOVER_POLL_INTERVAL = 20;
 
 /** Mints keys and hands out clients for two maps while keys move from one to the other. */
@@ -19,6 +19,8 @@ export class TransitionRouting implements KeyRouting {
   readonly #context: ReshardContext;
   readonly #router: CommandRouter;
   #isHandedOver = false;
+  /** The clients of the old and the new nodes are of one package. */
+  #isOnePackage = false;
 
   constructor(context: ReshardContext) {
     this.#context = context;
@@ -42,6 +44,7 @@ export class TransitionRouting implements KeyRouting {
       const node = this.#context.targets.get(owner.address) as NodeConnection;
       return transitionClient(this.#router, key, { source: node, target: node }, () => client);
     }
+    this.#requireOnePackage(change);
     const present = () =>
       (this.#router.isAtNewOwner(change)
         ? to.clientOf(change.target.node)
@@ -49,7 +52,25 @@ export class TransitionRouting implements KeyRouting {
     return transitionClient(this.#router, key, change, present);
   }
 
-  /** Mints on the old nodes until the hand-over, then on the new ones. During the hand-over, nobody mints for a moment. */
+  /**
+   * A client of the map sends each command with the method that its caller has chosen, to either owner. The two packages name
+   * their methods differently, so a command would have no method after the move.
+   *
+   * @throws InvalidOptionError naming the package of each map, and the way out
+   */
+  #requireOnePackage({ source, target }: OwnerChange): void {
+    if (this.#isOnePackage) return;
+    const before = packageOf(this.#context.from.clientOf(source.node));
+    const after = packageOf(this.#context.to.clientOf(target.node));
+    if (before !== after)
+      throw new InvalidOptionError(
+        `the clients of the old nodes are of the package ${before} and those of the new nodes of ${after}: both configs need clients ` +
+          `of one package, for example with driver: 'ioredis' in both. cluster.nodes and Sentinels need ioredis`,
+      );
+    this.#isOnePackage = true;
+  }
+
+  /** Mints on the old nodes until the handover, then on the new ones. During the handover, nobody mints for a moment. */
   async mint(type: number, count: number, signal: AbortSignal | undefined): Promise<string[]> {
     const until = performance.now() + HANDOVER_TIMEOUT;
     for (;;) {
@@ -72,6 +93,9 @@ export class TransitionRouting implements KeyRouting {
     } catch (error) {
       if (!(error instanceof NodeSetConflictError)) throw error;
     }
+    // Minting may have left the old nodes for others than the new ones, which must not begin by themselves then.
+    if (second === to)
+      requireTakenOver(await askNodes(to.sequences, (sequence) => sequence.readStatus('minting keys')));
     const keys = await second.mint(type, count, signal);
     this.#isHandedOver = second === to;
     return keys;
@@ -134,3 +158,9 @@ class ForwardingRouting implements KeyRouting {
     return this.#to.mint(type, count, signal);
   }
 }
+
+/** The package of a client, by the name of a method. */
+const packageOf = (client: unknown) => {
+  const { evalSha } = (client ?? {}) as { evalSha?: unknown };
+  return typeof evalSha === 'function' ? 'redis' : 'ioredis';
+};

@@ -1,7 +1,7 @@
-import { InvalidOptionError } from '../../../errors.js';
-import { taggedArguments } from '../../cluster/tagged-client.js';
-import { stemOf } from '../../keys/codec.js';
-import type { OwnerChange } from '../context.js';
+import { InvalidOptionError } from 'idsmith/internal';
+import { stemOf } from '../keys/codec.js';
+import { taggedArguments } from '../map/tagged-client.js';
+import type { OwnerChange } from '../reshard/context.js';
 import { kindOf, requireKeyless, requireRoutable } from './client-methods.js';
 import { commandList } from './command-list.js';
 import type { CommandRouter } from './command-router.js';
@@ -110,7 +110,12 @@ function moduleOf(module: object, call: (method: string, args: readonly unknown[
 /** Calls the method at the end of a path, like `['json', 'get']`. */
 function callPath(client: object, path: readonly string[], args: readonly unknown[]): unknown {
   const owner = path.slice(0, -1).reduce((object, name) => Reflect.get(object, name) as object, client);
-  return (owner as Record<string, Method>)[path.at(-1) as string]?.(...args);
+  const method = path.at(-1) as string;
+  if (typeof Reflect.get(owner, method) !== 'function')
+    throw new InvalidOptionError(
+      `${path.join('.')} is no method of the client of the node that has the key now`,
+    );
+  return (owner as Record<string, Method>)[method]?.(...args);
 }
 
 /** Calls `send` with the arguments. A callback among them also gets the error if the command could not be sent. */

@@ -1,11 +1,11 @@
-import { SIGN_OFF, SIGN_ON } from '../../../redis/scripts.js';
-import { pause, systemTimer } from '../../../support/timer.js';
-import type { ReshardContext } from '../context.js';
-import { isMisfit, misfitError } from '../move/compare-states.js';
-import type { ReshardPhase } from '../move/node-state.js';
-import { MEMBER_TIMEOUT, stopOn } from '../move/phase.js';
-import type { NodeConnection } from '../node-connection.js';
-import { STATE_KEY } from '../reserved-keys.js';
+import { pause, systemTimer } from 'idsmith/internal';
+import { SIGN_OFF, SIGN_ON } from '../redis/scripts.js';
+import { isMismatch, mismatchError } from '../reshard/compare-states.js';
+import type { ReshardContext } from '../reshard/context.js';
+import type { NodeConnection } from '../reshard/node-connection.js';
+import type { ReshardPhase } from '../reshard/node-state.js';
+import { MEMBER_TIMEOUT, stopOn } from '../reshard/phase.js';
+import { STATE_KEY } from '../reshard/redis-keys.js';
 import type { NodeChecks } from './node-checks.js';
 
 /** The time between two heartbeats of a process, ms. Each heartbeat also learns of an announcement. */
@@ -26,17 +26,17 @@ const PREFIX = { 'old owner': 'member:', 'new owner': 'user:' } as const;
 const STANDINGS: Readonly<Record<NodeUse, Readonly<Partial<Record<ReshardPhase, Standing>>>>> = {
   'old owner': { before: 'open', returning: 'open', aborted: 'open', moving: 'left', done: 'left' },
   'new owner': {
-    ...{ before: 'open', misfit: 'open', preparing: 'open', moving: 'open', done: 'open' },
+    ...{ before: 'open', mismatch: 'open', preparing: 'open', moving: 'open', done: 'open' },
     ...{ returning: 'left', aborted: 'left' },
   },
 };
 
 /**
- * The session of one process on one node, for one use of the node. While the node is open for this use, commands go there, and
+ * The membership of one process on one node, for one use of the node. While the node is open for this use, commands go there, and
  * the process is signed on. The next phase begins when no process is signed on any more. A process that learns of an
  * announcement lets its commands finish, signs off, and waits for the next phase.
  */
-export class NodeSession {
+export class Membership {
   readonly use: NodeUse;
   readonly #node: NodeConnection;
   readonly #context: ReshardContext;
@@ -131,15 +131,18 @@ export class NodeSession {
     const isChecked = Number(reply[2]) === 1;
     this.#phase = phase;
     this.#round = Number(reply[3]);
-    const hasOther = isMisfit(phase, this.use === 'old owner');
+    const hasOther = isMismatch(phase, this.use === 'old owner');
     const standing = hasOther || !isChecked ? undefined : STANDINGS[this.use][phase];
     this.#stopHeartbeat();
+    // Before it signs off: keys that stay must not be used, either, when the other resharding begins.
+    if (hasOther) this.#checks.events.mismatched();
     if (standing === undefined) await this.#drain();
-    if (hasOther) throw misfitError(this.#context, this.#node.address, phase, String(reply[1]));
+    if (hasOther) throw mismatchError(this.#context, this.#node.address, phase, String(reply[1]));
     if (!isChecked && (await this.#checks.check(this.#node)) === 'done' && phase !== 'done')
       return this.#end();
     if (isChecked && phase === 'stopping') await stopOn(this.#context, this.#node, this.#round);
-    this.#standing = standing ?? 'waiting';
+    // Without a standing, it waits since it has begun to drain. A later answer may be there already.
+    if (standing !== undefined) this.#standing = standing;
     if (standing === 'open') this.#signedOnAt = askedAt;
     if (standing === 'open' && phase !== 'done' && !this.#isClosed) this.#signOnLater(HEARTBEAT);
     return this.#standing;

@@ -1,7 +1,7 @@
-import type { ShardCluster } from '../../cluster/cluster-settings.js';
-import type { AnyClient, ShardConfig } from '../../config.js';
-import { ShardMap } from '../../shard-map.js';
-import { ReshardContext } from '../context.js';
+import type { ShardCluster } from '../config/cluster-settings.js';
+import type { AnyClient, ShardConfig } from '../config/config.js';
+import { ShardMap } from '../map/shard-map.js';
+import { ReshardContext } from '../reshard/context.js';
 import { TransitionRouting } from './transition-routing.js';
 
 /**
@@ -14,7 +14,7 @@ import { TransitionRouting } from './transition-routing.js';
  *
  * @example
  * const map = new TransitionMap(fourNodes, sixNodes);
- * await map.getClient(key).hset(key, 'name', 'Ada');
+ * await map.getClient(key).hSet(key, 'name', 'Ada');
  */
 export class TransitionMap<Client = AnyClient> extends ShardMap<Client> {
   readonly #from: ShardMap<Client>;
@@ -25,10 +25,10 @@ export class TransitionMap<Client = AnyClient> extends ShardMap<Client> {
    * @param to the new config
    * @throws InvalidOptionError naming the entry of a config that is wrong
    */
-  constructor(from: ShardConfig, to: ShardConfig & { readonly cluster: ShardCluster }, ...extra: never[]);
-  constructor(from: ShardConfig<Client>, to: ShardConfig<Client>, ...extra: never[]);
-  constructor(from: ShardConfig<Client>, to: ShardConfig<Client>, ...extra: never[]) {
-    super(to, ...extra);
+  constructor(from: ShardConfig, to: ShardConfig & { readonly cluster: ShardCluster });
+  constructor(from: ShardConfig<Client>, to: ShardConfig<Client>);
+  constructor(from: ShardConfig<Client>, to: ShardConfig<Client>) {
+    super(to);
     this.#from = new ShardMap(from);
     this.#transition = new TransitionRouting(new ReshardContext(this.#from, this));
     this.routing = this.#transition;

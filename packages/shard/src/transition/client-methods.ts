@@ -1,5 +1,5 @@
-import { InvalidOptionError } from '../../../errors.js';
-import { isWaiting } from '../../nodes/command-limit.js';
+import { InvalidOptionError } from 'idsmith/internal';
+import { isWaiting } from '../redis/made-client.js';
 
 /** Properties of clients that tell something about the connection. */
 const PROPERTIES = new Set([

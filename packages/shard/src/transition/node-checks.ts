@@ -1,7 +1,5 @@
-import { StoreError } from '../../../errors.js';
-import { withTimeout } from '../../../support/timeout.js';
-import { requireSameCluster } from '../cluster-identity.js';
-import type { ReshardContext } from '../context.js';
+import { StoreError, withTimeout } from 'idsmith/internal';
+import { requireSameCluster } from '../reshard/cluster-identity.js';
 import {
   behindError,
   type CommonPhase,
@@ -10,13 +8,22 @@ import {
   findOutdated,
   outdatedError,
   requireFit,
-} from '../move/compare-states.js';
-import { type NodeState, readState } from '../move/node-state.js';
-import { acceptState } from '../move/phase.js';
-import type { NodeConnection } from '../node-connection.js';
+} from '../reshard/compare-states.js';
+import type { ReshardContext } from '../reshard/context.js';
+import type { NodeConnection } from '../reshard/node-connection.js';
+import { type NodeState, readState } from '../reshard/node-state.js';
+import { acceptState } from '../reshard/phase.js';
 
 /** The longest time that a node may take to tell its state, ms. */
 const TIMEOUT = 2000;
+
+/** Hears what the nodes tell about the whole resharding. */
+export interface CheckEvents {
+  /** A node that was to be checked is not needed, because the resharding has ended. */
+  ended(): void;
+  /** A node takes part in a resharding that does not fit this one. */
+  mismatched(): void;
+}
 
 /**
  * Compares what the nodes know of a resharding. A node that was started again is used only after its state has been compared
@@ -24,13 +31,12 @@ const TIMEOUT = 2000;
  */
 export class NodeChecks {
   readonly #context: ReshardContext;
-  readonly #ended: () => void;
+  readonly events: CheckEvents;
   #asking: Promise<NodeState[]> | undefined;
 
-  /** @param ended called when a node that was to be checked is not needed, because the resharding has ended */
-  constructor(context: ReshardContext, ended: () => void = () => {}) {
+  constructor(context: ReshardContext, events: CheckEvents) {
     this.#context = context;
-    this.#ended = ended;
+    this.events = events;
   }
 
   /**
@@ -57,7 +63,7 @@ export class NodeChecks {
     if (state === undefined || state.isChecked) return phase;
     if (phase === 'done') {
       if (state.phase === 'done') await acceptState(this.#context, node, state);
-      else this.#ended();
+      else this.events.ended();
       return phase;
     }
     const outdated = findOutdated(states).find((one) => one.state === state);

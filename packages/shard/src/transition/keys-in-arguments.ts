@@ -1,4 +1,4 @@
-import { InvalidOptionError } from '../../../errors.js';
+import { InvalidOptionError } from 'idsmith/internal';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

@@ -1,15 +1,13 @@
-import { StoreError } from '../../../errors.js';
-import { pause, systemTimer } from '../../../support/timer.js';
-import { stemOf } from '../../keys/codec.js';
-import type { OwnerChange, ReshardContext } from '../context.js';
-import { isMisfit, MisfitError, misfitError } from '../move/compare-states.js';
-import { type Direction, KeyMover } from '../move/key-mover.js';
-import { stopOn } from '../move/phase.js';
-import { StalePhaseError } from '../move/stale-phase-error.js';
-import type { NodeConnection } from '../node-connection.js';
-import type { RedisKey } from '../redis-key.js';
+import { pause, StoreError, systemTimer } from 'idsmith/internal';
+import { stemOf } from '../keys/codec.js';
+import { isMismatch, MismatchError, mismatchError } from '../reshard/compare-states.js';
+import type { OwnerChange, ReshardContext } from '../reshard/context.js';
+import { type Direction, KeyMover, StalePhaseError } from '../reshard/key-mover.js';
+import type { NodeConnection } from '../reshard/node-connection.js';
+import { stopOn } from '../reshard/phase.js';
+import type { RedisKey } from '../reshard/redis-keys.js';
+import { Membership, type NodeUse } from './membership.js';
 import { NodeChecks } from './node-checks.js';
-import { NodeSession, type NodeUse } from './node-session.js';
 
 /** The number of keys that a process remembers as settled. */
 const REMEMBERED_KEYS = 50_000;
@@ -31,8 +29,8 @@ export class CommandRouter {
   #movers: Readonly<Record<Direction, KeyMover>>;
   readonly #checks: NodeChecks;
   readonly #processId = crypto.randomUUID();
-  /** The sessions by use and name of the node. */
-  readonly #sessions = new Map<string, NodeSession>();
+  /** The memberships by use and name of the node. */
+  readonly #memberships = new Map<string, Membership>();
   /** Keys that are known to be at their new owner, and after the resharding was given up those at their old owner. */
   readonly #settled: Readonly<Record<Direction, Set<string>>> = { out: new Set(), back: new Set() };
   /** The round of the resharding in which these keys were settled. */
@@ -41,15 +39,19 @@ export class CommandRouter {
   readonly #queues = new Map<string, Promise<unknown>>();
   /** All keys have been moved. */
   #isDone = false;
+  /** The question before the first command. It is asked again after the nodes had another resharding. */
   #asked: Promise<void> | undefined;
   /** The time of the last answer that the resharding fits the nodes. */
   #fitAt = Number.NEGATIVE_INFINITY;
-  /** The error for commands after the nodes have taken part in a resharding that does not fit this one. */
-  #misfit: MisfitError | undefined;
+  /** Counts the times that a node told of another resharding. An answer from before says nothing any more. */
+  #doubts = 0;
 
   constructor(context: ReshardContext) {
     this.#context = context;
-    this.#checks = new NodeChecks(context, () => this.#end());
+    this.#checks = new NodeChecks(context, {
+      ended: () => this.#end(),
+      mismatched: () => this.#doubt(),
+    });
     this.#movers = moversOf(context, this.#round);
   }
 
@@ -58,13 +60,8 @@ export class CommandRouter {
     return this.#context.ownerChangeOf(stemOf(key));
   }
 
-  /**
-   * Tells whether this resharding is known to fit the nodes. Asks them again in the background from time to time.
-   *
-   * @throws StoreError when it is known not to fit
-   */
+  /** Tells whether this resharding is known to fit the nodes. Asks them again in the background from time to time. */
   get isKnownToFit(): boolean {
-    if (this.#misfit !== undefined) throw this.#misfit;
     const age = performance.now() - this.#fitAt;
     if (age > FIT_INTERVAL && age < Number.POSITIVE_INFINITY) {
       this.#fitAt = performance.now();
@@ -76,7 +73,7 @@ export class CommandRouter {
   /** Tells whether commands go to the new owner now, as far as is known without asking a node. */
   isAtNewOwner(change: OwnerChange): boolean {
     if (this.#isDone || this.#isGone(change.source)) return true;
-    const [old, next] = this.#sessionsOf(change);
+    const [old, next] = this.#membershipsOf(change);
     return old.standing === 'left' && next.standing !== 'left';
   }
 
@@ -115,29 +112,29 @@ export class CommandRouter {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#sessions.values()].map((session) => session.close()));
+    await Promise.all([...this.#memberships.values()].map((membership) => membership.close()));
   }
 
-  #session(use: NodeUse, node: NodeConnection): NodeSession {
+  #membership(use: NodeUse, node: NodeConnection): Membership {
     const name = `${use} ${node.address}`;
-    const session =
-      this.#sessions.get(name) ?? new NodeSession(use, node, this.#context, this.#checks, this.#processId);
-    this.#sessions.set(name, session);
-    return session;
+    const membership =
+      this.#memberships.get(name) ?? new Membership(use, node, this.#context, this.#checks, this.#processId);
+    this.#memberships.set(name, membership);
+    return membership;
   }
 
   #sendTo<T>(owner: NodeUse, change: OwnerChange, stem: string, send: (client: unknown) => T): T {
     const { from, to } = this.#context;
     if (change.source === change.target) return send(to.clientOf(change.target.node));
     const [map, node] = owner === 'old owner' ? [from, change.source] : [to, change.target];
-    return this.#session(owner, node).track(send(map.ownClient(node.node, stem)));
+    return this.#membership(owner, node).track(send(map.ownClient(node.node, stem)));
   }
 
   /** The owner to send a command to, if it is known without asking any node. */
   #readyOwner(change: OwnerChange, keys: readonly string[]): NodeUse | undefined {
     if (this.#isDone) return 'new owner';
     if (change.source === change.target) return this.isKnownToFit ? 'new owner' : undefined;
-    const [old, next] = this.#sessionsOf(change);
+    const [old, next] = this.#membershipsOf(change);
     const isSettled = (direction: Direction) =>
       old.round === this.#round && keys.every((key) => this.#settled[direction].has(key));
     if (old.standing === 'open')
@@ -147,8 +144,8 @@ export class CommandRouter {
     return isLeft && isCurrent && isSettled('out') ? 'new owner' : undefined;
   }
 
-  #sessionsOf({ source, target }: OwnerChange): readonly [old: NodeSession, next: NodeSession] {
-    return [this.#session('old owner', source), this.#session('new owner', target)];
+  #membershipsOf({ source, target }: OwnerChange): readonly [old: Membership, next: Membership] {
+    return [this.#membership('old owner', source), this.#membership('new owner', target)];
   }
 
   #isGone(node: NodeConnection): boolean {
@@ -157,12 +154,12 @@ export class CommandRouter {
 
   /** Waits until commands on these keys may be sent to the owner that is returned. */
   async #prepare(change: OwnerChange, keys: readonly string[]): Promise<NodeUse> {
-    this.#asked ??= this.#askPhase().catch((error) => {
-      this.#asked = undefined;
-      throw error;
-    });
-    await this.#asked;
     for (;;) {
+      this.#asked ??= this.#askPhase().catch((error) => {
+        this.#asked = undefined;
+        throw error;
+      });
+      await this.#asked;
       const owner = await this.#prepareOnce(change, keys).catch((error) => this.#recover(change, error));
       if (owner !== undefined) return owner;
       await pause(systemTimer, MAX_PAUSE, false);
@@ -170,14 +167,21 @@ export class CommandRouter {
   }
 
   async #askPhase(): Promise<void> {
+    const doubts = this.#doubts;
     try {
       if ((await this.#checks.commonPhase()) === 'done') this.#end();
-      this.#fitAt = performance.now();
-      this.#misfit = undefined;
+      if (doubts === this.#doubts) this.#fitAt = performance.now();
     } catch (error) {
-      if (error instanceof MisfitError) this.#misfit = error;
+      if (error instanceof MismatchError) this.#doubt();
       throw error;
     }
+  }
+
+  /** The nodes have another resharding, which may be given up at any time. Until then, every command asks the nodes first. */
+  #doubt(): void {
+    this.#doubts++;
+    this.#fitAt = Number.NEGATIVE_INFINITY;
+    this.#asked = undefined;
   }
 
   /** All keys have been moved: nobody has to be asked any more. */
@@ -189,8 +193,9 @@ export class CommandRouter {
   /** @returns `undefined` if the phase has changed meanwhile */
   async #prepareOnce(change: OwnerChange, keys: readonly string[]): Promise<NodeUse | undefined> {
     const { source, target } = change;
-    if (this.#isDone || source === target) return 'new owner';
-    const [old, next] = this.#sessionsOf(change);
+    if (this.#isDone) return 'new owner';
+    if (source === target) return this.isKnownToFit ? 'new owner' : undefined;
+    const [old, next] = this.#membershipsOf(change);
     if (!this.#isGone(source) && (await old.open()) === 'open') {
       if (old.phase === 'returning' && !this.#isGone(target)) await this.#moveKeys('back', change, keys);
       return old.standing === 'open' ? 'old owner' : undefined;
@@ -211,7 +216,7 @@ export class CommandRouter {
     }
     // The new owner gives its keys back, and the old one may not know yet.
     if (next.phase === 'returning') await stopOn(this.#context, source, next.round);
-    for (const session of [old, next]) session.reopen();
+    for (const membership of [old, next]) membership.reopen();
     return undefined;
   }
 
@@ -226,20 +231,20 @@ export class CommandRouter {
     }
     const { node, phase, about, isChecked } = error;
     if (!isChecked) await this.#checks.check(node);
-    else if (isMisfit(phase, true)) throw misfitError(this.#context, node.address, phase, about);
+    else if (isMismatch(phase, true)) throw mismatchError(this.#context, node.address, phase, about);
     else {
       // One of the two has learned that the resharding was given up.
-      const stopped = [error, ...this.#sessionsOf({ source, target })].filter(
+      const stopped = [error, ...this.#membershipsOf({ source, target })].filter(
         (one) => one.phase === 'stopping' || one.phase === 'returning',
       );
       const round = Math.max(0, ...stopped.map((one) => one.round));
       if (round > 0) for (const one of [source, target]) await stopOn(this.#context, one, round);
-      for (const session of this.#sessionsOf({ source, target })) session.reopen();
+      for (const membership of this.#membershipsOf({ source, target })) membership.reopen();
     }
   }
 
   async #moveKeys(direction: Direction, change: OwnerChange, wanted: readonly string[]): Promise<void> {
-    const { round: present } = this.#session('old owner', change.source);
+    const { round: present } = this.#membership('old owner', change.source);
     if (present !== this.#round) {
       for (const set of Object.values(this.#settled)) set.clear();
       this.#movers = moversOf(this.#context, present);

@@ -1,17 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ShardMap } from '@idsmith/shard';
 import { StoreError } from 'idsmith';
-import { ShardMap } from 'idsmith/shard';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith } from '#services';
-import { isWaiting } from '../../../src/shard/nodes/command-limit.ts';
-import { repeated } from '../../support/unique.ts';
+import { repeated } from '../../../idsmith/test/support/unique.ts';
+import { isWaiting } from '../../src/redis/made-client.ts';
 import { type Shards, startShards } from '../start-shards.ts';
 
-const root = fileURLToPath(new URL('../../../../..', import.meta.url));
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 describe.each(['ioredis', 'redis'] as const)('Clients that a map makes with %s', async (driver) => {
   await describeWith(['redis'], 'and real servers', () => {
@@ -106,13 +106,16 @@ describe('The driver', () => {
   function run(drivers: readonly string[], code: string): string {
     const home = mkdtempSync(join(folder, 'app-'));
     const modules = join(home, 'node_modules');
-    mkdirSync(join(modules, 'idsmith'), { recursive: true });
-    for (const part of ['dist', 'package.json'])
-      cpSync(join(root, 'packages/idsmith', part), join(modules, 'idsmith', part), { recursive: true });
+    for (const [folder, name] of [
+      ['idsmith', 'idsmith'],
+      ['shard', '@idsmith/shard'],
+    ] as const)
+      for (const part of ['dist', 'package.json'])
+        cpSync(join(root, 'packages', folder, part), join(modules, name, part), { recursive: true });
     for (const driver of drivers) symlinkSync(join(root, 'node_modules', driver), join(modules, driver));
     writeFileSync(
       join(home, 'app.mjs'),
-      `import { ShardMap } from 'idsmith/shard';
+      `import { ShardMap } from '@idsmith/shard';
       const map = new ShardMap({ shards: { 0: ['1', '127.0.0.1'] }, options: { timeout: 60_000 } });
       ${code}
       await map.close();`,
@@ -126,16 +129,16 @@ describe('The driver', () => {
     catch (error) { console.log(error.message); }`;
 
   it.each([
-    [['ioredis', 'redis'], 'undefined'],
+    [['ioredis', 'redis'], 'function'],
     [['ioredis'], 'undefined'],
     [['redis'], 'function'],
-  ])('of %j is found, ioredis first', (drivers, evalSha) => {
+  ])('of %j is found, redis first', (drivers, evalSha) => {
     expect(run(drivers, MINT)).toMatch(/^node 127\.0\.0\.1:1: minting keys failed: .*ECONNREFUSED/);
     expect(run(drivers, CLIENT)).toBe(`true ${evalSha}\n`);
   });
 
   it('is named when there is none', () => {
-    const message = /the package ioredis or redis is needed and could not be loaded: npm install ioredis/;
+    const message = /the package redis or ioredis is needed and could not be loaded: npm install redis/;
     expect(run([], MINT)).toMatch(message);
     expect(run([], CLIENT)).toMatch(message);
   });

@@ -1,7 +1,7 @@
+import { type ShardConfig, ShardMap } from '@idsmith/shard';
 import { InvalidOptionError } from 'idsmith';
-import { type ShardConfig, ShardMap } from 'idsmith/shard';
 import { expect, it } from 'vitest';
-import { taggedArguments, taggedClient } from '../../../src/shard/cluster/tagged-client.ts';
+import { taggedArguments, taggedClient } from '../../src/map/tagged-client.ts';
 
 const KEY = '1jyVFw3401';
 const make = (config: unknown) => new ShardMap(config as ShardConfig);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import { HashRing, type ShardEntry, ShardMap } from '@idsmith/shard';
 import fc from 'fast-check';
 import { InvalidOptionError } from 'idsmith';
-import { HashRing, type ShardEntry, ShardMap } from 'idsmith/shard';
 import { describe, expect, it } from 'vitest';
-import { keyHash } from '../../../src/shard/ring/key-hash.ts';
-import { vectors } from '../../support/vectors.ts';
+import { vectors } from '../../../idsmith/test/support/vectors.ts';
+import { keyHash } from '../../src/ring/key-hash.ts';
 
 interface RingVectors {
   readonly placement: {

@@ -1,8 +1,8 @@
+import { ShardMap } from '@idsmith/shard';
 import fc from 'fast-check';
 import { InvalidOptionError } from 'idsmith';
-import { ShardMap } from 'idsmith/shard';
 import { describe, expect, it } from 'vitest';
-import { vectors } from '../../support/vectors.ts';
+import { vectors } from '../../../idsmith/test/support/vectors.ts';
 
 const { subKeys } = vectors<{
   subKeys: { config: Record<string, string>; minifyDocumented: { input: object; output: object } };

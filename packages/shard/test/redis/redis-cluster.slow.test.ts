@@ -1,9 +1,9 @@
-import { type ShardConfig, ShardMap } from 'idsmith/shard';
+import { type ShardConfig, ShardMap } from '@idsmith/shard';
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith, type RedisCluster, startRedisCluster } from '#services';
-import { repeated } from '../../support/unique.ts';
+import { repeated } from '../../../idsmith/test/support/unique.ts';
 
 await describeWith(['redis'], 'A Redis Cluster in place of the ring', () => {
   let cluster: RedisCluster;

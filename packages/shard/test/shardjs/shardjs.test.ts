@@ -3,14 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type ShardConfig, type ShardEntry, ShardMap } from '@idsmith/shard';
+import { init, type Shardjs } from '@idsmith/shard/shardjs';
 import { InvalidIdError, InvalidOptionError, StoreError } from 'idsmith';
-import { type ShardConfig, type ShardEntry, ShardMap } from 'idsmith/shard';
-import { init, type Shardjs } from 'idsmith/shardjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { describeWith } from '#services';
-import { entriesOf, type Shards, startShards } from '../shard/start-shards.ts';
-import { repeated } from '../support/unique.ts';
-import { vectors } from '../support/vectors.ts';
+import { repeated } from '../../../idsmith/test/support/unique.ts';
+import { vectors } from '../../../idsmith/test/support/vectors.ts';
+import { ringOf, type Shards, startShards } from '../start-shards.ts';
 import { DOCUMENT_CONFIG, writeDocumentProgram } from './document-program.ts';
 
 const { keys, placement, fixedKey } = vectors<{
@@ -31,7 +31,7 @@ const config = (() => {
   return exports.config as ShardConfig;
 })();
 
-describe('idsmith/shardjs', () => {
+describe('@idsmith/shard/shardjs', () => {
   const shard = init(config);
 
   it('takes a config, or a module that exports it', () => {
@@ -132,7 +132,7 @@ describe('idsmith/shardjs', () => {
   });
 });
 
-await describeWith(['redis'], 'idsmith/shardjs', () => {
+await describeWith(['redis'], '@idsmith/shard/shardjs', () => {
   let shards: Shards;
   let shard: Shardjs;
   const auth = { userid: 'app', password: 'correct-horse' };
@@ -140,7 +140,7 @@ await describeWith(['redis'], 'idsmith/shardjs', () => {
   const onServers = () => ({
     ...config,
     auth,
-    shards: entriesOf(shards.servers, [1, 2, 1, 4]),
+    ...ringOf(shards.servers, [1, 2, 1, 4]),
   });
 
   beforeAll(async () => {
@@ -150,8 +150,11 @@ await describeWith(['redis'], 'idsmith/shardjs', () => {
       await server.command('CONFIG', 'SET', 'requirepass', 'another-one');
     }
     shard = init(onServers());
-    mkdirSync(join(folder, 'node_modules'));
-    symlinkSync(fileURLToPath(new URL('../..', import.meta.url)), join(folder, 'node_modules', 'idsmith'));
+    mkdirSync(join(folder, 'node_modules/@idsmith'), { recursive: true });
+    symlinkSync(
+      fileURLToPath(new URL('../..', import.meta.url)),
+      join(folder, 'node_modules/@idsmith/shard'),
+    );
   });
 
   afterAll(async () => {

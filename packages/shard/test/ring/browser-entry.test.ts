@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
+import { fixedKey, HashRing, MAX_WEIGHT, shardNodesOf } from '@idsmith/shard/ring';
 import { build } from 'esbuild';
 import { InvalidOptionError } from 'idsmith';
-import { fixedKey, HashRing, MAX_WEIGHT, shardNodesOf } from 'idsmith/shard/ring';
 import { describe, expect, it } from 'vitest';
 
-const entry = fileURLToPath(new URL('../../../src/shard/ring/index.ts', import.meta.url));
+const entry = fileURLToPath(new URL('../../src/browser.ts', import.meta.url));
 
-describe('The entry idsmith/shard/ring', () => {
+describe('The entry @idsmith/shard/ring', () => {
   it('bundles for a browser without any code that talks to Redis', async () => {
     // A Node built-in would fail the build.
     const { metafile } = await build({
@@ -17,10 +17,11 @@ describe('The entry idsmith/shard/ring', () => {
       format: 'esm',
       metafile: true,
     });
-    const files = Object.keys(metafile.inputs).map((file) => file.replace(/^.*\/src\//, ''));
-    expect(files).toContain('shard/ring/hash-ring.ts');
+    const [output] = Object.values(metafile.outputs);
+    const files = Object.keys(output?.inputs ?? {}).map((file) => file.replace(/^.*packages\//, ''));
+    expect(files).toContain('shard/src/ring/hash-ring.ts');
     expect(
-      files.filter((file) => /^(stores|lease|redis|cli)\/|^shard\/(mint|nodes|reshard)\//.test(file)),
+      files.filter((file) => /(dist|src)\/(stores|lease|redis|cli|mint|nodes|reshard)\//.test(file)),
     ).toEqual([]);
   });
 

@@ -1,8 +1,8 @@
+import { ShardMap } from '@idsmith/shard';
 import fc from 'fast-check';
 import { InvalidIdError, InvalidOptionError } from 'idsmith';
-import { ShardMap } from 'idsmith/shard';
 import { describe, expect, it } from 'vitest';
-import { vectors } from '../../support/vectors.ts';
+import { vectors } from '../../../idsmith/test/support/vectors.ts';
 import { README_OPTIONS } from '../start-shards.ts';
 
 interface KeyVectors {

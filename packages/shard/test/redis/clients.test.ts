@@ -1,11 +1,11 @@
 import { inspect } from 'node:util';
+import { ShardMap } from '@idsmith/shard';
 import { StoreError } from 'idsmith';
-import { ShardMap } from 'idsmith/shard';
 import { createClient } from 'redis';
 import { expect, it, vi } from 'vitest';
 import { describeWith, startRedis } from '#services';
-import { repeated } from '../../support/unique.ts';
-import { entriesOf, startShards } from '../start-shards.ts';
+import { repeated } from '../../../idsmith/test/support/unique.ts';
+import { ringOf, startShards } from '../start-shards.ts';
 
 await describeWith(['redis'], 'A Redis that wants a user and a password', () => {
   const password = 'correct-horse-battery';
@@ -13,7 +13,7 @@ await describeWith(['redis'], 'A Redis that wants a user and a password', () => 
 
   it('accepts clients with the right login, and nothing shows the password', async () => {
     const server = await startRedis({ args: users }).catch((error) => error);
-    const shardsOf = () => ({ shards: entriesOf([server]), options: { maxSkew: 20 } });
+    const shardsOf = () => ({ ...ringOf([server]), options: { maxSkew: 20 } });
     const seen: unknown[] = [];
     const log = vi.spyOn(console, 'log').mockImplementation((...args) => seen.push(args));
     const warn = vi.spyOn(console, 'error').mockImplementation((...args) => seen.push(args));

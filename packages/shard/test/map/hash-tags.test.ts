@@ -1,8 +1,8 @@
 import { InvalidOptionError } from 'idsmith';
 import { describe, expect, it } from 'vitest';
-import { SLOTS, slotOf, tagOfSlot } from '../../../src/shard/cluster/slots.ts';
-import { taggedArguments } from '../../../src/shard/cluster/tagged-client.ts';
-import { taggedName, untaggedName } from '../../../src/shard/cluster/tagged-name.ts';
+import { SLOTS, slotOf, tagOfSlot } from '../../src/keys/slots.ts';
+import { taggedName, untaggedName } from '../../src/keys/tagged-name.ts';
+import { taggedArguments } from '../../src/map/tagged-client.ts';
 
 const KEY = '1jyVFw3401';
 

@@ -1,7 +1,7 @@
-import { ShardMap } from 'idsmith/shard';
+import { ShardMap } from '@idsmith/shard';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith } from '#services';
-import { type FaultyProxy, proxyBefore } from '../../../../../test/chaos/proxy.ts';
+import { FaultyProxy } from '../../../verify/src/proxy/faulty-proxy.ts';
 import { type Shards, startShards } from '../start-shards.ts';
 
 describe.each(['ioredis', 'redis'] as const)(
@@ -14,7 +14,7 @@ describe.each(['ioredis', 'redis'] as const)(
 
       beforeAll(async () => {
         shards = await startShards([1, 1]);
-        proxies = await Promise.all(shards.servers.map(({ port }) => proxyBefore(port)));
+        proxies = await Promise.all(shards.servers.map(({ port }) => FaultyProxy.before(port)));
         const entries = proxies.map(({ port }, i) => [String(i), [String(port), '127.0.0.1', 1]]);
         map = new ShardMap({
           ...{ shards: Object.fromEntries(entries), driver },

@@ -1,10 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { InvalidOptionError, StoreError } from '../../../src/errors.ts';
-import { type HandOverOptions, handOver } from '../../../src/shard/mint/handover.ts';
-import type { NodeSequence } from '../../../src/shard/mint/node-sequence.ts';
-import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
-import { openSequences } from '../../../src/shard/mint/open-sequences.ts';
+import { InvalidOptionError, StoreError } from '../../../idsmith/src/errors.ts';
+import { type HandOverOptions, handOver, releaseNodes } from '../../src/mint/handover.ts';
+import { type NodeSequence, NodeSetConflictError } from '../../src/mint/node-sequence.ts';
+import { openSequences } from '../../src/mint/open-sequences.ts';
 import { errorOf, ModelNodes, SKEW } from './model-nodes.ts';
 
 const NOW = 1_000_000;
@@ -36,14 +35,14 @@ const states = (...numbers: number[]) =>
 const refusal = (from: NodeSequence[], to: NodeSequence[], options?: HandOverOptions) =>
   errorOf(handOver(from, to, options)) as Promise<NodeSetConflictError>;
 
-describe('A hand-over', () => {
-  it('closes all old nodes, sees that they are closed, and opens those that both sets have first', async () => {
+describe('A handover', () => {
+  it('reserves new nodes, closes all old ones, sees that they are closed, and opens those that both sets have first', async () => {
     await handOver(old, next);
     expect(states(0, 1, 2)).toEqual(['closed old 1', 'open next 2', 'open next 2']);
     expect(nodes.hash(0)).toMatchObject({ next: nameOf(next) });
     const all = [0, 1].map((i) => `${i} reading the sequence`);
     expect(nodes.operations()).toEqual([
-      ...[...all, '1 reading the sequence', '2 reading the sequence'],
+      ...[...all, '1 reading the sequence', '2 reading the sequence', '2 handing the sequence over'],
       ...['0 closing the sequence', '1 closing the sequence', ...all],
       ...['1 handing the sequence over', '2 handing the sequence over'],
     ]);
@@ -52,7 +51,7 @@ describe('A hand-over', () => {
   it('waits for the common nodes before it opens the others', async () => {
     const order: string[] = [];
     nodes.onQuestion = async ({ number, operation }) => {
-      if (!operation.startsWith('handing')) return;
+      if (!operation.startsWith('handing') || nodes.hash(number)?.state === undefined) return;
       if (number === 1) for (let turn = 0; turn < 20; turn++) await null;
       order.push(String(number));
     };
@@ -64,32 +63,12 @@ describe('A hand-over', () => {
     expect(order).toEqual(['2', '3']);
   });
 
-  it('begins beyond the last key of all old nodes', async () => {
-    nodes.change(0, { ms: NOW + 7000 });
-    nodes.change(1, { ms: NOW + 3000 });
+  it('back and forth takes a later generation each time', async () => {
     await handOver(old, next);
-    expect([nodes.hash(1)!.from, nodes.hash(2)!.from]).toEqual([NOW + 7000, NOW + 7000]);
-  });
-
-  it('begins right there, whatever the clocks say, where no node is lost', async () => {
-    nodes.clocks.fill(NOW + 10_000);
+    await handOver(next, old);
+    expect(states(0, 1, 2)).toEqual(['open old 3', 'open old 3', 'closed next 2']);
     await handOver(old, next);
-    expect(nodes.hash(1)!.from).toBe(NOW + REACH);
-  });
-
-  it('begins beyond what a lost node may have minted, by the clocks of the others', async () => {
-    nodes.change(1, { ms: NOW + 10 });
-    nodes.silent.add(0);
-    expect(await refusal(old, next)).toBeInstanceOf(StoreError);
-    await handOver(old, next, { gone: [address(0)] });
-    expect([nodes.hash(1)!.from, nodes.hash(2)!.from]).toEqual([NOW + REACH, NOW + REACH]);
-  });
-
-  it('begins beyond the keys of the others where these are later than what a lost node may have minted', async () => {
-    nodes.change(1, { ms: NOW + 90_000 });
-    await handOver(old, next, { gone: [address(0)] });
-    expect(nodes.hash(2)!.from).toBe(NOW + 90_000);
-    expect(states(0)).toEqual(['open old 1']);
+    expect(states(0, 1, 2)).toEqual(['closed old 3', 'open next 4', 'open next 4']);
   });
 
   it('does nothing between the same nodes, or without any', async () => {
@@ -119,7 +98,39 @@ describe('A hand-over', () => {
       },
     ]);
   });
+});
 
+describe('The node set that takes over', () => {
+  it('begins beyond the last key of all old nodes', async () => {
+    nodes.change(0, { ms: NOW + 7000 });
+    nodes.change(1, { ms: NOW + 3000 });
+    await handOver(old, next);
+    expect([nodes.hash(1)!.from, nodes.hash(2)!.from]).toEqual([NOW + 7000, NOW + 7000]);
+  });
+
+  it('begins right there, whatever the clocks say, where no node is lost', async () => {
+    nodes.clocks.fill(NOW + 10_000);
+    await handOver(old, next);
+    expect(nodes.hash(1)!.from).toBe(NOW + REACH);
+  });
+
+  it('begins beyond what a lost node may have minted, by the clocks of the others', async () => {
+    nodes.change(1, { ms: NOW + 10 });
+    nodes.silent.add(0);
+    expect(await refusal(old, next)).toBeInstanceOf(StoreError);
+    await handOver(old, next, { gone: [address(0)] });
+    expect([nodes.hash(1)!.from, nodes.hash(2)!.from]).toEqual([NOW + REACH, NOW + REACH]);
+  });
+
+  it('begins beyond the keys of the others where these are later than what a lost node may have minted', async () => {
+    nodes.change(1, { ms: NOW + 90_000 });
+    await handOver(old, next, { gone: [address(0)] });
+    expect(nodes.hash(2)!.from).toBe(NOW + 90_000);
+    expect(states(0)).toEqual(['open old 1']);
+  });
+});
+
+describe('A handover that was interrupted', () => {
   it('starts again when an old node was opened again meanwhile, up to five times', async () => {
     const lose = (times: number) => {
       let left = times;
@@ -139,15 +150,17 @@ describe('A hand-over', () => {
     nodes.operations();
     expect((await refusal(old, next)).message).toContain('a node lost its sequence 5 times in a row');
     expect(nodes.operations().filter((line) => line === '1 closing the sequence')).toHaveLength(5);
-    expect(nodes.hash(3)).toBeUndefined();
+    expect(nodes.hash(3)).toMatchObject({ state: 'reserved' });
   });
 
-  it('goes on where it was interrupted, in the same generation', async () => {
+  it('goes on where it ended, in the same generation', async () => {
     nodes.onQuestion = ({ number, operation }) => {
-      if (number === 2 && operation === 'handing the sequence over') throw new StoreError('cut off');
+      const isReserved = nodes.hash(2)?.state === 'reserved';
+      if (number === 2 && isReserved && operation === 'handing the sequence over')
+        throw new StoreError('cut off');
     };
     expect((await refusal(old, next)).message).toBe('cut off');
-    expect(states(0, 1, 2)).toEqual(['closed old 1', 'open next 2', undefined]);
+    expect(states(0, 1, 2)).toEqual(['closed old 1', 'open next 2', 'reserved next 2']);
     nodes.onQuestion = () => {};
     await handOver(old, next);
     expect(states(0, 1, 2)).toEqual(['closed old 1', 'open next 2', 'open next 2']);
@@ -163,15 +176,9 @@ describe('A hand-over', () => {
     await handOver(old, next);
     expect(states(0, 1, 2)).toEqual(['closed old 4', 'open next 5', 'open next 5']);
   });
+});
 
-  it('back and forth takes a later generation each time', async () => {
-    await handOver(old, next);
-    await handOver(next, old);
-    expect(states(0, 1, 2)).toEqual(['open old 3', 'open old 3', 'closed next 2']);
-    await handOver(old, next);
-    expect(states(0, 1, 2)).toEqual(['closed old 3', 'open next 4', 'open next 4']);
-  });
-
+describe('A handover that meets other node sets', () => {
   it('is refused where an old node was handed over to others', async () => {
     await handOver(old, next);
     const error = await refusal(old, nodes.set([0, 3]));
@@ -185,7 +192,7 @@ describe('A hand-over', () => {
     const third = nodes.set([0, 4]);
     nodes.change(0, { ring: nameOf(third), nodes: 'third' });
     const error = await refusal(old, next);
-    expect(error.message).toContain('belongs to a third set of nodes (third): finish that hand-over first');
+    expect(error.message).toContain('belongs to a third set of nodes (third): finish that handover first');
     expect(error.next).toBe(nameOf(third));
   });
 
@@ -202,12 +209,105 @@ describe('A hand-over', () => {
         nodes.change(1, { ring: nameOf(next), state: 'closed', generation: 5 });
     };
     const error = await refusal(old, next);
-    expect(error.message).toContain(`node ${address(1)} was closed by another hand-over meanwhile`);
-    expect(nodes.hash(2)).toBeUndefined();
+    expect(error.message).toContain(`node ${address(1)} was closed by another handover meanwhile`);
+    expect(states(2)).toEqual(['reserved next 2']);
   });
 });
 
-describe('A hand-over back to nodes that know more than the old ones', () => {
+describe('A handover to nodes of which the old set has none', () => {
+  beforeEach(async () => {
+    [old, next] = [nodes.set([0, 1]), nodes.set([2, 3])];
+    nodes.operations();
+  });
+
+  /** The handover ends before its first step of this kind, or the first one after others. */
+  async function killBefore(operation: string, after = 0): Promise<void> {
+    let left = after;
+    nodes.onQuestion = (question) => {
+      if (question.operation === operation && left-- <= 0) throw new StoreError('killed');
+    };
+    expect((await refusal(old, next)).message).toBe('killed');
+    nodes.onQuestion = () => {};
+  }
+
+  it('keeps processes with the new config out while nobody mints, also where a clock is 8 s behind', async () => {
+    nodes.clocks[2] = nodes.clocks[3] = NOW - 8000;
+    await killBefore('handing the sequence over', 2);
+    expect(states(0, 1, 2, 3)).toEqual([
+      'closed old 1',
+      'closed old 1',
+      'reserved next 2',
+      'reserved next 2',
+    ]);
+    const error = (await errorOf(openSequences(next))) as NodeSetConflictError;
+    expect(error).toBeInstanceOf(NodeSetConflictError);
+    expect(error.message).toContain(
+      `node ${address(2)} waits for a resharding to ${address(2)}, ${address(3)}`,
+    );
+    await handOver(old, next);
+    expect(states(2, 3)).toEqual(['open next 2', 'open next 2']);
+    for (const number of [2, 3]) expect(nodes.hash(number)!.from).toBe(nodes.hash(0)!.ms);
+  });
+
+  it('lets processes with the new config go on as soon as one new node is open', async () => {
+    await killBefore('handing the sequence over', 3);
+    nodes.change(2, { state: 'open', from: NOW + 5000, ms: NOW + 5000 });
+    await openSequences(next);
+    expect(states(2, 3)).toEqual(['open next 2', 'open next 2']);
+    expect(nodes.hash(3)!.from).toBe(NOW + 5000);
+  });
+
+  it('does not let them go on because of a node that is open in an earlier generation', async () => {
+    await killBefore('handing the sequence over', 2);
+    nodes.change(2, { state: 'open', generation: 1 });
+    expect(await errorOf(openSequences(next))).toBeInstanceOf(NodeSetConflictError);
+    expect(states(3)).toEqual(['reserved next 2']);
+  });
+
+  it('goes on beyond everything that the new nodes minted before, in a new generation', async () => {
+    await openSequences(next);
+    nodes.change(2, { ms: NOW + 7000 });
+    await handOver(old, next);
+    expect(states(0, 1, 2, 3)).toEqual(['closed old 1', 'closed old 1', 'open next 2', 'open next 2']);
+    expect(nodes.hash(2)!.from).toBe(NOW + 7000);
+  });
+
+  it('stops new nodes that mint before, until the old ones are closed', async () => {
+    await openSequences(next);
+    await killBefore('closing the sequence');
+    expect(states(0, 1, 2, 3)).toEqual(['open old 1', 'open old 1', 'reserved next 2', 'reserved next 2']);
+    expect(await errorOf(openSequences(next))).toBeInstanceOf(NodeSetConflictError);
+  });
+
+  it('takes nodes in a new generation that took over from others before', async () => {
+    await openSequences(nodes.set([4]));
+    await handOver(nodes.set([4]), next);
+    await handOver(old, next);
+    expect(states(2, 3)).toEqual(['open next 3', 'open next 3']);
+  });
+
+  it('leaves nodes alone that wait for another one, and gives its own free', async () => {
+    await killBefore('closing the sequence');
+    const third = nodes.set([4]);
+    await openSequences(third);
+    const error = await refusal(third, nodes.set([3]));
+    expect(error.message).toContain(`node ${address(3)} waits for a resharding to`);
+    expect((await refusal(next, nodes.set([4]))).message).toContain(
+      `node ${address(2)} waits for a resharding`,
+    );
+    expect(states(2, 3)).toEqual(['reserved next 2', 'reserved next 2']);
+    await releaseNodes(next);
+    expect(states(2, 3)).toEqual([undefined, undefined]);
+  });
+
+  it('gives nodes free that it has reserved when another one mints elsewhere', async () => {
+    await openSequences(nodes.set([3]));
+    expect((await refusal(old, next)).message).toContain(`node ${address(3)} mints keys for other nodes`);
+    expect(states(0, 1, 2)).toEqual(['open old 1', 'open old 1', undefined]);
+  });
+});
+
+describe('A handover back to nodes that know more than the old ones', () => {
   /** Minting went to the next set and the nodes of that one have lost everything since. */
   beforeEach(async () => {
     [old, next] = [nodes.set([0]), nodes.set([2, 3])];

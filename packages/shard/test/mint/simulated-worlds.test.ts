@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { simulateMany } from '../../simulation/outcome.ts';
+import { simulateMany } from '../../../idsmith/test/simulation/outcome.ts';
 import { simulateKeys } from '../simulation/index.ts';
 
 /** Worlds that one test tries. Few, so that what is wrong everywhere is noticed early. */
 const WORLDS = 3;
 
-// shard/simulation.test.ts tries more of them, and shows that they notice what is done wrong.
+// test/simulation.test.ts tries more of them, and shows that they notice what is done wrong.
 describe('Keys in a few simulated worlds', () => {
   const starts = Array.from({ length: 4 }, (_, i) => 1 + i * WORLDS);
 

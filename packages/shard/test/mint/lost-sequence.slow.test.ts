@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { ShardMap } from '@idsmith/shard';
 import { ClockError, StoreError } from 'idsmith';
-import { ShardMap } from 'idsmith/shard';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '#services';
-import { mintBoundsOf } from '../../../src/shard/mint/mint-bounds.ts';
-import type { KeyRange } from '../../../src/shard/mint/node-sequence.ts';
-import { widthOf } from '../../../src/shard/mint/variants.ts';
-import { repeated } from '../../support/unique.ts';
+import { repeated } from '../../../idsmith/test/support/unique.ts';
+import { widthOf } from '../../src/keys/variants.ts';
+import { mintBoundsOf } from '../../src/mint/mint-bounds.ts';
+import type { KeyRange } from '../../src/mint/node-sequence.ts';
 import { type Shards, startShards } from '../start-shards.ts';
 
 const SEQUENCE = '$equence';
@@ -154,7 +154,7 @@ await describeWith(['redis'], 'A replica that lags and replaces its master', () 
     const [master, replica] = await Promise.all([startRedis(), startRedis()]);
     await replica.command('REPLICAOF', '127.0.0.1', master.port);
     const info = () => replica.command('INFO', 'replication');
-    await expect.poll(info, { timeout: 20_000 }).toContain('master_link_status:up');
+    await expect.poll(info).toContain('master_link_status:up');
     // The node keeps its address; who answers there changes.
     let current = master;
     const clients: Redis[] = [];
@@ -167,14 +167,14 @@ await describeWith(['redis'], 'A replica that lags and replaces its master', () 
       return mintAnew({ shards: { 0: ['6379', 'redis.example', 1] }, options, createClient } as never, count);
     };
     const keys = await mint(1000);
-    await expect.poll(() => replica.command('EXISTS', '$EQUENCE'), { timeout: 20_000 }).toBe('1');
+    await expect.poll(() => replica.command('EXISTS', '$EQUENCE')).toBe('1');
     await replica.command('REPLICAOF', 'NO', 'ONE');
     for (const key of await mint(100_000)) keys.push(key);
     current = replica;
     for (const key of await mint(100_000)) keys.push(key);
     expect(repeated(keys)).toEqual([]);
     await replica.command('REPLICAOF', '127.0.0.1', master.port);
-    await expect.poll(info, { timeout: 20_000 }).toContain('master_link_status:up');
+    await expect.poll(info).toContain('master_link_status:up');
     await expect(mint(1)).rejects.toThrow(/redis\.example:6379: .*READONLY/);
     for (const client of clients) client.disconnect();
     await Promise.all([master.stop(), replica.stop()]);
@@ -243,5 +243,86 @@ await describeWith(['redis'], 'A node whose clock went back', () => {
       /no node can mint keys: .*ahead of its clock.*ahead of its clock/,
     );
     await map.close();
+  });
+});
+
+await describeWith(['redis'], 'A node that has lost its sequence and refuses to write another', () => {
+  let shards: Shards;
+
+  beforeAll(async () => {
+    shards = await startShards([1, 1]);
+  });
+  afterAll(() => shards?.stop());
+
+  /** Deletes the sequence of a node, which then wants a replica for every write. */
+  async function refuseWrites(server: RedisServer): Promise<void> {
+    await server.command('DEL', SEQUENCE);
+    await server.command('CONFIG', 'SET', 'min-replicas-to-write', 1);
+  }
+
+  it('is reported with the reason of its server, and the other node mints', async () => {
+    const map = new ShardMap(shards.config);
+    const failures: string[] = [];
+    map.on('node-failed', ({ error }) => failures.push(error.message));
+    await map.genKey();
+    await refuseWrites(shards.servers[1]!);
+    const keys: string[] = [];
+    while (failures.length === 0) keys.push(await map.genKey());
+    for (let i = 0; i < 10; i++) keys.push(await map.genKey());
+    expect(repeated(keys)).toEqual([]);
+    for (const failure of failures) {
+      expect(failure).toContain(`node 127.0.0.1:${shards.servers[1]!.port}: `);
+      expect(failure).toContain('NOREPLICAS');
+    }
+    await refuseWrites(shards.servers[0]!);
+    const error = await map.genKeys('user', 1000).catch((error) => error);
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error.message).toContain('NOREPLICAS');
+    expect(error.message).not.toContain('noeviction');
+    for (const server of shards.servers) await server.command('CONFIG', 'SET', 'min-replicas-to-write', 0);
+    expect(await map.genKeys('user', 3)).toHaveLength(3);
+    await map.close();
+  });
+});
+
+await describeWith(['redis'], 'A sequence that somebody deletes five times a second', () => {
+  const [TIMEOUT, FACTOR] = [5000, 10];
+  let shards: Shards;
+
+  beforeAll(async () => {
+    // A node that has lost its sequence waits for `maxSkew`: longer than the sequence ever lasts here.
+    shards = await startShards([1, 1], { timeout: TIMEOUT, maxSkew: 1000 });
+  });
+  afterAll(() => shards?.stop());
+
+  it.each([
+    ['of the only node', [0]],
+    ['of one of two nodes', [0, 1]],
+  ])('%s ends calls within ten times timeout, with an error that says why', async (_, indexes) => {
+    const entries = Object.entries(shards.config.shards!).filter((__, i) => indexes.includes(i));
+    const config = { ...shards.config, shards: Object.fromEntries(entries) };
+    const [map, other] = [new ShardMap(config), new ShardMap(config)];
+    const server = shards.servers[0]!;
+    let isOver = false;
+    const deleting = (async () => {
+      while (!isOver) {
+        await server.command('DEL', SEQUENCE);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+    })();
+    const began = performance.now();
+    const errors = await Promise.all([map, other].map((each) => each.genKey().catch((error) => error)));
+    const took = performance.now() - began;
+    isOver = true;
+    await deleting;
+    await Promise.all([map.close(), other.close()]);
+    for (const server of shards.servers) await server.command('FLUSHALL');
+    for (const error of errors) {
+      expect(error).toBeInstanceOf(StoreError);
+      expect(error.message).toMatch(
+        /^node .* loses its sequence again and again: .*check who deletes the key$/,
+      );
+    }
+    expect(took).toBeLessThan(TIMEOUT * FACTOR);
   });
 });

@@ -1,17 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type MintingProof, mintBoundsOf, mintingProofOf } from '../../../src/shard/mint/mint-bounds.ts';
 import {
+  FRESH_UNSURE_VARIANTS,
   FRESH_VARIANTS,
+  HANDOVER_UNSURE_VARIANTS,
   HANDOVER_VARIANTS,
-  UNSURE_VARIANTS,
   widthOf,
-} from '../../../src/shard/mint/variants.ts';
+} from '../../src/keys/variants.ts';
+import { type MintingProof, mintBoundsOf } from '../../src/mint/mint-bounds.ts';
+import { mintingProofOf } from '../../src/mint/node-sequence.ts';
 
 const LEAD = 1000;
 const SKEW = 50;
 
-describe('What the other nodes vouch for', () => {
+describe('What the other nodes confirm', () => {
   it('is everything for a node that is alone', () => {
     expect(mintBoundsOf([], LEAD)).toEqual({ after: 0, until: Number.MAX_SAFE_INTEGER });
   });
@@ -29,7 +31,7 @@ describe('What the other nodes vouch for', () => {
     expect(mintBoundsOf(proofs, LEAD)).toEqual({ after: 30, until: 5000 });
   });
 
-  it('never overlaps with what it vouches for to those who begin on it later', () => {
+  it('never overlaps with what a node confirms to those who begin on it later', () => {
     const time = fc.integer({ min: 0, max: 10_000_000 });
     fc.assert(
       fc.property(time, time, time, time, (began, seen, passed, later) => {
@@ -70,11 +72,11 @@ describe('What the other nodes vouch for', () => {
 
 describe('The variants', () => {
   it('of rings that began, that took over and that are not sure are different ones, and all there are', () => {
-    const spans = [FRESH_VARIANTS, HANDOVER_VARIANTS, UNSURE_VARIANTS];
+    const spans = [FRESH_VARIANTS, HANDOVER_VARIANTS, FRESH_UNSURE_VARIANTS, HANDOVER_UNSURE_VARIANTS];
     const all = spans.flatMap(({ first, last }) =>
       Array.from({ length: last - first + 1 }, (_, i) => first + i),
     );
     expect(all).toEqual(Array.from({ length: 3844 }, (_, i) => i));
-    expect(spans.map(widthOf)).toEqual([1612, 1612, 620]);
+    expect(spans.map(widthOf)).toEqual([1612, 1612, 310, 310]);
   });
 });

@@ -1,12 +1,13 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { readKey } from 'idsmith/internal';
 import { afterEach, beforeEach, vi } from 'vitest';
-import type { IdError } from '../../../src/errors.ts';
-import { readKey } from '../../../src/shard/keys/codec.ts';
-import { Minter } from '../../../src/shard/mint/minter.ts';
+import type { IdError } from '../../../idsmith/src/errors.ts';
+import { Minter } from '../../src/mint/minter.ts';
 import { EPOCH, ModelNodes } from './model-nodes.ts';
 
 export const NOW = 1_000_000;
 export const MINTING = 'minting keys';
+const TIMEOUT = 2000;
 
 /** A minter on models of nodes, in simulated time. */
 export class MinterWorld {
@@ -26,7 +27,7 @@ export class MinterWorld {
     const sequences = this.nodes.set(numbers);
     const failed = ({ node }: { node: { address: string } }, error: IdError) =>
       void this.failures.push([node.address, error]);
-    return new Minter(sequences, sequences[0]!.nodeSet, { failed });
+    return new Minter(sequences, sequences[0]!.nodeSet, TIMEOUT, { failed });
   }
 
   /** A minter that has got its first key. */
@@ -42,8 +43,15 @@ export class MinterWorld {
 
   /** The nodes that were asked for keys since the last call, and for how many. */
   askedFor(): (readonly [number, string | number | undefined])[] {
-    const asked = this.nodes.asked.splice(0).filter(({ args }) => args.length > 8);
+    const asked = this.nodes.asked.splice(0).filter(({ args }) => args.length > 9);
     return asked.map(({ number, args }) => [number, args[8]] as const);
+  }
+
+  /** Makes the nodes wait with their answers, until the function that it returns is called. */
+  holdAnswers(): () => void {
+    const [answered, answer] = gate();
+    this.nodes.onQuestion = () => answered;
+    return answer;
   }
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Minter } from '../../../src/shard/mint/minter.ts';
-import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
-import { inTime, msOf, NOW, simulateMinters } from './minter-world.ts';
-import { errorOf } from './model-nodes.ts';
+import { ClockError } from '../../../idsmith/src/errors.ts';
+import type { Minter } from '../../src/mint/minter.ts';
+import { inTime, isAscending, msOf, NOW, simulateMinters } from './minter-world.ts';
+import { SKEW } from './model-nodes.ts';
 
 const current = simulateMinters();
 
@@ -73,7 +73,29 @@ describe('In the middle of a millisecond, a minter', () => {
   });
 });
 
-describe('A node whose clock is far behind', () => {
+describe('A node whose clock is behind', () => {
+  it('gives keys that ascend with those of the others', async () => {
+    const minter = await current.world.readyMinter(2);
+    current.world.nodes.clocks[1] = NOW - 40;
+    const keys: string[] = [];
+    for (let i = 0; i < 8; i++) {
+      keys.push(...(await inTime(minter.mint(2, 1))));
+      await vi.advanceTimersByTimeAsync(10);
+    }
+    expect(new Set(keys.map((key) => msOf(key) % 2)).size).toBe(2);
+    expect(isAscending(keys)).toBe(true);
+  });
+
+  it('does not wait for those whose clocks were ahead of its own', async () => {
+    const minter = await current.world.readyMinter(2);
+    await inTime(minter.mint(2, 1));
+    current.world.nodes.clocks.fill(NOW - 5000);
+    await vi.advanceTimersByTimeAsync(6000);
+    const began = performance.now();
+    await inTime(minter.mint(2, 1));
+    expect(performance.now() - began).toBeLessThan(100);
+  });
+
   it('mints at once, though others have minted later milliseconds', async () => {
     const minter = await withNodeBehind();
     for (let i = 0; i < 4; i++) {
@@ -102,21 +124,23 @@ describe('A node whose clock is far behind', () => {
   });
 });
 
-describe('A node that refuses', () => {
-  it('is asked again when its millisecond comes, by the clock of the others', async () => {
-    const minter = await current.world.readyMinter(5);
-    const { nodes } = current.world;
-    for (let i = 0; i < 5; i++) {
-      const [key] = await inTime(minter.mint(2, 1));
-      const clock = msOf(key!) + (i % 3);
-      await vi.advanceTimersByTimeAsync(clock - NOW - performance.now());
-      const next = (clock + 1) % 5;
-      nodes.change(next, { state: 'closed' });
-      expect(await inTime(errorOf(minter.mint(2, 1)))).toBeInstanceOf(NodeSetConflictError);
-      nodes.change(next, { state: 'open' });
-      current.world.askedFor();
-      await inTime(minter.mint(2, 1));
-      expect(current.world.askedFor()[0]![0]).toBe(next);
+describe('A minter', () => {
+  it.each([
+    [0, false],
+    [1, true],
+  ])('fails if a clock has gone back for longer than a wait may take: %d ms more', async (more, fails) => {
+    const minter = await current.world.readyMinter(1);
+    const [key] = await inTime(minter.mint(2, 1));
+    const clock = NOW + performance.now();
+    // The next key lies in the same millisecond, as long as there are variants left.
+    const wait = 1000 + SKEW + 1 + 1000 + more;
+    current.world.nodes.clocks[0] = NOW - (clock - msOf(key!)) - 1000 - wait;
+    const call = minter.mint(2, 1);
+    const error = await inTime(call).catch((thrown) => thrown);
+    if (!fails) expect(error).toHaveLength(1);
+    else {
+      expect(error).toBeInstanceOf(ClockError);
+      expect(error.message).toContain(`its sequence is ${wait + 1000} ms ahead of its clock`);
     }
   });
 });

@@ -1,17 +1,47 @@
 import { describe, expect, it, vi } from 'vitest';
-import { handOver } from '../../../src/shard/mint/handover.ts';
-import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
-import { gate, inTime, msOf, NOW, simulateMinters } from './minter-world.ts';
-import { errorOf } from './model-nodes.ts';
+import { gate, inTime, isAscending, msOf, NOW, simulateMinters } from './minter-world.ts';
 
 const current = simulateMinters();
 
-/** Makes the nodes wait with their answers. */
-function hold(): () => void {
-  const [answered, answer] = gate();
-  current.world.nodes.onQuestion = () => answered;
-  return answer;
-}
+describe('The nodes of a minter', () => {
+  it.each([
+    [0, 0],
+    [0.4, 1],
+    [0.99, 2],
+  ])('begin with one by chance: %d', async (chance, first) => {
+    vi.spyOn(Math, 'random').mockReturnValue(chance);
+    await inTime(current.world.minterOf(3).mint(2, 1));
+    expect(current.world.askedFor()[0]![0]).toBe(first);
+  });
+
+  it('are asked in turn by one that mints rarely', async () => {
+    const minter = await current.world.readyMinter(3);
+    const asked: number[] = [];
+    for (let i = 0; i < 6; i++) {
+      await inTime(minter.mint(2, 1));
+      asked.push(current.world.askedFor()[0]![0] as number);
+      // Always the same class of milliseconds.
+      await vi.advanceTimersByTimeAsync(3000 - (Math.floor(performance.now()) % 3));
+    }
+    expect(asked).toEqual([asked[0], (asked[0]! + 1) % 3, (asked[0]! + 2) % 3, ...asked.slice(0, 3)]);
+  });
+
+  it('are asked in turn if there are 64 of them, and by their milliseconds if there are more', async () => {
+    const firsts = async (count: number) => {
+      const minter = await current.world.readyMinter(count);
+      const asked: number[] = [];
+      for (let i = 0; i < 3; i++) {
+        await inTime(minter.mint(2, 1));
+        asked.push(current.world.askedFor().at(-1)![0]);
+        // A time after which the millisecond belongs to the same node.
+        await vi.advanceTimersByTimeAsync(count * 50);
+      }
+      return asked.map((number) => (number - asked[0]! + count) % count);
+    };
+    expect(await firsts(64)).toEqual([0, 1, 2]);
+    expect(await firsts(65)).toEqual([0, 0, 0]);
+  });
+});
 
 describe('A minter that is busy', () => {
   it('asks the node of the next millisecond, or of its last key if that one is later', async () => {
@@ -37,7 +67,7 @@ describe('A minter that is busy', () => {
 
   it('asks a node for nothing else before it has answered', async () => {
     const minter = await current.world.readyMinter(1);
-    const answer = hold();
+    const answer = current.world.holdAnswers();
     const calls = [minter.mint(2, 1)];
     await vi.advanceTimersByTimeAsync(10);
     calls.push(minter.mint(2, 1));
@@ -48,72 +78,32 @@ describe('A minter that is busy', () => {
     answer();
     expect((await inTime(Promise.all(calls))).flat()).toHaveLength(2);
   });
-
-  it('asks for no proof that a key has brought', async () => {
-    const minter = await current.world.readyMinter(2);
-    await inTime(minter.mint(2, 1));
-    current.world.nodes.operations();
-    const asked = new Set<number>();
-    for (let i = 0; i < 40; i++) {
-      await vi.advanceTimersByTimeAsync(25);
-      await inTime(minter.mint(2, 1));
-      const questions = current.world.nodes.asked.splice(0);
-      expect(questions).toHaveLength(1);
-      asked.add(questions[0]!.number);
-    }
-    expect(asked.size).toBe(2);
-  });
-
-  it('asks for no proof that the opening of the sequences has brought', async () => {
-    const minter = current.world.minterOf(3);
-    await inTime(minter.mint(2, 1));
-    const { asked } = current.world.nodes;
-    const opened = asked.findLastIndex(({ operation }) => operation === 'opening the sequence');
-    expect(opened).toBeGreaterThan(0);
-    // A question for keys has more arguments than one for a proof.
-    expect(asked[opened + 1]?.args.length).toBeGreaterThan(8);
-  });
-
-  it('ends all calls with one error, if its nodes belong to others', async () => {
-    const minter = await current.world.readyMinter(1);
-    await handOver(current.world.nodes.set([0]), current.world.nodes.set([0], { maxSkew: 60 }));
-    const answer = hold();
-    const calls = [errorOf(minter.mint(2, 1))];
-    await vi.advanceTimersByTimeAsync(10);
-    calls.push(errorOf(minter.mint(2, 1)), errorOf(minter.mint(2, 1)), errorOf(minter.mint(2, 1)));
-    await vi.advanceTimersByTimeAsync(10);
-    answer();
-    const [error, ...others] = await inTime(Promise.all(calls));
-    expect(error).toBeInstanceOf(NodeSetConflictError);
-    for (const other of others) expect(other).toBe(error);
-  });
-
-  it('ends a call if a node belongs to others, though that node is silent afterwards', async () => {
-    const minter = await current.world.readyMinter(3);
-    const { nodes } = current.world;
-    // The nodes have given proofs lately, so that the node is asked for keys next.
-    await inTime(minter.mint(2, 1));
-    nodes.models[0]!.hash = undefined;
-    await inTime(current.world.minterOn([0]).mint(2, 1));
-    nodes.onQuestion = ({ number, operation }) => {
-      if (number === 0 && operation === 'reading the sequence') nodes.silent.add(0);
-    };
-    const mintSome = async () => {
-      for (let i = 0; i < 6; i++) {
-        await vi.advanceTimersByTimeAsync(1);
-        await inTime(minter.mint(2, 1));
-      }
-    };
-    expect(await errorOf(mintSome())).toBeInstanceOf(NodeSetConflictError);
-  });
 });
 
 describe('A minter of more nodes than are asked in turn', () => {
+  it('mints at the node of a millisecond that lies a little ahead of the clocks', async () => {
+    const minter = current.world.minterOf(65);
+    await inTime(minter.mint(2, 1));
+    await vi.advanceTimersByTimeAsync(5000);
+    const keys: string[] = [];
+    for (let i = 0; i < 5; i++) {
+      const before = NOW + performance.now();
+      const [key] = await inTime(minter.mint(2, 1));
+      keys.push(key!);
+      // A quarter of the lead ahead is a millisecond of the node that has one 195 ms earlier, too.
+      if (i === 0) expect(msOf(key!) - before).toBe(250 - 195);
+      expect(msOf(key!) - before).toBeLessThanOrEqual(250);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(isAscending(keys)).toBe(true);
+    expect(current.world.failures).toEqual([]);
+  });
+
   it('asks two nodes for the keys of two calls in one millisecond', async () => {
     const minter = await current.world.readyMinter(65);
     await inTime(minter.mint(2, 1));
     current.world.askedFor();
-    const answer = hold();
+    const answer = current.world.holdAnswers();
     const calls = [minter.mint(2, 1)];
     // In the same millisecond, so that both calls aim at the same one.
     await vi.advanceTimersByTimeAsync(0);

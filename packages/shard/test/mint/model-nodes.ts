@@ -1,8 +1,8 @@
-import { StoreError } from '../../../src/errors.ts';
-import { NodeSequence } from '../../../src/shard/mint/node-sequence.ts';
-import { nodeSetOf } from '../../../src/shard/mint/node-set.ts';
-import type { NodeScriptRunner } from '../../../src/shard/nodes/node-script-runner.ts';
-import type { ShardNode } from '../../../src/shard/shard-nodes.ts';
+import { StoreError } from '../../../idsmith/src/errors.ts';
+import { nodeSetOf } from '../../src/config/node-set.ts';
+import type { ShardNode } from '../../src/config/shard-nodes.ts';
+import { NodeSequence } from '../../src/mint/node-sequence.ts';
+import type { RedisConnection } from '../../src/redis/connection.ts';
 import { NodeModel, type SequenceHash } from '../simulation/node-model.ts';
 
 export const EPOCH = Date.UTC(2024, 0, 1);
@@ -15,7 +15,7 @@ export interface Question {
   readonly args: readonly (string | number)[];
 }
 
-/** Nodes without Redis. The model of a node is compared with a real Redis in shard/node-model.test.ts. */
+/** Nodes without Redis. The model of a node is compared with a real Redis in test/node-model.slow.test.ts. */
 export class ModelNodes {
   readonly models: readonly NodeModel[];
   /** The clock of each node, ms since the epoch. */
@@ -53,17 +53,22 @@ export class ModelNodes {
     return numbers.map((number, i) => new NodeSequence(this.#runner(number, nodes[i] as ShardNode), nodeSet));
   }
 
-  #runner(number: number, node: ShardNode): NodeScriptRunner {
+  #runner(number: number, node: ShardNode): RedisConnection {
     const errorOf = (operation: string, error: unknown) =>
       new StoreError(`node ${node.address}: ${operation} failed: ${(error as Error).message}`);
-    const run = async (operation: string, script: string, ...args: (string | number)[]) => {
+    const run = async (
+      operation: string,
+      script: string,
+      _keys: readonly string[],
+      args: (string | number)[],
+    ) => {
       const question = { number, operation, args };
       this.asked.push(question);
       await this.onQuestion(question);
       if (this.silent.has(number)) throw new StoreError(`node ${node.address} is silent`);
       return (this.models[number] as NodeModel).execute(script, args);
     };
-    return { node, run, errorOf } as unknown as NodeScriptRunner;
+    return { node, run, errorOf } as unknown as RedisConnection;
   }
 
   hash(number: number): SequenceHash | undefined {

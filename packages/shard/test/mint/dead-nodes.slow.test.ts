@@ -1,8 +1,8 @@
+import { type NodeFailure, ShardMap } from '@idsmith/shard';
 import { ClosedError, StoreError } from 'idsmith';
-import { type NodeFailure, ShardMap } from 'idsmith/shard';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { describeWith } from '#services';
-import { repeated } from '../../support/unique.ts';
+import { repeated } from '../../../idsmith/test/support/unique.ts';
 import { type Shards, startShards } from '../start-shards.ts';
 
 await describeWith(['redis'], 'A map of four nodes', () => {
@@ -70,7 +70,7 @@ await describeWith(['redis'], 'A map of four nodes', () => {
       keys.push(await map.genKey());
       return map.virtualShardOf(keys.at(-1)!);
     };
-    await expect.poll(isBack, { timeout: 20_000, interval: 5 }).toBe(1);
+    await expect.poll(isBack, { interval: 5 }).toBe(1);
     expect(repeated(keys)).toEqual([]);
   });
 

@@ -1,19 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { StoreError } from '../../../src/errors.ts';
-import { writeKeys } from '../../../src/shard/keys/codec.ts';
-import { distributeKeys } from '../../../src/shard/mint/distribute-keys.ts';
-import { type KeyBatch, lastMsOf, mergeKeys } from '../../../src/shard/mint/merge-keys.ts';
+import { StoreError } from '../../../idsmith/src/errors.ts';
+import { writeKeys } from '../../src/keys/codec.ts';
 import {
   allNodesFailed,
+  distributeKeys,
   endOnAbort,
   type MintLot,
   type MintRequest,
   mintRequest,
   rejectAll,
   takeLots,
-} from '../../../src/shard/mint/mint-request.ts';
-import type { MintingNode } from '../../../src/shard/mint/minting-node.ts';
-import type { KeyRange } from '../../../src/shard/mint/node-sequence.ts';
+} from '../../src/mint/mint-request.ts';
+import type { MintingNode } from '../../src/mint/minting-node.ts';
+import type { KeyRange } from '../../src/mint/node-sequence.ts';
 
 const SPAN = { first: 10, last: 13 };
 const SIZE = 3;
@@ -33,9 +32,6 @@ const range = (variant: number, count: number, restIn = 0): KeyRange => ({
   ...{ kind: 'keys', ms: 900, variant, count, restIn, span: SPAN },
   proof: { from: 0, now: 900 },
 });
-const batch = (ms: number, variant: number, count: number): KeyBatch => ({
-  ...{ keys: writeKeys(ms, variant, SIZE, SPAN, count, '02'), ms, variant, span: SPAN },
-});
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
@@ -43,98 +39,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.useRealTimers();
-});
-
-describe('The keys of a range', () => {
-  it('go to the requests in their order, on through the milliseconds of the node', () => {
-    const [node, lots] = [someNode(), [lot(3), lot(5), lot(1)] as const];
-    distributeKeys(range(12, 9), lots, node);
-    const all = writeKeys(900, 12, SIZE, SPAN, 9, '02');
-    expect(lots.map(({ request: { batches } }) => batches)).toEqual([
-      [{ keys: all.slice(0, 3), ms: 900, variant: 12, span: SPAN }],
-      [{ keys: all.slice(3, 8), ms: 903, variant: 11, span: SPAN }],
-      [{ keys: all.slice(8), ms: 906, variant: 12, span: SPAN }],
-    ]);
-    expect(lots.map(({ count, request: { reserved } }) => [count, reserved])).toEqual([
-      [0, 3],
-      [0, 5],
-      [0, 1],
-    ]);
-    expect(lots.every(({ request: { notBefore } }) => notBefore === undefined)).toBe(true);
-  });
-
-  it.each([
-    [0, 1],
-    [1, 1],
-    [70, 70],
-    [100, 100],
-    [101, 100],
-  ])('that are too few for the requests leave the node alone for a while: rest in %d ms', (restIn, wait) => {
-    const [node, other, lots] = [someNode(), someNode(), [lot(2), lot(4)] as const];
-    lots[1].request.notBefore = new Map([[other, 7]]);
-    distributeKeys(range(10, 3, restIn), lots, node);
-    expect(lots.map(({ count }) => count)).toEqual([0, 3]);
-    expect(lots[0].request.notBefore).toBeUndefined();
-    expect([...lots[1].request.notBefore!]).toEqual([
-      [other, 7],
-      [node, NOW + wait],
-    ]);
-  });
-
-  it('leave the node alone also if only one key is missing', () => {
-    const [node, only] = [someNode(), lot(4)];
-    distributeKeys(range(10, 3, 70), [only], node);
-    expect(only.request.notBefore!.get(node)).toBe(NOW + 70);
-  });
-
-  it('do not go to a request that has ended, but to the next one', () => {
-    const lots = [lot(3), lot(3)] as const;
-    lots[0].request.isSettled = true;
-    distributeKeys(range(10, 3), lots, someNode());
-    expect(lots[0].request).toMatchObject({ reserved: 0, batches: [] });
-    expect(lots[1].request.batches[0]!.keys).toEqual(writeKeys(900, 10, SIZE, SPAN, 3, '02'));
-  });
-
-  it('make a request forget that the node failed, and only that node', () => {
-    const [node, other] = [someNode(), someNode()];
-    const error = new StoreError('failed');
-    const lots = [lot(1), lot(1)] as const;
-    for (const each of lots)
-      each.request.failures = new Map([
-        [node, error],
-        [other, error],
-      ]);
-    distributeKeys(range(10, 1), lots, node);
-    expect([...lots[0].request.failures!.keys()]).toEqual([other]);
-    // Nothing was left for the second one.
-    expect(lots[1].request.failures!.size).toBe(2);
-    expect(lots[1].request.batches).toEqual([]);
-  });
-});
-
-describe('Batches of keys', () => {
-  it('that are alone are given as they are', () => {
-    const one = batch(900, 12, 5);
-    expect(mergeKeys([one], SIZE)).toBe(one.keys);
-    expect(mergeKeys([], SIZE)).toEqual([]);
-  });
-
-  it('of one millisecond are joined by their variants, and others by their milliseconds', () => {
-    const made = [batch(903, 12, 4), batch(900, 13, 1), batch(901, 11, 9), batch(900, 10, 3)];
-    expect(mergeKeys(made, SIZE)).toEqual(made.flatMap(({ keys }) => keys).sort());
-  });
-
-  it.each([
-    [10, 1, 900],
-    [10, 4, 900],
-    [10, 5, 903],
-    [13, 1, 900],
-    [13, 2, 903],
-    [13, 5, 903],
-    [13, 6, 906],
-  ])('from variant %d on with %d keys end in millisecond %d', (variant, count, last) => {
-    expect(lastMsOf(batch(900, variant, count), SIZE)).toBe(last);
-  });
 });
 
 describe('Requests', () => {
@@ -232,5 +136,72 @@ describe('Requests', () => {
     const error = failed('a', 'b', 'a');
     expect(error.message).toBe('no node can mint keys: a; b; a');
     expect((error.cause as Error).message).toBe('a');
+  });
+});
+
+describe('The keys of a range', () => {
+  it('go to the requests in their order, on through the milliseconds of the node', () => {
+    const [node, lots] = [someNode(), [lot(3), lot(5), lot(1)] as const];
+    distributeKeys(range(12, 9), lots, node);
+    const all = writeKeys(900, 12, SIZE, SPAN, 9, '02');
+    expect(lots.map(({ request: { batches } }) => batches)).toEqual([
+      [{ keys: all.slice(0, 3), ms: 900, variant: 12, span: SPAN }],
+      [{ keys: all.slice(3, 8), ms: 903, variant: 11, span: SPAN }],
+      [{ keys: all.slice(8), ms: 906, variant: 12, span: SPAN }],
+    ]);
+    expect(lots.map(({ count, request: { reserved } }) => [count, reserved])).toEqual([
+      [0, 3],
+      [0, 5],
+      [0, 1],
+    ]);
+    expect(lots.every(({ request: { notBefore } }) => notBefore === undefined)).toBe(true);
+  });
+
+  it.each([
+    [0, 1],
+    [1, 1],
+    [70, 70],
+    [100, 100],
+    [101, 100],
+  ])('that are too few for the requests leave the node alone for a while: rest in %d ms', (restIn, wait) => {
+    const [node, other, lots] = [someNode(), someNode(), [lot(2), lot(4)] as const];
+    lots[1].request.notBefore = new Map([[other, 7]]);
+    distributeKeys(range(10, 3, restIn), lots, node);
+    expect(lots.map(({ count }) => count)).toEqual([0, 3]);
+    expect(lots[0].request.notBefore).toBeUndefined();
+    expect([...lots[1].request.notBefore!]).toEqual([
+      [other, 7],
+      [node, NOW + wait],
+    ]);
+  });
+
+  it('leave the node alone also if only one key is missing', () => {
+    const [node, only] = [someNode(), lot(4)];
+    distributeKeys(range(10, 3, 70), [only], node);
+    expect(only.request.notBefore!.get(node)).toBe(NOW + 70);
+  });
+
+  it('do not go to a request that has ended, but to the next one', () => {
+    const lots = [lot(3), lot(3)] as const;
+    lots[0].request.isSettled = true;
+    distributeKeys(range(10, 3), lots, someNode());
+    expect(lots[0].request).toMatchObject({ reserved: 0, batches: [] });
+    expect(lots[1].request.batches[0]!.keys).toEqual(writeKeys(900, 10, SIZE, SPAN, 3, '02'));
+  });
+
+  it('make a request forget that the node failed, and only that node', () => {
+    const [node, other] = [someNode(), someNode()];
+    const error = new StoreError('failed');
+    const lots = [lot(1), lot(1)] as const;
+    for (const each of lots)
+      each.request.failures = new Map([
+        [node, error],
+        [other, error],
+      ]);
+    distributeKeys(range(10, 1), lots, node);
+    expect([...lots[0].request.failures!.keys()]).toEqual([other]);
+    // Nothing was left for the second one.
+    expect(lots[1].request.failures!.size).toBe(2);
+    expect(lots[1].request.batches).toEqual([]);
   });
 });

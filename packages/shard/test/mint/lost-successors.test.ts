@@ -1,10 +1,10 @@
-import { ShardMap } from 'idsmith/shard';
+import { ShardMap } from '@idsmith/shard';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '#services';
-import { handOver } from '../../../src/shard/mint/handover.ts';
-import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
-import { repeated } from '../../support/unique.ts';
-import { entriesOf, positionOf, type Shards, startShards } from '../start-shards.ts';
+import { repeated } from '../../../idsmith/test/support/unique.ts';
+import { handOver } from '../../src/mint/handover.ts';
+import { NodeSetConflictError } from '../../src/mint/node-sequence.ts';
+import { positionOf, ringOf, type Shards, startShards } from '../start-shards.ts';
 
 await describeWith(['redis'], 'Minting that is taken back from nodes which are all lost', () => {
   let shards: Shards;
@@ -19,7 +19,7 @@ await describeWith(['redis'], 'Minting that is taken back from nodes which are a
 
   function mapOn(...indexes: number[]): ShardMap {
     const servers = indexes.map((index) => shards.servers[index]!);
-    const map = new ShardMap({ shards: entriesOf(servers), options: shards.config.options! });
+    const map = new ShardMap({ ...ringOf(servers), options: shards.config.options! });
     maps.push(map);
     return map;
   }

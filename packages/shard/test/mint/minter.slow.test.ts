@@ -1,9 +1,9 @@
-import { ShardMap } from 'idsmith/shard';
+import { ShardMap } from '@idsmith/shard';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { describeWith } from '#services';
-import { FRESH_VARIANTS, widthOf } from '../../../src/shard/mint/variants.ts';
-import { repeated } from '../../support/unique.ts';
-import { inProcess } from '../../support/workers.ts';
+import { repeated } from '../../../idsmith/test/support/unique.ts';
+import { inProcess } from '../../../idsmith/test/support/workers.ts';
+import { FRESH_VARIANTS, widthOf } from '../../src/keys/variants.ts';
 import { mintOnAll, positionOf, type Shards, startShards } from '../start-shards.ts';
 
 const script = new URL('./minting-process.mjs', import.meta.url);

@@ -1,7 +1,7 @@
 // One of many processes that mint on the same nodes: batches of every size and single keys, until its time is over or
 // its count is reached. Prints the keys, one a line.
 
-import { ShardMap } from 'idsmith/shard';
+import { ShardMap } from '@idsmith/shard';
 
 const { config, offset, until, most } = JSON.parse(process.argv[2]);
 

@@ -1,10 +1,10 @@
-import { ShardMap } from 'idsmith/shard';
+import { ShardMap } from '@idsmith/shard';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '#services';
-import { repeated } from '../../support/unique.ts';
+import { repeated } from '../../../idsmith/test/support/unique.ts';
 
-const SIZE = 1500;
+const SIZE = 1100;
 
 await describeWith(['redis'], `Minting on ${SIZE} nodes, more than the milliseconds of the lead`, () => {
   let server: RedisServer;

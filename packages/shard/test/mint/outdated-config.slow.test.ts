@@ -1,17 +1,16 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { reshard, type ShardConfig, ShardMap } from 'idsmith/shard';
+import { reshard, type ShardConfig, ShardMap } from '@idsmith/shard';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { describeWith, type RedisServer } from '#services';
-import { writeKeys } from '../../../src/shard/keys/codec.ts';
-import { handOver } from '../../../src/shard/mint/handover.ts';
-import { mintBoundsOf, mintingProofOf } from '../../../src/shard/mint/mint-bounds.ts';
-import type { NodeSequence } from '../../../src/shard/mint/node-sequence.ts';
-import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
-import { openSequences } from '../../../src/shard/mint/open-sequences.ts';
-import { FRESH_VARIANTS, UNSURE_VARIANTS } from '../../../src/shard/mint/variants.ts';
-import { repeated } from '../../support/unique.ts';
-import { entriesOf, positionOf, type Shards, startShards } from '../start-shards.ts';
+import { repeated } from '../../../idsmith/test/support/unique.ts';
+import { writeKeys } from '../../src/keys/codec.ts';
+import { FRESH_VARIANTS, HANDOVER_UNSURE_VARIANTS } from '../../src/keys/variants.ts';
+import { handOver } from '../../src/mint/handover.ts';
+import { mintBoundsOf } from '../../src/mint/mint-bounds.ts';
+import { mintingProofOf, type NodeSequence, NodeSetConflictError } from '../../src/mint/node-sequence.ts';
+import { openSequences } from '../../src/mint/open-sequences.ts';
+import { positionOf, ringOf, type Shards, startShards } from '../start-shards.ts';
 
 type Servers = readonly RedisServer[];
 
@@ -37,7 +36,7 @@ await describeWith(['redis'], 'An outdated config', () => {
 
   /** The map of a process that has just started, and mints on that node first. */
   function start(servers: Servers, node = 0): ShardMap {
-    const config: ShardConfig = { shards: entriesOf(servers), options: shards.config.options! };
+    const config: ShardConfig = { ...ringOf(servers), options: shards.config.options! };
     const random = vi.spyOn(Math, 'random').mockReturnValue((node + 0.5) / servers.length);
     const map = new ShardMap(config);
     random.mockRestore();
@@ -248,7 +247,7 @@ await describeWith(['redis'], 'An outdated config', () => {
     const variantOf = (key: string) => Number(current.toDecimalString(key).slice(-8, -4));
     for (let i = 0; i < 3; i++) {
       const found = await current.genKeys(undefined, 1000);
-      expect(found.every((key) => variantOf(key) >= UNSURE_VARIANTS.first)).toBe(true);
+      expect(found.every((key) => variantOf(key) >= HANDOVER_UNSURE_VARIANTS.first)).toBe(true);
       keys.push(...found);
     }
     await a.restart({ empty: true });
@@ -282,8 +281,8 @@ await describeWith(['redis'], 'An outdated config', () => {
       Object.create(sequence, {
         readStatus: { value: () => sequence.readStatus() },
         prepare: { value: (generation: number) => other.then(() => sequence.prepare(generation)) },
-        withdraw: { value: () => sequence.withdraw() },
-        open: { value: (base: number) => sequence.open(base) },
+        withdraw: { value: (state: 'pending') => sequence.withdraw(state) },
+        open: { value: (base: number, generation: number) => sequence.open(base, generation) },
       }),
     );
     const losing = openSequences(late);
@@ -294,7 +293,7 @@ await describeWith(['redis'], 'An outdated config', () => {
     expect(await mint([b])).toHaveLength(9000);
   });
 
-  it('is let in when the hand-over is interrupted and its node forgets, and the new one is not', async () => {
+  it('is let in when the handover is interrupted and its node forgets, and the new one is not', async () => {
     const [old, next] = [start([a]), start([a, b])];
     const keys = await old.genKeys(undefined, 9000);
     // Killed between closing the old node and opening it for the new set.
@@ -304,7 +303,7 @@ await describeWith(['redis'], 'An outdated config', () => {
       readStatus: { value: () => sequence!.readStatus() },
     });
     await expect(handOver(old.sequences, [killed, next.sequences[1]!])).rejects.toThrow('killed');
-    expect(await b.command('EXISTS', '$equence')).toBe('0');
+    expect(await b.command('HGET', '$equence', 'state')).toBe('reserved');
     await a.command('FLUSHALL');
     keys.push(...(await mint([a])));
     expect(await mint([a, b], 1)).toEqual([]);

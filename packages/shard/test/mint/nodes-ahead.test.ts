@@ -1,12 +1,12 @@
-import { ShardMap } from 'idsmith/shard';
+import { ShardMap } from '@idsmith/shard';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '#services';
-import { MINT_KEYS } from '../../../src/redis/scripts.ts';
-import { Minter } from '../../../src/shard/mint/minter.ts';
-import { NodeSequence } from '../../../src/shard/mint/node-sequence.ts';
-import { nodeSetOf } from '../../../src/shard/mint/node-set.ts';
-import { repeated } from '../../support/unique.ts';
+import { repeated } from '../../../idsmith/test/support/unique.ts';
+import { nodeSetOf } from '../../src/config/node-set.ts';
+import { Minter } from '../../src/mint/minter.ts';
+import { NodeSequence } from '../../src/mint/node-sequence.ts';
+import { MINT_KEYS } from '../../src/redis/scripts.ts';
 import { NodeModel } from '../simulation/node-model.ts';
 import { positionOf } from '../start-shards.ts';
 
@@ -29,14 +29,14 @@ function minterOnModels() {
   const replies: unknown[] = [];
   const sequences = nodes.map((node) => {
     const model = new NodeModel(node.address, clock);
-    const run = async (_: string, script: string, ...args: (string | number)[]) => {
+    const run = async (_: string, script: string, _keys: readonly string[], args: (string | number)[]) => {
       const reply = model.execute(script, args);
       if (script === MINT_KEYS) replies.push(reply[0]);
       return reply;
     };
     return new NodeSequence({ node, run } as never, nodeSet);
   });
-  return { minter: new Minter(sequences, nodeSet, { failed() {} }), replies };
+  return { minter: new Minter(sequences, nodeSet, 2000, { failed() {} }), replies };
 }
 
 describe('A large set of nodes that all are ahead of their clocks', () => {

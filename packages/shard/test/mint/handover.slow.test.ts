@@ -1,11 +1,11 @@
+import { type ShardConfig, ShardMap } from '@idsmith/shard';
 import { InvalidOptionError, StoreError } from 'idsmith';
-import { type ShardConfig, ShardMap } from 'idsmith/shard';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { describeWith, type RedisServer } from '#services';
-import { handOver } from '../../../src/shard/mint/handover.ts';
-import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
-import { repeated } from '../../support/unique.ts';
-import { entriesOf, mintOnAll, positionOf, type Shards, startShards } from '../start-shards.ts';
+import { repeated } from '../../../idsmith/test/support/unique.ts';
+import { handOver } from '../../src/mint/handover.ts';
+import { NodeSetConflictError } from '../../src/mint/node-sequence.ts';
+import { mintOnAll, positionOf, ringOf, type Shards, startShards } from '../start-shards.ts';
 
 const SEQUENCE = '$equence';
 
@@ -25,7 +25,7 @@ await describeWith(['redis'], 'Another set of nodes', () => {
   /** A map on some of the servers, in that order. */
   function mapOn(servers: readonly RedisServer[], options = {}, weights?: number[]): ShardMap {
     const config: ShardConfig = {
-      shards: entriesOf(servers, weights),
+      ...ringOf(servers, weights),
       options: { ...shards.config.options, ...options },
     };
     const map = new ShardMap(config);
@@ -97,34 +97,40 @@ await describeWith(['redis'], 'Another set of nodes', () => {
     expect(repeated(keys)).toEqual([]);
   });
 
-  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])('takes over when it was interrupted after %d steps', async (steps) => {
-    const { old, next } = await fourAndSix();
-    const keys = await old.genKeys('user', 20_000);
-    let left = steps;
-    const interrupted = async () => {
-      if (left-- <= 0) throw new StoreError('killed');
-    };
-    const breaking = (map: ShardMap) =>
-      map.sequences.map((sequence) =>
-        Object.create(sequence, {
-          close: {
-            value: async (...args: [string, number]) => interrupted().then(() => sequence.close(...args)),
-          },
-          adopt: {
-            value: async (...args: [number, number]) => interrupted().then(() => sequence.adopt(...args)),
-          },
-          readStatus: { value: () => sequence.readStatus() },
-          node: { value: sequence.node },
-        }),
-      );
-    await expect(handOver(breaking(old), breaking(next))).rejects.toThrow('killed');
-    await handOver(old.sequences, next.sequences);
-    keys.push(...(await next.genKeys('user', 20_000)), ...(await next.genKeys('user', 20_000)));
-    await handOver(old.sequences, next.sequences);
-    keys.push(...(await next.genKeys('user', 20_000)));
-    expect(repeated(keys)).toEqual([]);
-    await expect(old.genKey()).rejects.toBeInstanceOf(NodeSetConflictError);
-  });
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
+    'takes over when it was interrupted after %d steps',
+    async (steps) => {
+      const { old, next } = await fourAndSix();
+      const keys = await old.genKeys('user', 20_000);
+      let left = steps;
+      const interrupted = async () => {
+        if (left-- <= 0) throw new StoreError('killed');
+      };
+      const breaking = (map: ShardMap) =>
+        map.sequences.map((sequence) =>
+          Object.create(sequence, {
+            reserve: {
+              value: async (generation: number) => interrupted().then(() => sequence.reserve(generation)),
+            },
+            close: {
+              value: async (...args: [string, number]) => interrupted().then(() => sequence.close(...args)),
+            },
+            adopt: {
+              value: async (...args: [number, number]) => interrupted().then(() => sequence.adopt(...args)),
+            },
+            readStatus: { value: () => sequence.readStatus() },
+            node: { value: sequence.node },
+          }),
+        );
+      await expect(handOver(breaking(old), breaking(next))).rejects.toThrow('killed');
+      await handOver(old.sequences, next.sequences);
+      keys.push(...(await next.genKeys('user', 20_000)), ...(await next.genKeys('user', 20_000)));
+      await handOver(old.sequences, next.sequences);
+      keys.push(...(await next.genKeys('user', 20_000)));
+      expect(repeated(keys)).toEqual([]);
+      await expect(old.genKey()).rejects.toBeInstanceOf(NodeSetConflictError);
+    },
+  );
 
   it('takes over where a node has forgotten its sequence before, meanwhile and afterwards', async () => {
     const { old, next, servers } = await fourAndSix();
@@ -143,7 +149,7 @@ await describeWith(['redis'], 'Another set of nodes', () => {
     expect(repeated(keys)).toEqual([]);
   });
 
-  it('begins beyond the old one also on nodes that an interrupted hand-over has not reached, whatever their clocks say', async () => {
+  it('begins beyond the old one also on nodes that an interrupted handover has not reached, whatever their clocks say', async () => {
     const { old, next } = await fourAndSix();
     await old.genKey();
     // The clock of an old node was ahead by an hour, and so are its keys.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { handOver } from '../../../src/shard/mint/handover.ts';
-import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
-import { openSequences } from '../../../src/shard/mint/open-sequences.ts';
+import { handOver } from '../../src/mint/handover.ts';
+import { NodeSetConflictError } from '../../src/mint/node-sequence.ts';
+import { openSequences } from '../../src/mint/open-sequences.ts';
 import { errorOf, ModelNodes } from './model-nodes.ts';
 
 /** Nodes of which node 2 has handed minting over in generation 1, to a node set without it. */
@@ -33,5 +33,30 @@ describe('A new node that has handed minting over', () => {
     await handOver(first, old);
     await handOver(old, nodes.set([1, 2]));
     expect(nodes.hash(2)).toMatchObject({ state: 'open' });
+  });
+});
+
+/** Minting goes from a to b and on to c, b is emptied, and somebody hands it over from b to a with the configs of before. */
+describe('Outdated configs', () => {
+  async function handOverByMistake(isFirst: boolean): Promise<Error> {
+    const nodes = new ModelNodes(4);
+    const [a, b, c, d] = [nodes.set([0]), nodes.set([1]), nodes.set([2]), nodes.set([3])];
+    await openSequences(isFirst ? a : d);
+    if (!isFirst) await handOver(d, a);
+    await handOver(a, b);
+    await handOver(b, c);
+    nodes.models[1]!.hash = undefined;
+    return errorOf(handOver(b, a));
+  }
+
+  it('hand nothing over to nodes that took over before', async () => {
+    const error = await handOverByMistake(false);
+    expect(error).toBeInstanceOf(NodeSetConflictError);
+    expect(error.message).toContain('these configs are outdated');
+  });
+
+  it('hand nothing over to nodes that were the first to mint', async () => {
+    const error = await handOverByMistake(true);
+    expect(error).toBeInstanceOf(NodeSetConflictError);
   });
 });

@@ -1,10 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { ShardMap } from 'idsmith/shard';
+import { ShardMap } from '@idsmith/shard';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '#services';
-import { handOver } from '../../../src/shard/mint/handover.ts';
-import { repeated } from '../../support/unique.ts';
-import { entriesOf, type Shards, startShards } from '../start-shards.ts';
+import { repeated } from '../../../idsmith/test/support/unique.ts';
+import { handOver } from '../../src/mint/handover.ts';
+import { ringOf, type Shards, startShards } from '../start-shards.ts';
 
 await describeWith(['redis'], 'A call with a signal', () => {
   let shards: Shards;
@@ -85,13 +85,13 @@ await describeWith(['redis'], 'A call with a signal', () => {
 });
 
 await describeWith(['redis'], 'The channel idsmith:key', () => {
-  it('tells of openings, ranges, failures and hand-overs', async () => {
+  it('tells of openings, ranges, failures and handovers', async () => {
     const shards = await startShards([1, 1]);
     const seen: { event: string }[] = [];
     const listener = (message: unknown) => seen.push(message as { event: string });
     subscribe('idsmith:key', listener);
     const [one, both] = [
-      new ShardMap({ ...shards.config, shards: entriesOf(shards.servers.slice(0, 1)) }),
+      new ShardMap({ ...shards.config, ...ringOf(shards.servers.slice(0, 1)) }),
       new ShardMap(shards.config),
     ];
     await one.genKeys('user', 10);

@@ -1,10 +1,10 @@
-import { abortReshard, planReshard, reshard, type ShardConfig, ShardMap } from 'idsmith/shard';
+import { abortReshard, planReshard, reshard, type ShardConfig, ShardMap } from '@idsmith/shard';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { describeWith, type RedisServer } from '#services';
-import { handOver } from '../../../src/shard/mint/handover.ts';
-import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
-import { repeated } from '../../support/unique.ts';
-import { entriesOf, mintOnAll, positionOf, type Shards, startShards } from '../start-shards.ts';
+import { repeated } from '../../../idsmith/test/support/unique.ts';
+import { handOver } from '../../src/mint/handover.ts';
+import { NodeSetConflictError } from '../../src/mint/node-sequence.ts';
+import { mintOnAll, positionOf, ringOf, type Shards, startShards } from '../start-shards.ts';
 
 const SEQUENCE = '$equence';
 
@@ -24,7 +24,7 @@ await describeWith(['redis'], 'Nodes that have forgotten how often minting was h
   });
 
   function start(...servers: RedisServer[]): ShardMap {
-    const config: ShardConfig = { shards: entriesOf(servers), options: shards.config.options! };
+    const config: ShardConfig = { ...ringOf(servers), options: shards.config.options! };
     const map = new ShardMap(config);
     maps.push(map);
     return map;

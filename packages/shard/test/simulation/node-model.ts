@@ -1,3 +1,12 @@
+import { VARIANTS } from '../../src/keys/codec.ts';
+import {
+  FRESH_UNSURE_VARIANTS,
+  FRESH_VARIANTS,
+  HANDOVER_UNSURE_VARIANTS,
+  HANDOVER_VARIANTS,
+  type VariantSpan,
+  widthOf,
+} from '../../src/keys/variants.ts';
 import {
   ADOPT_NODE_SEQUENCE,
   CLOSE_NODE_SEQUENCE,
@@ -5,22 +14,15 @@ import {
   OPEN_NODE_SEQUENCE,
   PREPARE_NODE_SEQUENCE,
   READ_NODE_SEQUENCE,
+  RESERVE_NODE_SEQUENCE,
   WITHDRAW_NODE_SEQUENCE,
-} from '../../../src/redis/scripts.ts';
-import { VARIANTS } from '../../../src/shard/keys/codec.ts';
-import {
-  FRESH_VARIANTS,
-  HANDOVER_VARIANTS,
-  UNSURE_VARIANTS,
-  type VariantSpan,
-  widthOf,
-} from '../../../src/shard/mint/variants.ts';
+} from '../../src/redis/scripts.ts';
 
-/** The hash of a sequence, as the scripts of redis/scripts/mint write it. */
+/** The hash of a sequence, as the scripts of mint/*.lua write it. */
 export interface SequenceHash {
   readonly ring: string;
   readonly nodes: string;
-  readonly state: 'pending' | 'open' | 'closed';
+  readonly state: 'pending' | 'reserved' | 'open' | 'closed';
   readonly next: string;
   readonly generation: number;
   readonly server: string;
@@ -30,10 +32,15 @@ export interface SequenceHash {
   readonly index: string;
 }
 
-/** The shares of the variants of a millisecond. */
-export type Spans = Readonly<Record<'fresh' | 'handOver' | 'unsure', VariantSpan>>;
+/** The shares of the variants of a millisecond: of nodes with proofs of the others, and of nodes without. */
+export interface Spans {
+  readonly fresh: VariantSpan;
+  readonly handOver: VariantSpan;
+  readonly freshUnsure: VariantSpan;
+  readonly handOverUnsure: VariantSpan;
+}
 
-/** What the scripts know before they decide: see redis/scripts/include/node-sequence.lua. */
+/** What the scripts know before they decide: see mint/include/node-sequence.lua. */
 interface View {
   readonly ring: string;
   readonly nodes: string;
@@ -53,7 +60,12 @@ type Script = (node: NodeModel, view: View) => unknown[];
 export class NodeModel {
   hash: SequenceHash | undefined;
   /** The variants of each share. */
-  spans: Spans = { fresh: FRESH_VARIANTS, handOver: HANDOVER_VARIANTS, unsure: UNSURE_VARIANTS };
+  spans: Spans = {
+    fresh: FRESH_VARIANTS,
+    handOver: HANDOVER_VARIANTS,
+    freshUnsure: FRESH_UNSURE_VARIANTS,
+    handOverUnsure: HANDOVER_UNSURE_VARIANTS,
+  };
   /** The replication id, which a restart changes. */
   server: string;
   readonly #clock: () => number;
@@ -97,9 +109,11 @@ export class NodeModel {
     return now + lead + skew;
   }
 
-  /** The variants of keys that were minted with proofs of all nodes. */
-  spanOf({ generation }: SequenceHash): VariantSpan {
-    return generation === 1 ? this.spans.fresh : this.spans.handOver;
+  /** @param isSure true for keys that are minted with proofs of all nodes */
+  spanOf({ generation }: SequenceHash, isSure: boolean): VariantSpan {
+    const { fresh, handOver, freshUnsure, handOverUnsure } = this.spans;
+    if (generation === 1) return isSure ? fresh : freshUnsure;
+    return isSure ? handOver : handOverUnsure;
   }
 
   write(view: View, state: SequenceHash['state'], next: string, generation: number, ms: number): void {
@@ -137,7 +151,7 @@ function mintKeys(node: NodeModel, view: View): unknown[] {
   const [size, count, above] = view.rest.map(Number) as [number, number, number];
   const until = Number(view.rest[4]);
   const isSure = view.rest[3] === 'sure' && until >= now;
-  const { first, last: final } = isSure ? node.spanOf(sequence) : node.spans.unsure;
+  const { first, last: final } = node.spanOf(sequence, isSure);
   const limit = isSure ? Math.min(now + lead, until) : now + lead;
   const ownFrom = (ms: number) => ms + ((((Number(view.index) - ms) % size) + size) % size);
 
@@ -169,7 +183,7 @@ const SCRIPTS = new Map<string, Script>([
   [
     WITHDRAW_NODE_SEQUENCE,
     (node, view) => {
-      if (isOwn(view) && view.sequence?.state === 'pending') node.hash = view.sequence = undefined;
+      if (isOwn(view) && view.sequence?.state === view.rest[0]) node.hash = view.sequence = undefined;
       return statusOf(view);
     },
   ],
@@ -177,8 +191,22 @@ const SCRIPTS = new Map<string, Script>([
     OPEN_NODE_SEQUENCE,
     (node, view) => {
       const { sequence, isLost } = view;
-      if (isOwn(view) && sequence && (sequence.state === 'pending' || (sequence.state === 'open' && isLost)))
-        node.write(view, 'open', '', sequence.generation, Math.max(view.high, Number(view.rest[0])));
+      const [base, known] = view.rest.map(Number) as [number, number];
+      const { state = '', generation = 0 } = sequence ?? {};
+      const isUnused =
+        state === 'pending' || (state === 'reserved' && generation <= known) || (state === 'open' && isLost);
+      if (isOwn(view) && isUnused)
+        node.write(view, 'open', '', Math.max(generation, known), Math.max(view.high, base));
+      return statusOf(view);
+    },
+  ],
+  [
+    RESERVE_NODE_SEQUENCE,
+    (node, view) => {
+      const { sequence } = view;
+      const generation = Number(view.rest[0]);
+      const isOlder = isOwn(view) && sequence?.state !== 'closed' && sequence!.generation < generation;
+      if (!sequence || isOlder) node.write(view, 'reserved', '', generation, view.high);
       return statusOf(view);
     },
   ],
@@ -197,12 +225,13 @@ const SCRIPTS = new Map<string, Script>([
   [
     ADOPT_NODE_SEQUENCE,
     (node, view) => {
-      const { sequence, ring, isLost } = view;
       const [base, generation] = view.rest.map(Number) as [number, number];
-      const isFree = sequence?.state !== 'open' || (sequence.ring === ring && isLost);
-      const isNewer = (sequence?.generation ?? 0) < generation;
-      if (isFree && (isNewer || (sequence?.ring === ring && sequence.state !== 'closed')))
-        node.write(view, 'open', '', generation, Math.max(view.high, base));
+      const { state = '', generation: known = 0 } = view.sequence ?? {};
+      const isFree = isOwn(view) || (state !== 'open' && state !== 'reserved');
+      const isInTime = known < generation || (isOwn(view) && state !== 'closed' && known === generation);
+      const isDone =
+        isOwn(view) && state === 'open' && !view.isLost && known === generation && view.high >= base;
+      if (isFree && isInTime && !isDone) node.write(view, 'open', '', generation, Math.max(view.high, base));
       return statusOf(view);
     },
   ],

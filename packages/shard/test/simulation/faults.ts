@@ -51,18 +51,18 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
 
   'nodes restarted'(simulation, _, { server }) {
-    const { plan, random, links } = simulation;
+    const { plan, random } = simulation;
     if (plan.regime === 'stepping') return false;
     // The host that takes over has a clock of its own.
     server.offset = random.between(0, plan.maxSkew) - Math.floor(plan.maxSkew / 2);
-    const mayLose = plan.lossy < 0 || links[plan.lossy]!.server === server;
+    const mayLose = isLossy(simulation, server);
     const how = mayLose ? random.pick<Restart>(['whole', 'empty', 'older']) : 'whole';
     server.restart(how, random, (sequence) => mayReturn(simulation, server, sequence));
     return true;
   },
 
-  'sequences deleted'({ plan, links }, _, { server }) {
-    if (plan.regime === 'stepping' || (plan.lossy >= 0 && links[plan.lossy]!.server !== server)) return false;
+  'sequences deleted'(simulation, _, { server }) {
+    if (simulation.plan.regime === 'stepping' || !isLossy(simulation, server)) return false;
     server.node.hash = undefined;
     return true;
   },
@@ -72,8 +72,8 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     return true;
   },
 
-  /** The direction changes only when the last hand-over is complete. Before that, it is tried again. */
-  'hand-overs begun'(simulation) {
+  /** The direction changes only when the last handover is complete. Before that, it is tried again. */
+  'handovers begun'(simulation) {
     const { links, plan } = simulation;
     const isOneWay = links.some(({ server }) => server.isGone);
     if (simulation.isHandedOver && !isOneWay) {
@@ -81,10 +81,22 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       simulation.isHandedOver = false;
     }
     if (plan.hasGone && simulation.current === 1) loseForGood(simulation);
-    simulation.handOver();
+    const mover = simulation.handOver();
+    // Sometimes between two of its steps.
+    if (simulation.random.chance(0.4))
+      simulation.later(simulation.random.between(1, plan.timeout), () => {
+        if (simulation.isHandedOver) return;
+        simulation.count('movers killed');
+        simulation.note(`${mover.name} is killed`);
+        mover.die();
+      });
     return true;
   },
 };
+
+function isLossy({ plan, links }: Simulation, server: Link['server']): boolean {
+  return plan.lossy.some((number) => links[number]!.server === server);
+}
 
 /**
  * Tells whether an earlier state of a sequence may come back. A set that took over, gave minting to a set without a common node, and comes

@@ -1,6 +1,5 @@
-import { MintingNode } from '../../../src/shard/mint/minting-node.ts';
-import { type MintReply, NodeSequence } from '../../../src/shard/mint/node-sequence.ts';
-import type { SequenceStatus } from '../../../src/shard/mint/sequence-status.ts';
+import { MintingNode } from '../../src/mint/minting-node.ts';
+import { type MintReply, NodeSequence, type NodeSequenceStatus } from '../../src/mint/node-sequence.ts';
 import { NodeModel, type SequenceHash } from './node-model.ts';
 import type { Sabotage } from './simulation.ts';
 
@@ -41,29 +40,56 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   ),
   'a set that took over mints the variants of a set that began': node(
     class extends NodeModel {
-      override spanOf() {
-        return this.spans.fresh;
+      override spanOf(_: SequenceHash, isSure: boolean) {
+        return isSure ? this.spans.fresh : this.spans.freshUnsure;
+      }
+    },
+  ),
+  'nodes without proofs mint the same variants in all sets': node(
+    class extends NodeModel {
+      override spanOf(hash: SequenceHash, isSure: boolean) {
+        return isSure ? super.spanOf(hash, isSure) : this.spans.freshUnsure;
+      }
+    },
+  ),
+  'a handover leaves its new nodes to others until it opens them': sequence(
+    class extends NodeSequence {
+      override reserve(): Promise<NodeSequenceStatus> {
+        return this.readStatus();
+      }
+
+      override async adopt(base: number, generation: number): Promise<NodeSequenceStatus> {
+        const status = await this.readStatus();
+        const isOpen = status.whose === 'own' && status.state === 'open' && !status.lost;
+        return isOpen ? status : super.adopt(base, generation);
+      }
+    },
+  ),
+  'a set that is to take over begins by itself': sequence(
+    class extends NodeSequence {
+      constructor(connection: NodeSequence['connection'], nodeSet: NodeSequence['nodeSet']) {
+        super(connection, { ...nodeSet, takesOver: false });
       }
     },
   ),
   'a set trusts its other nodes for ever': trusting,
-  'a hand-over takes a node for closed that is not': sequence(
+  'a handover takes a node for closed that is not': sequence(
     class extends NodeSequence {
-      override async close(next: string, generation: number): Promise<SequenceStatus> {
+      override async close(next: string, generation: number): Promise<NodeSequenceStatus> {
         if (this.node.index > 0) return super.close(next, generation);
         return { ...(await this.readStatus()), whose: 'own', state: 'closed', next };
       }
 
-      override async readStatus(operation?: string): Promise<SequenceStatus> {
+      override async readStatus(operation?: string): Promise<NodeSequenceStatus> {
         const status = await super.readStatus(operation);
         const isOld = this.node.index === 0 && operation === undefined && status.whose === 'own';
         return isOld ? { ...status, whose: 'foreign' } : status;
       }
     },
   ),
-  'a hand-over begins where the clock is': sequence(
+  'a handover begins where the clock is': sequence(
     class extends NodeSequence {
-      override adopt(_base: number, generation: number): Promise<SequenceStatus> {
+      override adopt(_base: number, generation: number): Promise<NodeSequenceStatus> {
         return super.adopt(0, generation);
       }
     },

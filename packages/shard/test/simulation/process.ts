@@ -1,13 +1,13 @@
 import { IdError, StoreError } from 'idsmith';
-import { Minter } from '../../../src/shard/mint/minter.ts';
-import type { NodeSequence } from '../../../src/shard/mint/node-sequence.ts';
-import { type NodeSet, nodeSetOf } from '../../../src/shard/mint/node-set.ts';
-import type { NodeScriptRunner } from '../../../src/shard/nodes/node-script-runner.ts';
-import type { ShardNode } from '../../../src/shard/shard-nodes.ts';
-import { withTimeout } from '../../../src/support/timeout.ts';
-import type { Machine } from '../../simulation/machine.ts';
-import type { SeededRandom } from '../../simulation/random.ts';
-import type { Wire } from '../../simulation/wire.ts';
+import { withTimeout } from '../../../idsmith/src/support/timeout.ts';
+import type { Machine } from '../../../idsmith/test/simulation/machine.ts';
+import type { SeededRandom } from '../../../idsmith/test/simulation/random.ts';
+import type { Wire } from '../../../idsmith/test/simulation/wire.ts';
+import { type NodeSet, nodeSetOf } from '../../src/config/node-set.ts';
+import type { ShardNode } from '../../src/config/shard-nodes.ts';
+import { Minter } from '../../src/mint/minter.ts';
+import type { NodeSequence } from '../../src/mint/node-sequence.ts';
+import type { RedisConnection } from '../../src/redis/connection.ts';
 import type { Ledger } from './ledger.ts';
 import type { Server } from './server.ts';
 
@@ -26,10 +26,11 @@ export function sequencesOf(
   machine: Machine,
   maxSkew: number,
   timeout: number,
+  takesOver: boolean,
   Sequence: typeof NodeSequence,
 ): NodeSequence[] {
   const nodes = links.map(({ server }, index) => nodeOf(server.address, index));
-  const nodeSet: NodeSet = nodeSetOf({ nodes, epoch: EPOCH, maxSkew } as unknown as Parameters<
+  const nodeSet: NodeSet = nodeSetOf({ nodes, epoch: EPOCH, maxSkew, takesOver } as unknown as Parameters<
     typeof nodeSetOf
   >[0]);
   return links.map((link, i) => new Sequence(runnerOf(link, nodes[i]!, machine, timeout), nodeSet));
@@ -46,7 +47,7 @@ function runnerOf(
   node: ShardNode,
   machine: Machine,
   timeout: number,
-): NodeScriptRunner {
+): RedisConnection {
   const errorOf = (operation: string, error: unknown) =>
     new StoreError(`node ${node.address}: ${operation}: ${error instanceof Error ? error.message : error}`);
   const send = (script: string, args: (string | number)[]) =>
@@ -55,11 +56,11 @@ function runnerOf(
         () => void wire.ask(machine, () => server.node.execute(script, args)).then(resolve, reject),
       );
     });
-  const run = (operation: string, script: string, ...args: (string | number)[]) =>
+  const run = (operation: string, script: string, _keys: readonly string[], args: (string | number)[]) =>
     withTimeout(send(script, args), timeout, { timer: machine.timer }).catch((error) => {
       throw errorOf(operation, error);
     });
-  return { node, run, errorOf } as unknown as NodeScriptRunner;
+  return { node, run, errorOf } as unknown as RedisConnection;
 }
 
 /** A program as a user writes it: mints keys with its config. */
@@ -71,11 +72,17 @@ export class Process {
   readonly #minter: Minter;
   readonly #ledger: Ledger;
 
-  constructor(machine: Machine, set: 0 | 1, sequences: readonly NodeSequence[], ledger: Ledger) {
+  constructor(
+    machine: Machine,
+    set: 0 | 1,
+    sequences: readonly NodeSequence[],
+    timeout: number,
+    ledger: Ledger,
+  ) {
     this.machine = machine;
     this.set = set;
     this.#ledger = ledger;
-    this.#minter = new Minter(sequences, sequences[0]!.nodeSet, { failed() {} });
+    this.#minter = new Minter(sequences, sequences[0]!.nodeSet, timeout, { failed() {} });
   }
 
   /** Mints some keys, mostly a few. */

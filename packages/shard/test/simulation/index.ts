@@ -1,4 +1,4 @@
-import type { Outcome } from '../../simulation/outcome.ts';
+import type { Outcome } from '../../../idsmith/test/simulation/outcome.ts';
 import { type Sabotage, Simulation } from './simulation.ts';
 
 export { SABOTAGES } from './sabotage.ts';

@@ -1,13 +1,12 @@
 import { IdError } from 'idsmith';
-import { handOver } from '../../../src/shard/mint/handover.ts';
-import { NodeSequence } from '../../../src/shard/mint/node-sequence.ts';
-import { NodeSetConflictError } from '../../../src/shard/mint/node-set-conflict.ts';
-import { simulateGlobals } from '../../simulation/globals.ts';
-import { Machine } from '../../simulation/machine.ts';
-import type { Outcome } from '../../simulation/outcome.ts';
-import { SeededRandom } from '../../simulation/random.ts';
-import { Timeline } from '../../simulation/timeline.ts';
-import { FAIR, Wire } from '../../simulation/wire.ts';
+import { simulateGlobals } from '../../../idsmith/test/simulation/globals.ts';
+import { Machine } from '../../../idsmith/test/simulation/machine.ts';
+import type { Outcome } from '../../../idsmith/test/simulation/outcome.ts';
+import { SeededRandom } from '../../../idsmith/test/simulation/random.ts';
+import { Timeline } from '../../../idsmith/test/simulation/timeline.ts';
+import { FAIR, Wire } from '../../../idsmith/test/simulation/wire.ts';
+import { handOver } from '../../src/mint/handover.ts';
+import { NodeSequence, NodeSetConflictError } from '../../src/mint/node-sequence.ts';
 import { applyFault } from './faults.ts';
 import { Ledger } from './ledger.ts';
 import { NodeModel } from './node-model.ts';
@@ -36,12 +35,10 @@ export class Simulation {
   readonly links: readonly Link[];
   readonly faults: Record<string, number> = {};
   processes: Process[] = [];
-  /** The node set that mints, or that a hand-over under way lets mint. */
+  /** The node set that mints, or that a handover under way lets mint. */
   current: 0 | 1 = 0;
-  /** Whether the last hand-over has come to its end. */
+  /** Whether the last handover has come to its end. */
   isHandedOver = true;
-  /** Whether the second set has ever taken over. */
-  wasHandedOver = false;
   readonly #seed: number;
   readonly #sabotage: Sabotage;
   readonly #tell: (line: string) => void;
@@ -92,18 +89,26 @@ export class Simulation {
   }
 
   #sequences(set: 0 | 1, machine: Machine): NodeSequence[] {
-    const { sets, maxSkew, timeout } = this.plan;
+    const { sets, maxSkew, timeout, takesOver } = this.plan;
     const links = sets[set].map((number) => this.links[number] as Link);
-    return sequencesOf(links, machine, maxSkew, timeout, this.#sabotage.Sequence ?? NodeSequence);
+    const Sequence = this.#sabotage.Sequence ?? NodeSequence;
+    return sequencesOf(links, machine, maxSkew, timeout, takesOver && set === 1, Sequence);
   }
 
   startProcess(wanted: 0 | 1): void {
-    // A set without a node of the other one cannot tell that it must not begin.
-    const set = this.plan.regime === 'disjoint' && !this.wasHandedOver ? 0 : wanted;
+    const set = this.#mayStart(wanted) ? wanted : 0;
     const machine = this.#machine(`process of set ${set},`);
-    const process = new Process(machine, set, this.#sequences(set, machine), this.ledger);
+    const process = new Process(machine, set, this.#sequences(set, machine), this.plan.timeout, this.ledger);
     this.processes.push(process);
     this.#mintLater(process, this.random.pick([200, 200, 3000]));
+  }
+
+  /** A set without a node of the other one cannot tell that it must not begin, unless it was told or a handover keeps its nodes. */
+  #mayStart(set: 0 | 1): boolean {
+    const { regime, takesOver, sets } = this.plan;
+    if (set === 0 || regime !== 'disjoint' || takesOver) return true;
+    const hashes = (of: readonly number[]) => of.map((number) => this.links[number]?.server.node.hash);
+    return hashes(sets[0]).some((hash) => hash?.state === 'closed') || !hashes(sets[1]).includes(undefined);
   }
 
   /** @param rest the longest time between two calls, ms */
@@ -132,7 +137,7 @@ export class Simulation {
    *
    * @param onConflict called when another set owns a node, or the set that was to take over once gave minting away
    */
-  handOver(onConflict = () => {}): void {
+  handOver(onConflict = () => {}): Machine {
     const to = this.current;
     const machine = this.#machine('mover');
     const [from, next] = [this.#sequences(to === 0 ? 1 : 0, machine), this.#sequences(to, machine)];
@@ -144,7 +149,6 @@ export class Simulation {
     handOver(from, next, { gone, acceptOlder }).then(
       () => {
         this.note(`${machine.name} has handed over to set ${to}`);
-        this.wasHandedOver = true;
         if (to !== this.current || this.isHandedOver) return;
         this.isHandedOver = true;
         if (this.#isRecovering) this.startProcess(to);
@@ -156,6 +160,7 @@ export class Simulation {
         if (error instanceof NodeSetConflictError) onConflict();
       },
     );
+    return machine;
   }
 
   /** All faults end. The operator hands over to the current set, or else to the other one. Its processes must mint again. */
@@ -175,7 +180,7 @@ export class Simulation {
     await timeline.run(start + RECOVERY, () => this.#isOver || isBack());
     if (!this.#isOver && !isBack()) {
       const names = missing().map(({ machine }) => machine.name);
-      this.ledger.violation ??= `no key within ${RECOVERY} ms after the last fault: ${names.join(', ') || 'no hand-over'}`;
+      this.ledger.violation ??= `no key within ${RECOVERY} ms after the last fault: ${names.join(', ') || 'no handover'}`;
     }
   }
 

@@ -1,12 +1,13 @@
-import type { SeededRandom } from '../../simulation/random.ts';
-import type { Timeline } from '../../simulation/timeline.ts';
+import type { SeededRandom } from '../../../idsmith/test/simulation/random.ts';
+import type { Timeline } from '../../../idsmith/test/simulation/timeline.ts';
 import type { NodeModel, SequenceHash, Spans } from './node-model.ts';
 
 /** Few variants in a millisecond, so that milliseconds fill, and sets that mint the same ones meet. */
 const NARROW: Spans = {
   fresh: { first: 0, last: 3 },
   handOver: { first: 1612, last: 1615 },
-  unsure: { first: 3224, last: 3227 },
+  freshUnsure: { first: 3224, last: 3227 },
+  handOverUnsure: { first: 3534, last: 3537 },
 };
 
 /** How a server comes back from a restart. */

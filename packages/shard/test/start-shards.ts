@@ -1,4 +1,4 @@
-import type { ShardConfig, ShardEntry, ShardMap, ShardOptions } from 'idsmith/shard';
+import type { ShardConfig, ShardEntry, ShardMap, ShardOptions } from '@idsmith/shard';
 import { type RedisOptions, type RedisServer, startRedis } from '#services';
 
 /** The example config of Shardjs, with the types and special keys of its readme, and patience: a busy machine is no fault. */
@@ -35,6 +35,14 @@ export function entriesOf(
   );
 }
 
+/** The part of a config with a ring of servers. The commands of tests are spelt as this driver spells them. */
+export function ringOf(
+  servers: readonly RedisServer[],
+  weights?: readonly number[],
+): { shards: Record<string, ShardEntry>; driver: 'ioredis' } {
+  return { shards: entriesOf(servers, weights), driver: 'ioredis' };
+}
+
 /** Starts a server for each weight. The first key has to wait for `maxSkew`, so `maxSkew` is small here. */
 export async function startShards(
   weights: readonly number[],
@@ -45,7 +53,7 @@ export async function startShards(
   return {
     servers,
     config: {
-      shards: entriesOf(servers, weights),
+      ...ringOf(servers, weights),
       options: { ...README_OPTIONS, maxSkew: 50, ...options },
     },
     stop: async () => {

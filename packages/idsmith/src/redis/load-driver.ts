@@ -4,7 +4,7 @@ import { isMissing, packageError } from '../support/load-package.js';
 /** A driver of Redis that is installed: the name of its package, and the package. */
 export type RedisDriver =
   | { readonly name: 'redis'; readonly redis: typeof import('redis') }
-  | { readonly name: 'ioredis'; readonly ioredis: Pick<typeof import('ioredis'), 'Redis'> };
+  | { readonly name: 'ioredis'; readonly ioredis: Pick<typeof import('ioredis'), 'Redis' | 'Cluster'> };
 
 /**
  * Loads the package `redis`, or `ioredis` where `redis` is not installed.

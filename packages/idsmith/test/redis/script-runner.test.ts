@@ -4,8 +4,7 @@ import { createClient } from 'redis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '#services';
 import { binaryClient, textClient } from '../../src/redis/client.ts';
-import { redisError } from '../../src/redis/error.ts';
-import { ScriptRunner } from '../../src/redis/script-runner.ts';
+import { redisError, ScriptRunner } from '../../src/redis/script-runner.ts';
 
 const ECHO = `return { KEYS[1], ARGV[1], #KEYS, #ARGV }`;
 

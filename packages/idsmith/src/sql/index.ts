@@ -1,5 +1,5 @@
-export type { SqlAdapter, SqlDialect, SqlExecutor, SqlValue } from '../executor/port.js';
-export { sqlExecutor } from '../executor/recognise.js';
+export type { SqlAdapter, SqlDialect, SqlExecutor, SqlValue } from '../drivers/port.js';
+export { sqlExecutor } from '../drivers/recognise.js';
 export {
   type GivenNumber,
   type ListOptions,
@@ -12,4 +12,4 @@ export {
   series,
   type VoidOptions,
 } from '../series/index.js';
-export { type GaplessTransaction, gapless } from '../stores/gapless.js';
+export { type GaplessTransaction, gapless } from '../stores/sql/gapless.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { givesRows, withPlaceholders } from '../../src/executor/statements.ts';
+import { givesRows, withPlaceholders } from '../../src/drivers/driver.ts';
 
 describe('placeholders', () => {
   const numbered = (text: string) =>

@@ -1,5 +1,16 @@
-import { atAnyTime, type Borrowed, never, oneAtATime, type Recogniser, type SqlDriver } from './driver.js';
-import { call, type Foreign, hasMethods, isForeign, rowsIn } from './shapes.js';
+import {
+  atAnyTime,
+  type Borrowed,
+  call,
+  type Foreign,
+  hasMethods,
+  isForeign,
+  never,
+  oneAtATime,
+  type Recogniser,
+  rowsIn,
+  type SqlDriver,
+} from './driver.js';
 
 /** `pg`: a `Client`, a `PoolClient` or a `Pool`. */
 export const pg: Recogniser = (client) =>
@@ -56,3 +67,24 @@ function checkOut(pool: Foreign): Promise<Borrowed<SqlDriver>> {
     });
   });
 }
+
+/** `postgres` (postgres.js): `sql`, what `sql.reserve()` gives, or what `sql.begin()` gives. */
+export const postgresJs: Recogniser = (sql) => {
+  if (!hasMethods(sql, 'unsafe')) return undefined;
+  const isPool = hasMethods(sql, 'begin') && !hasMethods(sql, 'release');
+  const driver: SqlDriver = {
+    dialect: 'postgres',
+    query: async (text, values) => {
+      const rows = rowsIn(await call(sql, 'unsafe', text, values));
+      const last = rows.at(-1);
+      // Several statements have several answers, which are lists of rows.
+      return Array.isArray(last) ? [...last] : [...rows];
+    },
+    ...(isPool && {
+      inTransaction: never,
+      transaction: async (work) =>
+        call(sql, 'begin', (inside: Foreign) => work(postgresJs(inside) as SqlDriver)),
+    }),
+  };
+  return Object.assign(driver, { borrow: atAnyTime(driver) });
+};

@@ -1,18 +1,39 @@
 import { InvalidOptionError } from '../errors.js';
-import { show } from '../options.js';
-import { checkedExecutor } from './checked-executor.js';
-import type { Recogniser } from './driver.js';
-import { libsqlClient, own, postgresJs, sqlite } from './drivers.js';
+import { refuse, show } from '../options.js';
+import { call, type Foreign, hasMethods, isForeign, type Recogniser, type SqlDriver } from './driver.js';
 import { mysql2 } from './mysql2.js';
 import { drizzle, knex, kysely, prisma, sequelize, typeorm } from './orms.js';
-import { pg } from './pg.js';
-import type { SqlExecutor } from './port.js';
-import { call, type Foreign, hasMethods, isForeign } from './shapes.js';
+import type { SqlAdapter, SqlExecutor } from './port.js';
+import { pg, postgresJs } from './postgres.js';
+import { libsqlClient, sqlite } from './sqlite.js';
+import { askTransaction, type CheckedExecutor } from './transaction.js';
+
+/** An adapter of the user's own. */
+export const own: Recogniser = (client) => {
+  if (typeof client.dialect !== 'string' || !hasMethods(client, 'query')) return undefined;
+  const adapter = client as unknown as SqlAdapter;
+  return {
+    dialect: adapter.dialect,
+    query: (text, values) => adapter.query(text, values),
+    ...(adapter.inTransaction && { inTransaction: () => adapter.inTransaction?.() as boolean }),
+    ...(adapter.transaction && { transaction: async (work) => adapter.transaction?.(work) }),
+  };
+};
 
 /** ORMs first: some of them have the methods of a driver, too. */
 const RECOGNISERS: readonly Recogniser[] = [
-  ...[own, drizzle, prisma, typeorm, sequelize, knex, kysely],
-  ...[postgresJs, libsqlClient, mysql2, sqlite, pg],
+  own,
+  drizzle,
+  prisma,
+  typeorm,
+  sequelize,
+  knex,
+  kysely,
+  postgresJs,
+  libsqlClient,
+  mysql2,
+  sqlite,
+  pg,
 ];
 
 const KNOWN =
@@ -23,7 +44,7 @@ const ADAPTER =
   "{ dialect: 'postgres', // or 'mysql', 'sqlite'\n  query: async (text, values) => (await yours.query(text, values)).rows }";
 
 /** The executor of each connection or transaction. */
-const executors = new WeakMap<object, SqlExecutor>();
+const executors = new WeakMap<object, CheckedExecutor>();
 
 /**
  * The executor of a driver's client, of an ORM's transaction, or of an adapter of your own. The object is recognised by its members, and
@@ -43,7 +64,10 @@ const executors = new WeakMap<object, SqlExecutor>();
  *
  * @throws InvalidOptionError when the object is not recognised
  */
-export function sqlExecutor(client: object): SqlExecutor {
+export const sqlExecutor = (client: object): SqlExecutor => checkedExecutorOf(client);
+
+/** {@link sqlExecutor}, as this library uses it. */
+export function checkedExecutorOf(client: object): CheckedExecutor {
   if (!isForeign(client)) throw unknown(client);
   const connection = connectionOf(client);
   let executor = executors.get(connection);
@@ -69,12 +93,30 @@ function connectionOf(client: Foreign): Foreign {
   return hasMethods(client, 'getRepository', 'query') && isForeign(queryRunner) ? queryRunner : client;
 }
 
-function executorOf(client: Foreign): SqlExecutor {
+function executorOf(client: Foreign): CheckedExecutor {
   for (const recognise of RECOGNISERS) {
     const adapter = recognise(client);
     if (adapter !== undefined) return checkedExecutor(adapter);
   }
   throw unknown(client);
+}
+
+/** The executor of an adapter: checks the adapter's answers, and asks the database whether a transaction is open. */
+export function checkedExecutor(adapter: SqlDriver): CheckedExecutor {
+  const { dialect } = adapter;
+  if (!Object.hasOwn(askTransaction, dialect))
+    refuse('dialect', Object.keys(askTransaction).map(show).join(' or '), dialect);
+  const query: SqlExecutor['query'] = async (text, values = []) => {
+    const rows = await adapter.query(text, values);
+    if (!Array.isArray(rows)) refuse('the answer of query()', 'a list of rows', rows);
+    return rows;
+  };
+  const transaction = async () => {
+    const isPossible = (await adapter.inTransaction?.()) ?? true;
+    if (adapter.isBound && dialect === 'sqlite') return {};
+    return isPossible ? askTransaction[dialect](query) : undefined;
+  };
+  return { dialect, query, transaction, inTransaction: async () => (await transaction()) !== undefined };
 }
 
 function unknown(value: unknown): InvalidOptionError {

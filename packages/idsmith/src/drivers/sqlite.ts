@@ -1,28 +1,4 @@
-import { atAnyTime, never, type Recogniser, type SqlDriver } from './driver.js';
-import type { SqlAdapter } from './port.js';
-import { call, type Foreign, hasMethods, rowsIn } from './shapes.js';
-import { givesRows } from './statements.js';
-
-/** `postgres` (postgres.js): `sql`, what `sql.reserve()` gives, or what `sql.begin()` gives. */
-export const postgresJs: Recogniser = (sql) => {
-  if (!hasMethods(sql, 'unsafe')) return undefined;
-  const isPool = hasMethods(sql, 'begin') && !hasMethods(sql, 'release');
-  const driver: SqlDriver = {
-    dialect: 'postgres',
-    query: async (text, values) => {
-      const rows = rowsIn(await call(sql, 'unsafe', text, values));
-      const last = rows.at(-1);
-      // Several statements have several answers, which are lists of rows.
-      return Array.isArray(last) ? [...last] : [...rows];
-    },
-    ...(isPool && {
-      inTransaction: never,
-      transaction: async (work) =>
-        call(sql, 'begin', (inside: Foreign) => work(postgresJs(inside) as SqlDriver)),
-    }),
-  };
-  return Object.assign(driver, { borrow: atAnyTime(driver) });
-};
+import { call, givesRows, hasMethods, never, type Recogniser } from './driver.js';
 
 /** `@libsql/client`: a client or a transaction. */
 export const libsqlClient: Recogniser = (client) => {
@@ -76,15 +52,3 @@ export const sqlite: Recogniser = (db) =>
   isSqliteConnection(db)
     ? { dialect: 'sqlite', query: async (text, values) => sqliteRowsOf(db, text, values) }
     : undefined;
-
-/** An adapter of the user's own. */
-export const own: Recogniser = (client) => {
-  if (typeof client.dialect !== 'string' || !hasMethods(client, 'query')) return undefined;
-  const adapter = client as unknown as SqlAdapter;
-  return {
-    dialect: adapter.dialect,
-    query: (text, values) => adapter.query(text, values),
-    ...(adapter.inTransaction && { inTransaction: () => adapter.inTransaction?.() as boolean }),
-    ...(adapter.transaction && { transaction: async (work) => adapter.transaction?.(work) }),
-  };
-};

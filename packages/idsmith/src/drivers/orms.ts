@@ -1,8 +1,16 @@
 import { refuse } from '../options.js';
-import type { Recogniser } from './driver.js';
+import {
+  call,
+  type Foreign,
+  firstRows,
+  givesRows,
+  hasMethods,
+  isForeign,
+  type Recogniser,
+  rowsIn,
+  withPlaceholders,
+} from './driver.js';
 import type { SqlAdapter, SqlDialect } from './port.js';
-import { call, type Foreign, firstRows, hasMethods, isForeign, rowsIn } from './shapes.js';
-import { givesRows, withPlaceholders } from './statements.js';
 
 /** The dialects by the names that ORMs have for them. */
 const DIALECTS: Record<string, SqlDialect> = {
@@ -158,5 +166,5 @@ export const prisma: Recogniser = (tx) => {
     return [];
   };
   const dialect = dialectOf('Prisma', tx._activeProvider);
-  return { dialect, query, inTransaction: () => isTransaction };
+  return { dialect, query, inTransaction: () => isTransaction, isBound: isTransaction };
 };

@@ -1,5 +1,15 @@
-import { atAnyTime, never, oneAtATime, type Recogniser, type SqlChange, type SqlDriver } from './driver.js';
-import { call, type Foreign, hasMethods, rowsIn } from './shapes.js';
+import {
+  atAnyTime,
+  call,
+  type Foreign,
+  hasMethods,
+  never,
+  oneAtATime,
+  type Recogniser,
+  rowsIn,
+  type SqlChange,
+  type SqlDriver,
+} from './driver.js';
 
 /** `mysql2` and `mysql2/promise`: a connection or a pool. */
 export const mysql2: Recogniser = (client) =>

@@ -1,0 +1,99 @@
+// What to do when a store may have gone back in time: a replica was promoted, a backup restored, a file replaced by an older copy. All of it
+// is pure. A store only tells its lineage, a text that changes whenever acknowledged writes may be gone. Namespaces and sequences carry the
+// lineage in which they were last known to be whole.
+
+/** What to do now. */
+export type Verdict =
+  /** Nothing is lost, or nothing can be known. */
+  | { readonly kind: 'go-on' }
+  /** The lineage is not recorded yet: record it, then go on. */
+  | { readonly kind: 'record' }
+  /** Windows that the store may have forgotten end at this time, ms. */
+  | { readonly kind: 'wait-until'; readonly time: number }
+  /** Numbers before this one may have been given out. */
+  | { readonly kind: 'continue-at'; readonly next: bigint }
+  /** Nobody but a person can tell where to go on. */
+  | { readonly kind: 'refuse' };
+
+const GO_ON: Verdict = { kind: 'go-on' };
+
+/** What a store tells about itself, in one answer. */
+export interface Moment {
+  /** The store's clock, ms. */
+  readonly now: number;
+  /** The store's lineage; `undefined` if the store cannot tell it. */
+  readonly lineage: string | undefined;
+}
+
+/**
+ * Judges whether node ids of a namespace may be claimed.
+ *
+ * The acknowledged writes of the last moments may be gone, but all of them were made before the store told its new lineage, so before `now`. A
+ * window that was forgotten ends at most `longest` later. The skew counts twice: the clocks before and after may be wrong in opposite directions.
+ *
+ * @param recorded the lineage that the namespace carries; `undefined` if it carries none
+ * @param longest the longest window that anybody may have been granted, ms
+ */
+export function judgeNamespace(
+  recorded: string | undefined,
+  { now, lineage }: Moment,
+  longest: number,
+  maxSkew: number,
+): Verdict {
+  if (lineage === undefined || recorded === lineage) return GO_ON;
+  if (recorded === undefined) return { kind: 'record' };
+  return { kind: 'wait-until', time: now + longest + 2 * maxSkew };
+}
+
+/** What a store remembers of a sequence, beside its row. */
+export interface SequencePast {
+  /** The lineage in which the sequence was last known to be whole. */
+  readonly lineage: string;
+  /** The number to continue at after a loss. `undefined` if the store has none: then a person must tell. */
+  readonly ceiling: bigint | undefined;
+}
+
+/**
+ * Judges whether numbers of a sequence may be given out.
+ *
+ * @param recorded what the store remembers of the sequence; `undefined` if nothing
+ * @param lineage the store's lineage; `undefined` if it cannot tell
+ * @param position the next number by the row of the sequence
+ * @param step the direction of the sequence is its sign
+ */
+export function judgeSequence(
+  recorded: SequencePast | undefined,
+  lineage: string | undefined,
+  position: bigint,
+  step: number,
+): Verdict {
+  if (lineage === undefined || recorded?.lineage === lineage) return GO_ON;
+  if (recorded === undefined) return { kind: 'record' };
+  if (recorded.ceiling === undefined) return { kind: 'refuse' };
+  return { kind: 'continue-at', next: further(position, recorded.ceiling, step) };
+}
+
+/**
+ * Judges a number that a store has given to this process.
+ *
+ * @param seen the number after the last one that this process has got from the sequence; `undefined` if it has got none
+ */
+export function judgeNumber(seen: bigint | undefined, first: bigint, step: number): Verdict {
+  if (seen === undefined || further(seen, first, step) === first) return GO_ON;
+  return { kind: 'continue-at', next: seen };
+}
+
+/**
+ * Judges a server that answers, where lineages have an order. A server of an earlier lineage than one that has answered before was replaced, and
+ * goes on beside the new one.
+ *
+ * @param latest the latest lineage that this process has seen; `undefined` if none
+ */
+export function judgeServer(latest: number | undefined, lineage: number): Verdict {
+  return latest === undefined || lineage >= latest ? GO_ON : { kind: 'refuse' };
+}
+
+/** The one of two numbers that a sequence reaches later. */
+export function further(a: bigint, b: bigint, step: number): bigint {
+  return (step > 0 ? a > b : a < b) ? a : b;
+}

@@ -1,0 +1,114 @@
+import { createConnection, createPool, type Pool } from 'mysql2/promise';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { describeWith, type ServerProcess, startMariadb } from '#services';
+import { mysqlStore } from '../../src/stores/mysql/store.ts';
+import { openStore } from '../../src/stores/open.ts';
+import { Minter, mintWhile, repeats } from './minters.ts';
+
+await describeWith(['mariadb'], 'A MariaDB whose replica is promoted', () => {
+  let primary: ServerProcess;
+  let replica: ServerProcess;
+  let pools: Pool[];
+  beforeEach(async () => {
+    [primary, replica] = await Promise.all([
+      startMariadb({ args: ['--server-id=1', '--log-bin=bin'] }),
+      startMariadb({ args: ['--server-id=2', '--log-bin=bin', '--log-slave-updates'] }),
+    ]);
+    pools = [];
+    await sql(
+      replica,
+      `CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = ${primary.port}, MASTER_USER = 'root', MASTER_USE_GTID = slave_pos`,
+      'START SLAVE',
+    );
+  });
+  afterEach(async () => {
+    await Promise.all(pools.map((pool) => pool.end()));
+    await Promise.all([primary, replica].map((server) => server.stop()));
+  });
+
+  async function sql(server: ServerProcess, ...statements: string[]): Promise<unknown[]> {
+    const client = await createConnection(server.url);
+    try {
+      let rows: unknown = [];
+      for (const statement of statements) [rows] = await client.query(statement);
+      return Array.isArray(rows) ? rows.flatMap((row) => Object.values(row as object)) : [];
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** A program whose address moves with `moveTo`. */
+  function minter(server: ServerProcess): Minter {
+    const pool = createPool({ host: '127.0.0.1', port: server.port, user: 'root', database: 'test' });
+    pools.push(pool);
+    return new Minter(mysqlStore(pool));
+  }
+
+  function moveTo(server: ServerProcess): void {
+    for (const { pool } of pools as unknown as { pool: { config: { connectionConfig: object } } }[])
+      Object.assign(pool.config.connectionConfig, { port: server.port });
+  }
+
+  async function caughtUp(): Promise<void> {
+    const [position] = await sql(primary, 'SELECT @@gtid_binlog_pos');
+    await sql(replica, `SELECT MASTER_GTID_WAIT('${position}', 60)`);
+  }
+
+  it('is noticed when the last writes are lost: 0 repeats', async () => {
+    const survivor = await minter(primary).acquire();
+    await survivor.store.defineSequence({ name: 'orders', blockSize: 10 });
+    await survivor.take(5);
+    survivor.mint(100);
+    await caughtUp();
+    await sql(replica, 'STOP SLAVE');
+    const forgotten = await minter(primary).acquire();
+    for (const each of [survivor, forgotten]) {
+      await each.take(30);
+      each.mint(1000);
+    }
+    await primary.kill();
+    moveTo(replica);
+    const newcomer = minter(replica);
+    const all = [survivor, forgotten, newcomer];
+    await Promise.all(all.map((each) => each.take(10)));
+    await mintWhile([survivor, forgotten], newcomer.acquire());
+    for (const each of all) each.mint(1000);
+    expect(newcomer.numbers.length).toBe(100);
+    expect(newcomer.flakes.length).toBe(1000);
+    expect(repeats(...all.map(({ numbers }) => numbers))).toBe(0);
+    expect(repeats(...all.map(({ flakes }) => flakes))).toBe(0);
+    expect(all.flatMap(({ store }) => store.warnings?.()).join()).toContain('lost acknowledged writes');
+    await Promise.all(all.map((each) => each.end()));
+  });
+
+  it('lets holders mint without a gap when nothing is lost', async () => {
+    const holder = await minter(primary).acquire();
+    const move = async () => {
+      await caughtUp();
+      await primary.shutdown();
+      moveTo(replica);
+      const { until } = holder.lease;
+      while (holder.lease.until === until) await new Promise((resolve) => setTimeout(resolve, 50));
+    };
+    await mintWhile([holder], move());
+    expect(holder.errors).toEqual([]);
+    expect(repeats(holder.flakes)).toBe(0);
+    await holder.end();
+  });
+
+  it('neither waits nor jumps where failovers are said to lose nothing', async () => {
+    const url = ({ url }: ServerProcess) => `${url}?losslessFailover=true`;
+    const holder = await new Minter(await openStore(url(primary))).acquire();
+    await holder.store.defineSequence({ name: 'orders', blockSize: 10 });
+    await holder.take(1);
+    await caughtUp();
+    await primary.shutdown();
+    const newcomer = new Minter(await openStore(url(replica)));
+    const before = Date.now();
+    await newcomer.acquire();
+    await newcomer.take(1);
+    expect(newcomer.lease.from).toBeLessThan(before + 5000);
+    expect(newcomer.numbers[0]).toBe(11n);
+    await Promise.all([holder.end(), newcomer.end()]);
+  });
+});

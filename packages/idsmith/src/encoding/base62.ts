@@ -7,8 +7,8 @@ const PAIRS: readonly string[] = Array.from(
 );
 
 /** The character codes of the first and the second digit of each pair. */
-export const FIRST_DIGITS = Uint8Array.from(PAIRS, (pair) => pair.charCodeAt(0));
-export const SECOND_DIGITS = Uint8Array.from(PAIRS, (pair) => pair.charCodeAt(1));
+export const FIRST_DIGITS: Uint8Array = Uint8Array.from(PAIRS, (pair) => pair.charCodeAt(0));
+export const SECOND_DIGITS: Uint8Array = Uint8Array.from(PAIRS, (pair) => pair.charCodeAt(1));
 
 /** 62^4: quotient and remainder of a safe integer divided by it both fit 32 bits. */
 const FOUR_DIGITS = 62 ** 4;

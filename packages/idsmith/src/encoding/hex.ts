@@ -26,3 +26,8 @@ export function hexToBytes(text: string): Uint8Array | undefined {
   }
   return bytes;
 }
+
+/** The SHA-256 of a text, 64 digits. */
+export async function sha256Hex(text: string): Promise<string> {
+  return bytesToHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))));
+}

@@ -1,7 +1,7 @@
 // The import '#cipher' in Node, Bun and Deno: AES of Node's crypto. FF1 is in no runtime, and comes from @noble/ciphers.
 
 import { createCipheriv, createDecipheriv } from 'node:crypto';
-import { createRequire } from 'node:module';
+import { ownRequire } from '#require';
 import { InvalidOptionError } from '../errors.js';
 import type { BlockCipher, DigitCipher } from './cipher.js';
 
@@ -47,9 +47,9 @@ function load(): { FF1(radix: number, key: Uint8Array): DigitCipher } {
   try {
     return require('@noble/ciphers/ff1.js');
   } catch (error) {
-    // A bundle in CommonJS has a `require` and no address of its own.
-    if (isMissing(error) || import.meta.url === undefined) throw error;
-    return createRequire(import.meta.url)('@noble/ciphers/ff1.js');
+    const own = ownRequire();
+    if (isMissing(error) || own === undefined) throw error;
+    return own('@noble/ciphers/ff1.js') as ReturnType<typeof load>;
   }
 }
 

@@ -61,3 +61,18 @@ function hasLayeredRoot(mountinfo: string): boolean {
         line.split(' ')[4] === '/' && /^(overlay|aufs|fuse-overlayfs)\b/.test(line.split(' - ')[1] ?? ''),
     );
 }
+
+/** Platforms that start several copies of a container, and the variable by which each is known. */
+const PLATFORMS: readonly (readonly [variable: string, name: string])[] = [
+  ['KUBERNETES_SERVICE_HOST', 'Kubernetes'],
+  ['ECS_CONTAINER_METADATA_URI_V4', 'ECS'],
+  ['ECS_CONTAINER_METADATA_URI', 'ECS'],
+  ['K_SERVICE', 'Cloud Run'],
+  ['CLOUD_RUN_JOB', 'Cloud Run'],
+  ['AWS_LAMBDA_FUNCTION_NAME', 'Lambda'],
+];
+
+/** The platform that starts copies of this container, if one is known. */
+export function platformOf(env: (name: string) => string | undefined): string | undefined {
+  return PLATFORMS.find(([variable]) => env(variable) !== undefined)?.[1];
+}

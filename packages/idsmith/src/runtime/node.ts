@@ -4,7 +4,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import process, { emitWarning, env, pid, platform } from 'node:process';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 import { hexToBytes } from '../encoding/hex.js';
-import { containerSigns } from './container.js';
+import { containerSigns, platformOf } from './container.js';
 import type { MachineFacts, ProcessMemory } from './machine.js';
 
 const LEDGER = 'idsmith.ledger';
@@ -100,4 +100,9 @@ export function asciiText(bytes: Uint8Array, length: number): string {
 /** Warns the operator, not the caller. */
 export function warn(message: string, code: string): void {
   emitWarning(message, { type: 'IdsmithWarning', code });
+}
+
+/** The platform that starts copies of this container, if one is known: Kubernetes, ECS, Cloud Run, Lambda. */
+export function copyingPlatform(): string | undefined {
+  return platformOf((name) => env[name]);
 }

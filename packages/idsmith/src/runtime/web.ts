@@ -19,7 +19,7 @@ export function processMemory(): ProcessMemory | undefined {
 
 const TICKS = Symbol.for('idsmith.ticks');
 /** Space for 1,024 fixed nodes. */
-const TICKS_BYTES = 24 * 1024;
+const TICKS_BYTES = 24_576;
 
 /** The memory in which all copies of this module in a page or worker claim ticks of fixed nodes. */
 export function processTicks(): ArrayBufferLike {
@@ -46,4 +46,9 @@ export function asciiText(bytes: Uint8Array, length: number): string {
 /** Warns the operator, not the caller. */
 export function warn(message: string, code: string): void {
   console.warn(`idsmith: ${message} (${code})`);
+}
+
+/** The platform that starts copies of this container, if one is known. */
+export function copyingPlatform(): string | undefined {
+  return undefined;
 }

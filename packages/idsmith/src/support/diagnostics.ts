@@ -21,7 +21,7 @@ interface ProcessLike {
 }
 
 /**
- * Publishes a message to those who listen. The message is made only when somebody does, and nothing happens in a runtime without
+ * Publishes a message to those who listen. The message is made only for them, and nothing happens in a runtime without
  * `diagnostics_channel`.
  *
  * @example

@@ -6,8 +6,14 @@ import { type RandomSource, systemRandom } from '../random.js';
  * wall-clock time and the monotonic time at which it is made, to the nanosecond where the runtime tells it.
  */
 export function freshName(random: RandomSource = systemRandom): string {
+  const name = randomName(random);
+  const nanos = Math.round(performance.now() * 1e6);
+  return `${name}-${Date.now().toString(36)}-${nanos.toString(36)}`;
+}
+
+/** A name of 128 random bits. */
+export function randomName(random: RandomSource): string {
   const bytes = new Uint8Array(16);
   random.fill(bytes);
-  const nanos = Math.round(performance.now() * 1e6);
-  return `${bytesToHex(bytes)}-${Date.now().toString(36)}-${nanos.toString(36)}`;
+  return bytesToHex(bytes);
 }

@@ -1,5 +1,4 @@
 import { IdError, StoreError } from '../errors.js';
-import { redact } from './redact.js';
 
 /** The fields that drivers add to their errors, each driver in its own way. */
 export interface DriverError {
@@ -27,4 +26,30 @@ export function reasonOf(error: unknown, ...secrets: readonly (string | undefine
   // Node leaves the message empty when every address of a host refused, and has an error for each address.
   const each = Array.isArray(errors) && !message ? errors.map((one) => reasonOf(one, ...secrets)) : [];
   return [...new Set(each)].join('; ') || redact(message || String(code ?? error), ...secrets);
+}
+
+/**
+ * Text without secrets, for error messages: user and password of every URL become `***`, and so do the given secrets.
+ *
+ * @example
+ * redact('cannot reach redis://app:hunter2@db'); // 'cannot reach redis://***@db'
+ */
+export function redact(text: string, ...secrets: readonly (string | undefined)[]): string {
+  let shown = text.replace(/:\/\/[^\s/]*@/g, '://***@');
+  for (const secret of secrets) if (secret) shown = shown.replaceAll(secret, '***');
+  return shown;
+}
+
+/** Errors of a connection that was never made. */
+const NEVER_SENT: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'UND_ERR_CONNECT_TIMEOUT'];
+
+/** The reason of an error of `fetch`, which keeps the reason in its `cause`. */
+export function fetchCause(error: unknown): unknown {
+  return (error as { cause?: unknown } | undefined)?.cause ?? error;
+}
+
+/** Tells whether a request with this {@link fetchCause} certainly did not reach the server. */
+export function wasNeverSent(cause: unknown): boolean {
+  const { code, syscall } = (cause ?? {}) as { code?: unknown; syscall?: unknown };
+  return syscall === 'connect' || NEVER_SENT.includes(code);
 }

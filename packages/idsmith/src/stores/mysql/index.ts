@@ -1,2 +1,2 @@
-export type { MysqlCallbackClient, MysqlClient } from './client.js';
+export type { MysqlCallbackClient, MysqlClient } from './session.js';
 export { type MysqlStoreOptions, mysqlStore } from './store.js';

@@ -1,41 +1,44 @@
-import type { SqlAdapter } from '../../executor/port.js';
+import type { SqlAdapter } from '../../drivers/port.js';
 import { sequenceStore } from '../../sequence/rows.js';
-import { makeStore, type OwnClient } from '../make-store.js';
+import { packageError } from '../../support/load-package.js';
 import { SchemaGate } from '../schema-version.js';
-import { giveSqlAccess, serverAccess } from '../sql/access.js';
-import { admittedAccess } from '../sql/admitted-access.js';
-import { requireTransactions } from '../sql/driver-of.js';
+import { mysql } from '../sql/dialect.js';
 import { sqlLeases } from '../sql/leases.js';
-import { type SqlStoreOptions, sqlTimeout } from '../sql/options.js';
-import { type SqlRun, sqlRunner } from '../sql/runner.js';
-import type { RunStatement } from '../sql/statement.js';
-import type { DisposableStore } from '../store.js';
-import { hexOf, type MysqlCallbackClient, type MysqlClient, mysqlDriver } from './client.js';
-import { createLeaseTable, LEASES } from './leases.js';
-import { mysqlMarker } from './schema.js';
-import { mysqlColumns, mysqlRows, setUpSequenceTable } from './sequences.js';
-import { mysqlSession } from './session.js';
-import { requireAutocommit } from './transaction-guard.js';
+import { LINEAGE_SETTINGS, takeLineageOptions, withWarnings } from '../sql/lineage.js';
+import { sqlRows } from '../sql/sequences.js';
+import {
+  type Ask,
+  requireTransactions,
+  type ServerStoreOptions,
+  serverOptions,
+  sqlTimeout,
+} from '../sql/session.js';
+import { columnsOf } from '../sql/table.js';
+import { type DisposableStore, makeStore, type OwnClient } from '../store.js';
+import { addressOf, refuseMisspeltSettings, requireServerUrl } from '../url.js';
+import { MysqlLineage } from './lineage.js';
+import {
+  lockWait,
+  type MysqlCallbackClient,
+  type MysqlClient,
+  MysqlSession,
+  mysqlDriver,
+} from './session.js';
+import { createLeaseTable, mysqlMarker, setUpPasts, setUpSequenceTable } from './tables.js';
 
 /** Options of a MySQL store. */
-export type MysqlStoreOptions = SqlStoreOptions;
-
-/** ER_CHECKREAD, ER_LOCK_DEADLOCK: the statement was rolled back. A lock wait that timed out has been long enough. */
-const ROLLED_BACK: readonly unknown[] = [1020, 1213];
-
-// The level holds for the next transaction alone.
-const BEGIN = ['SET TRANSACTION ISOLATION LEVEL READ COMMITTED', 'START TRANSACTION'];
+export type MysqlStoreOptions = ServerStoreOptions;
 
 /**
  * A store in MySQL or MariaDB. The first use of leases creates the table `idsmith_leases`, the first use of sequences creates
- * `id_sequences`, both in the connection's database, and with them `idsmith_schema`. An `id_sequences` that another
- * program has created gets the columns that are missing.
+ * `id_sequences` and `idsmith_pasts`, all in the connection's database, and with them `idsmith_schema`. An `id_sequences` that
+ * another program has created gets the columns that are missing.
  *
  * The client stays yours: `close()` does not end it. A change on a connection that is inside a transaction is refused, because a
  * rollback would undo it. The client's settings for big numbers, character sets and time zones do not matter.
  *
  * @param client a pool or connection of `mysql2/promise` or `mysql2`, or an adapter of your own with `transaction`
- * @throws InvalidOptionError if `timeout` is not a number of ms, or `client` is none of these
+ * @throws InvalidOptionError if an option is wrong, or `client` is none of these
  */
 export function mysqlStore(
   client: MysqlClient | MysqlCallbackClient,
@@ -49,48 +52,108 @@ export function mysqlStore(
   return storeOn(client, options);
 }
 
+/** Settings after the `?` of a URL: those of `mysql2` that text can express. */
+const SETTINGS = [
+  ...['host', 'port', 'user', 'password', 'database', 'charset', 'timezone', 'ssl', 'flags', 'socketPath'],
+  ...['connectionLimit', 'maxIdle', 'idleTimeout', 'queueLimit', 'waitForConnections', 'connectTimeout'],
+  ...['enableKeepAlive', 'keepAliveInitialDelay', 'localAddress', 'compress', 'debug', 'trace', 'typeCast'],
+  ...['supportBigNumbers', 'bigNumberStrings', 'dateStrings', 'decimalNumbers', 'jsonStrings', 'rowsAsArray'],
+  ...['multipleStatements', 'namedPlaceholders', 'nestTables', 'stringifyObjects', 'insecureAuth'],
+  ...LINEAGE_SETTINGS,
+];
+
+/**
+ * The store of a URL like `mysql://user:password@host:3306/database`, with a pool of its own that `close()` ends.
+ *
+ * @throws InvalidOptionError when the URL cannot be parsed, or a setting is misspelt
+ * @throws StoreError when `mysql2` is not installed
+ */
+export async function openMysql(url: string): Promise<DisposableStore> {
+  requireServerUrl(url);
+  refuseMisspeltSettings(url, SETTINGS);
+  const [uri, options] = takeLineageOptions(url);
+  const { default: mysql2 } = await loadMysql2();
+  const pool = patientPool(mysql2, uri);
+  letProcessEnd(pool);
+  return storeOn(pool, options, { at: addressOf(url, 3306), end: () => pool.end() });
+}
+
+/** Options of `mysql2` for a pool. Written out, because programs without `mysql2` have none of its types. */
+interface PoolOptions {
+  readonly uri: string;
+  readonly supportBigNumbers: boolean;
+  readonly bigNumberStrings: boolean;
+}
+
+/**
+ * A pool whose connections wait for a row lock only as long as callers do. MariaDB has such a limit for each statement, MySQL only
+ * for a session, and the sessions of other pools are not the store's to change.
+ */
+export function patientPool<
+  Pool extends { on(event: 'connection', listener: (made: object) => void): unknown },
+>(mysql2: { createPool(options: PoolOptions): Pool }, uri: string): Pool {
+  const pool = mysql2.createPool({ uri, supportBigNumbers: true, bigNumberStrings: true });
+  const limit = `SET SESSION innodb_lock_wait_timeout = ${lockWait(sqlTimeout({}))}`;
+  pool.on('connection', (connection) => {
+    // A connection that fails here fails at its first statement, too.
+    (connection as { query(sql: string, done: () => void): void }).query(limit, () => {});
+  });
+  return pool;
+}
+
+/** Lets the process end while connections of the pool are idle, as on every store. Only a call under way keeps it alive. */
+function letProcessEnd(pool: {
+  on(event: 'acquire' | 'release', listener: (made: object) => void): unknown;
+}) {
+  const socketOf = (made: object) => (made as { stream?: { ref?(): void; unref?(): void } }).stream;
+  pool.on('acquire', (made) => socketOf(made)?.ref?.());
+  pool.on('release', (made) => socketOf(made)?.unref?.());
+}
+
+async function loadMysql2() {
+  try {
+    return await import('mysql2/promise');
+  } catch (error) {
+    throw packageError('mysql2', error);
+  }
+}
+
 /** A store on a client, for `mysqlStore` and `openMysql`. */
-export function storeOn(
+function storeOn(
   client: MysqlClient | MysqlCallbackClient | SqlAdapter,
   options: MysqlStoreOptions,
   own?: OwnClient,
 ): DisposableStore {
-  const timeout = sqlTimeout(options);
-  const driver = requireTransactions(mysqlDriver(client));
-  const { query, change } = mysqlSession(driver, timeout);
-  const schema = new SchemaGate('mysql', mysqlMarker(query));
+  const { timeout, isLossless, maxJump } = serverOptions(options);
+  const session = new MysqlSession(requireTransactions(mysqlDriver(client)), timeout, own?.at);
+  const ask: Ask = (text, values) => session.ask(text, values);
+  const schema = new SchemaGate('mysql', mysqlMarker(ask));
   const admit = () => schema.admit();
   const mark = () => schema.mark();
-  const runner = (createTable: () => Promise<void>) =>
-    sqlRunner({
-      name: 'mysql',
-      at: own?.at,
-      setUp: async () => {
-        await requireAutocommit(query);
-        await admit();
-        await createTable();
-      },
-      isTransient: ({ errno }) => ROLLED_BACK.includes(errno),
-    });
-  const statements =
-    (run: SqlRun): RunStatement =>
-    (what, build, make) =>
-      run(what, async () => {
-        const { sql, values } = build();
-        if (sql.startsWith('SELECT')) return make(await query(sql, values));
-        const answer = await change(sql, values);
-        return make(answer === 0 ? [] : [[answer]]);
-      });
-  const columns = mysqlColumns();
-  const runLeases = runner(() => createLeaseTable(query, mark));
-  const runSequences = runner(() => setUpSequenceTable(query, columns, mark));
-  const runAlone = runner(async () => {});
-  const methods = {
-    ...sqlLeases(statements(runLeases), LEASES, hexOf),
-    ...sequenceStore(mysqlRows(statements(runSequences), columns)),
-    schemaVersion: () => runAlone('schemaVersion', admit),
-    durable: true,
-  };
-  const access = admittedAccess(serverAccess(driver, { timeout, outside: query, begin: () => BEGIN }), admit);
-  return giveSqlAccess(makeStore('mysql', methods, own), access);
+  const columns = columnsOf(mysql);
+  const lineage = new MysqlLineage(ask, isLossless);
+  const leases = session.statements(async () => {
+    await admit();
+    await createLeaseTable(ask, mark);
+    await lineage.learn(lineage.leases);
+  });
+  const sequences = session.statements(async () => {
+    await admit();
+    await setUpSequenceTable(ask, columns, mark);
+    if (await setUpPasts(ask, lineage.sequences)) await lineage.learn(lineage.sequences);
+  });
+  const rows = sqlRows(mysql, { run: sequences, columns, lineage: lineage.sequences, maxJump });
+  const alone = session.runner(admit);
+  const sql = session.access(admit);
+  return makeStore(
+    'mysql',
+    {
+      ...sqlLeases(mysql, leases, lineage.leases),
+      ...withWarnings(sequenceStore(rows), lineage),
+      schemaVersion: () => alone('schemaVersion', admit),
+      durable: true,
+      ...(sql && { sql }),
+    },
+    own,
+  );
 }

@@ -1,2 +1,2 @@
-export type { PostgresClient, PostgresJsClient } from './client.js';
+export type { PostgresClient, PostgresJsClient } from './session.js';
 export { type PostgresStoreOptions, postgresStore } from './store.js';

@@ -1,43 +1,32 @@
-import type { SqlAdapter } from '../../executor/port.js';
+import type { SqlAdapter } from '../../drivers/port.js';
 import { sequenceStore } from '../../sequence/rows.js';
-import { makeStore, type OwnClient } from '../make-store.js';
+import { packageError } from '../../support/load-package.js';
 import { SchemaGate } from '../schema-version.js';
-import { giveSqlAccess, serverAccess } from '../sql/access.js';
-import { admittedAccess } from '../sql/admitted-access.js';
-import { isAdapter, requireTransactions } from '../sql/driver-of.js';
+import { postgres } from '../sql/dialect.js';
 import { sqlLeases } from '../sql/leases.js';
-import { type SqlStoreOptions, sqlTimeout } from '../sql/options.js';
-import { type SqlRun, sqlRunner } from '../sql/runner.js';
-import type { RunStatement } from '../sql/statement.js';
-import type { DisposableStore } from '../store.js';
-import { type PostgresClient, type PostgresJsClient, postgresDriver, queryWithTimeout } from './client.js';
-import { createLeaseTable, LEASES } from './leases.js';
-import { postgresMarker } from './schema.js';
-import { postgresColumns, postgresRows, setUpSequenceTable } from './sequences.js';
-import { adapterGuard, OUTSIDE_TRANSACTION, transactionGuard } from './transaction-guard.js';
+import { LINEAGE_SETTINGS, takeLineageOptions, withWarnings } from '../sql/lineage.js';
+import { sqlRows } from '../sql/sequences.js';
+import { type Ask, requireTransactions, type ServerStoreOptions, serverOptions } from '../sql/session.js';
+import { columnsOf } from '../sql/table.js';
+import { type DisposableStore, makeStore, type OwnClient } from '../store.js';
+import { addressOf, refuseMisspeltSettings, requireServerUrl } from '../url.js';
+import { PostgresLineage } from './lineage.js';
+import { type PostgresClient, type PostgresJsClient, PostgresSession, postgresDriver } from './session.js';
+import { createLeaseTable, postgresMarker, setUpPasts, setUpSequenceTable } from './tables.js';
 
 /** Options of a PostgreSQL store. */
-export type PostgresStoreOptions = SqlStoreOptions;
-
-/** serialization_failure, deadlock_detected: the server has rolled the statement back. */
-const ROLLED_BACK: readonly unknown[] = ['40001', '40P01'];
-
-/** The beginning of a transaction that ends before its caller gives up. */
-const begin = (left: number) => [
-  'BEGIN ISOLATION LEVEL READ COMMITTED',
-  `SET LOCAL statement_timeout = ${Math.ceil(left * 0.9)}`,
-];
+export type PostgresStoreOptions = ServerStoreOptions;
 
 /**
  * A store in PostgreSQL. The first use of leases creates the table `idsmith_leases`, the first use of sequences creates
- * `id_sequences`, both in the first schema of the search path, and with them the view `idsmith_schema`. An `id_sequences` that
- * another program has created gets the columns that are missing.
+ * `id_sequences` and `idsmith_pasts`, all in the first schema of the search path, and with them the view `idsmith_schema`. An
+ * `id_sequences` that another program has created gets the columns that are missing.
  *
  * The client stays yours: `close()` does not end it. A `pg.Pool` needs a listener for `'error'`; without one the process ends
  * when the server does. A change on a connection that is inside a transaction is refused, because a rollback would undo it.
  *
  * @param client a `Pool` or `Client` of `pg`, the `sql` of `postgres` (postgres.js), or an adapter of your own with `transaction`
- * @throws InvalidOptionError if `timeout` is not a number of ms, or `client` is none of these
+ * @throws InvalidOptionError if an option is wrong, or `client` is none of these
  */
 export function postgresStore(
   client: PostgresClient | PostgresJsClient,
@@ -51,50 +40,91 @@ export function postgresStore(
   return storeOn(client, options);
 }
 
+/** The wait of openStore's own pool for a connection or an answer, ms, unless the URL sets another. */
+const DEFAULT_TIMEOUT = 10_000;
+
+/** Settings after the `?` of a URL: those of `pg`, of libpq, and of a widespread ORM whose URLs are often reused. */
+const SETTINGS = [
+  ...['host', 'port', 'user', 'password', 'database', 'options'],
+  ...['application_name', 'fallback_application_name'],
+  ...['query_timeout', 'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'],
+  ...['connectionTimeoutMillis', 'idleTimeoutMillis', 'max', 'min', 'maxUses', 'maxLifetimeSeconds'],
+  ...['allowExitOnIdle', 'keepAlive', 'keepAliveInitialDelayMillis', 'client_encoding', 'encoding', 'binary'],
+  ...['ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'sslcompression'],
+  ...['uselibpqcompat', 'connect_timeout', 'channel_binding', 'target_session_attrs', 'gssencmode'],
+  ...['keepalives', 'schema', 'pgbouncer', 'connection_limit', 'pool_timeout', 'socket_timeout'],
+  ...['sslaccept', 'sslidentity'],
+  ...LINEAGE_SETTINGS,
+];
+
+/**
+ * The store of a URL like `postgres://user:password@host:5432/database`, with a pool of its own that `close()` ends.
+ *
+ * @throws InvalidOptionError when the URL cannot be parsed, or a setting is misspelt
+ * @throws StoreError when `pg` is not installed
+ */
+export async function openPostgres(url: string): Promise<DisposableStore> {
+  requireServerUrl(url);
+  refuseMisspeltSettings(url, SETTINGS);
+  const [connectionString, options] = takeLineageOptions(url);
+  const { default: pg } = await loadPg();
+  const pool = new pg.Pool({
+    connectionTimeoutMillis: DEFAULT_TIMEOUT,
+    query_timeout: DEFAULT_TIMEOUT,
+    // As on every store: only a call under way keeps the process alive.
+    allowExitOnIdle: true,
+    connectionString,
+  });
+  // The next call replaces an idle connection that breaks, and fails if the server is still away.
+  pool.on('error', () => {});
+  const timeout = Number(new URL(url).searchParams.get('query_timeout')) || DEFAULT_TIMEOUT;
+  return storeOn(pool, { timeout, ...options }, { at: addressOf(url, 5432), end: () => pool.end() });
+}
+
+async function loadPg() {
+  try {
+    return await import('pg');
+  } catch (error) {
+    throw packageError('pg', error);
+  }
+}
+
 /** A store on a client, for `postgresStore` and `openPostgres`. */
-export function storeOn(
+function storeOn(
   client: PostgresClient | PostgresJsClient | SqlAdapter,
   options: PostgresStoreOptions,
   own?: OwnClient,
 ): DisposableStore {
-  const timeout = sqlTimeout(options);
-  const driver = requireTransactions(postgresDriver(client));
-  const rowsOf = queryWithTimeout(driver, timeout);
-  const access = serverAccess(driver, { timeout, outside: rowsOf, begin });
-  const { prepare, read, change } = isAdapter(driver)
-    ? adapterGuard(driver, rowsOf, access)
-    : transactionGuard(rowsOf);
-  const schema = new SchemaGate('postgres', postgresMarker(rowsOf));
+  const { timeout, isLossless, maxJump } = serverOptions(options);
+  const session = new PostgresSession(requireTransactions(postgresDriver(client)), timeout, own?.at);
+  const ask: Ask = (text, values) => session.ask(text, values);
+  const schema = new SchemaGate('postgres', postgresMarker(ask));
   const admit = () => schema.admit();
   const mark = () => schema.mark();
-  const runner = (createTable: () => Promise<void>) =>
-    sqlRunner({
-      name: 'postgres',
-      at: own?.at,
-      setUp: async () => {
-        await prepare();
-        await admit();
-        await createTable();
-      },
-      isTransient: ({ code }) => ROLLED_BACK.includes(code),
-    });
-  const statements =
-    (run: SqlRun): RunStatement =>
-    (what, build, make) =>
-      run(what, async () => {
-        const { sql, values } = build();
-        const send = sql.includes(OUTSIDE_TRANSACTION) ? change : read;
-        return make(await send(sql, values));
-      });
-  const columns = postgresColumns();
-  const runLeases = runner(() => createLeaseTable(rowsOf, mark));
-  const runSequences = runner(() => setUpSequenceTable(rowsOf, columns, mark));
-  const runAlone = runner(async () => {});
-  const methods = {
-    ...sqlLeases(statements(runLeases), LEASES),
-    ...sequenceStore(postgresRows(statements(runSequences), columns)),
-    schemaVersion: () => runAlone('schemaVersion', admit),
-    durable: true,
-  };
-  return giveSqlAccess(makeStore('postgres', methods, own), admittedAccess(access, admit));
+  const columns = columnsOf(postgres);
+  const lineage = new PostgresLineage(ask, isLossless);
+  const leases = session.statements(async () => {
+    await admit();
+    await createLeaseTable(ask, mark);
+    await lineage.learn(lineage.leases, 'idsmith_leases');
+  });
+  const sequences = session.statements(async () => {
+    await admit();
+    await setUpSequenceTable(ask, columns, mark);
+    if (await setUpPasts(ask, lineage.sequences)) await lineage.learn(lineage.sequences, 'id_sequences');
+  });
+  const rows = sqlRows(postgres, { run: sequences, columns, lineage: lineage.sequences, maxJump });
+  const alone = session.runner(admit);
+  const sql = session.access(admit);
+  return makeStore(
+    'postgres',
+    {
+      ...sqlLeases(postgres, leases, lineage.leases),
+      ...withWarnings(sequenceStore(rows), lineage),
+      schemaVersion: () => alone('schemaVersion', admit),
+      durable: true,
+      ...(sql && { sql }),
+    },
+    own,
+  );
 }

@@ -1,52 +1,63 @@
-import type { SqlValue } from '../../executor/port.js';
+import { StoreError } from '../../errors.js';
+import { show } from '../../options.js';
 import type { Move, SequenceRow } from '../../sequence/blocks.js';
 import type { SequenceRows } from '../../sequence/rows.js';
 import { type Columns, signedBlockSize } from './columns.js';
-import { called, NUMBERS, sequenceRow } from './sequence-row.js';
-import type { RunStatement, Statement } from './statement.js';
-import { exactBigInt } from './values.js';
+import { type Dialect, Values } from './dialect.js';
+import type { SqlLineage } from './lineage.js';
+import { sqlPasts } from './pasts.js';
+import type { RunStatement, Statement } from './session.js';
+import { exactBigInt, exactInteger, plainText } from './values.js';
 
-/** The differences between databases in the statements on `id_sequences`, and the function that runs statements. */
-interface SequenceDialect {
-  /** The placeholder of the n-th value, which is the text of a number. */
-  integer(n: number): string;
-  /** The expression of a name: a placeholder, after `add` has made the name a value and told its number, or a literal. */
-  name(name: string, add: (value: string) => number): string;
-  /** An expression as text, so that no driver rounds it. */
-  text(expression: string): string;
-  /** The column `name` as text, or as the bytes of its UTF-8. */
-  readonly nameText: string;
-  /** An expression that is true for an exhausted row, with any type of that column; null if the column is null. */
-  readonly isExhausted: string;
-  /** The new value of `next_block_start`, by the expression `next`. The old value is at least `low`. */
-  moved(low: () => string, next: () => string): string;
-  /** The row of values in an INSERT. */
-  row(values: string): string;
-  /** A condition of every change, ` AND …`: the change is not inside a transaction. */
-  readonly outsideTransaction: string;
-  /** The end of a statement that makes it give a row for each changed row. {@link before} reads the row of an update. */
-  readonly inserted: string;
-  readonly updated: string;
-  readonly deleted: string;
-  /** The `next_block_start` before an update, by the first value in the row that the update gave. */
-  before(answer: bigint, move: Move): bigint;
+/** The columns that hold numbers, in the order in which they are read and written. */
+export const NUMBERS = [
+  'first_id',
+  'next_block_start',
+  'block_size',
+  'step',
+  'min_id',
+  'max_id',
+  'cycles',
+  'generation',
+  'swap_mark',
+];
+
+/** The name of a sequence in messages. */
+export const called = (name: string) => `sequence ${show(name)}`;
+
+/** The way of sequence rows to their database. */
+interface RowsOptions {
+  readonly run: RunStatement;
   /** The ranges of the columns, where numbers have to be checked. */
   readonly columns?: Columns | undefined;
-  run: RunStatement;
+  /** True if changes belong into a transaction of the caller's, and rows that are read stay locked. */
+  readonly isInside?: boolean;
+  /** Tells the lineage of the database, if anything can. */
+  readonly lineage?: SqlLineage;
+  /** The longest jump of a sequence after a loss, in ids. */
+  readonly maxJump?: number | undefined;
 }
 
 /**
  * Sequence rows in `id_sequences`. The block size of a descending sequence is negative in the table. So another program that adds the
  * block size moves in the right direction, and a row that has lost its columns in a copy is recognised.
  */
-export function sqlRows(dialect: SequenceDialect): SequenceRows {
-  const { columns } = dialect;
+export function sqlRows(
+  dialect: Dialect,
+  { run, columns, isInside = false, lineage, maxJump }: RowsOptions,
+): SequenceRows {
+  const outside = isInside ? '' : dialect.outsideTransaction;
+  const isOutside = outside && ` AND ${outside}`;
   const exhausted = `CASE WHEN ${dialect.isExhausted} THEN 1 ELSE 0 END`;
-  const select = `SELECT ${dialect.nameText} AS name, ${[
-    ...NUMBERS.map((column) => `${dialect.text(column)} AS ${column}`),
-    `${dialect.text(exhausted)} AS exhausted`,
-  ].join(', ')} FROM id_sequences`;
+  const select = () =>
+    `SELECT ${dialect.nameText} AS name, ${[
+      ...NUMBERS.map((column) => `${dialect.asText(column)} AS ${column}`),
+      `${dialect.asText(exhausted)} AS exhausted`,
+      ...(lineage ? [lineage.column] : []),
+    ].join(', ')} FROM id_sequences`;
 
+  const past = lineage && sqlPasts(dialect, run, lineage, maxJump);
+  const isStill = (values: Values, row: SequenceRow) => lineage?.isStill(values, row.lineage) ?? '';
   const isOne = (rows: readonly unknown[]) => rows.length === 1;
 
   /**
@@ -61,10 +72,12 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
     isMarked: boolean,
   ): Statement {
     const values = new Values(dialect);
-    const moved = dialect.moved(
-      () => values.integer(move.low),
-      () => next(values),
-    );
+    const moved = isInside
+      ? next(values)
+      : dialect.moved(
+          () => values.integer(move.low),
+          () => next(values),
+        );
     const sql = `UPDATE id_sequences SET ${[`next_block_start = ${moved}`, ...changes(values)].join(', ')}
       WHERE name = ${values.name(from.name)}
         AND next_block_start BETWEEN ${values.integer(move.low)} AND ${values.integer(move.high)}
@@ -72,17 +85,18 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
         AND ${sameDefinition(values, from)}
         AND generation = ${values.integer(from.generation)}${
           isMarked ? ` AND swap_mark = ${values.integer(BigInt(from.mark))}` : ''
-        }${dialect.outsideTransaction}${dialect.updated}`;
+        }${isStill(values, from)}${isOutside}${dialect.updated}`;
     return { sql, values: values.all };
   }
 
   function read(name: string): Promise<SequenceRow | undefined> {
-    const values = new Values(dialect);
-    const sql = `${select} WHERE name = ${values.name(name)}`;
-    return dialect.run(
-      `reading ${called(name)}`,
-      () => ({ sql, values: values.all }),
-      ([row]) => (row === undefined ? undefined : sequenceRow(row)),
+    const build = () => {
+      const values = new Values(dialect);
+      const sql = `${select()} WHERE name = ${values.name(name)}${isInside ? dialect.forUpdate : ''}`;
+      return { sql, values: values.all };
+    };
+    return run(`reading ${called(name)}`, build, ([row]) =>
+      row === undefined ? undefined : sequenceRow(row, lineage),
     );
   }
 
@@ -102,17 +116,17 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
         columns?.requireRow(row);
         const values = new Values(dialect);
         const list = [values.name(name), ...numbers.map((number) => values.integer(number))].join(', ');
-        const sql = `INSERT INTO id_sequences (name, ${NUMBERS.join(', ')}, exhausted) ${dialect.row(list)}`;
-        return { sql: sql + dialect.inserted, values: values.all };
+        const sql = `INSERT INTO id_sequences (name, ${NUMBERS.join(', ')}, exhausted) ${dialect.row(list, outside)}`;
+        return { sql: sql + (isInside ? dialect.unlessThere : dialect.inserted), values: values.all };
       };
-      return dialect.run(`defining ${called(name)}`, build, isOne);
+      return run(`defining ${called(name)}`, build, isOne);
     },
 
     read,
 
     list() {
-      const build = () => ({ sql: select, values: [] });
-      return dialect.run('listing sequences', build, (rows) => rows.map(sequenceRow));
+      const build = () => ({ sql: select(), values: [] });
+      return run('listing sequences', build, (rows) => rows.map((row) => sequenceRow(row, lineage)));
     },
 
     async swap(expected, next) {
@@ -127,17 +141,25 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
           true,
         );
       };
-      return (await dialect.run(`changing ${called(expected.name)}`, build, before(move))) !== undefined;
+      return (await run(`changing ${called(expected.name)}`, build, before(move))) !== undefined;
     },
 
-    delete({ name, generation }) {
-      const values = new Values(dialect);
-      const sql = `DELETE FROM id_sequences WHERE name = ${values.name(name)}
-        AND generation = ${values.integer(generation)}${dialect.outsideTransaction}${dialect.deleted}`;
-      return dialect.run(`removing ${called(name)}`, () => ({ sql, values: values.all }), isOne);
+    async delete(row) {
+      const { name, generation } = row;
+      const build = () => {
+        const values = new Values(dialect);
+        const sql = `DELETE FROM id_sequences WHERE name = ${values.name(name)}
+        AND generation = ${values.integer(generation)}${isStill(values, row)}${isOutside}${dialect.returning}`;
+        return { sql, values: values.all };
+      };
+      const isDeleted = await run(`removing ${called(name)}`, build, isOne);
+      // A sequence that is defined again begins anew.
+      if (isDeleted) await past?.remove(name);
+      return isDeleted;
     },
 
-    async advance(from, move, to) {
+    async advance(from, wanted, to) {
+      const move = dialect.reach === undefined ? wanted : limited(dialect.reach, from, wanted);
       const isAllocation = to === from;
       if (columns?.reaches(to) === false) {
         // The row may be out of date, and may have got limits since.
@@ -158,33 +180,15 @@ export function sqlRows(dialect: SequenceDialect): SequenceRows {
         );
       };
       const what = `${isAllocation ? 'allocating from' : 'altering'} ${called(from.name)}`;
-      const found = await dialect.run(what, build, (rows) => before(possible)(rows));
+      const found = await run(what, build, (rows) => before(possible)(rows));
       const isWithin = ({ low, high }: Move) => from.next >= low && from.next <= high;
       if (found === undefined && columns && isWithin(move) && !isWithin(possible))
         throw columns.tooFar(from, move.delta);
       return found;
     },
+
+    ...(past && { past }),
   };
-}
-
-/** The values of a statement that is being built. Each method adds a value and gives its placeholder. */
-class Values {
-  readonly all: SqlValue[] = [];
-  readonly #dialect: SequenceDialect;
-
-  constructor(dialect: SequenceDialect) {
-    this.#dialect = dialect;
-  }
-
-  name(name: string): string {
-    return this.#dialect.name(name, (value) => this.all.push(value));
-  }
-
-  /** Adds a number as text: drivers round numbers, or do not accept a bigint. */
-  integer(value: bigint | number | boolean | undefined): string {
-    const text = value === undefined ? null : String(typeof value === 'boolean' ? Number(value) : value);
-    return this.#dialect.integer(this.all.push(text));
-  }
 }
 
 /** Assignments of all columns that a change may set, except `next_block_start` and `exhausted`. */
@@ -215,4 +219,54 @@ function shape(values: Values, { step, min, max, cycle }: SequenceRow): string[]
   ];
 }
 
+/** The move for the values of `next_block_start` that are at most `reach` away. */
+function limited(reach: bigint, { next }: SequenceRow, { delta, low, high }: Move): Move {
+  const [lowest, highest] = [next - reach, next + reach];
+  return { delta, low: low > lowest ? low : lowest, high: high < highest ? high : highest };
+}
+
 const firstOf = (row: unknown) => Object.values(row as object)[0] as unknown;
+
+/**
+ * The sequence row of a row of `id_sequences`: its name, its numbers, the flag `exhausted`, and the lineage if it was asked for.
+ *
+ * @throws RangeError when a column has a value that no sequence can have
+ * @param reader reads the lineage, if it was asked for
+ * @throws StoreError when the row has lost its columns in a copy, or comes from a server that was replaced
+ */
+export function sequenceRow(row: unknown, reader?: SqlLineage): SequenceRow {
+  const [text, start, next, size, step, min, max, cycle, generation, mark, exhausted, told] = Object.values(
+    row as object,
+  );
+  const lineage = reader?.read(told);
+  const name = plainText(text);
+  const of = (column: string) => `${column} of ${called(name)}`;
+  const signedSize = exactInteger(of('block_size'), size);
+  const result = {
+    name,
+    start: start === null ? undefined : exactBigInt(of('first_id'), start),
+    next: exactBigInt(of('next_block_start'), next),
+    blockSize: 0,
+    step: exactInteger(of('step'), step),
+    min: exactBigInt(of('min_id'), min),
+    max: exactBigInt(of('max_id'), max),
+    cycle: exactInteger(of('cycles'), cycle) !== 0,
+    exhausted: exactInteger(of('exhausted'), exhausted) !== 0,
+    generation: exactInteger(of('generation'), generation),
+    mark: String(exactBigInt(of('swap_mark'), mark)),
+    ...(lineage !== undefined && { lineage }),
+  };
+  // Only another program can have written a 0. The same ids would be given out forever.
+  if (result.step === 0) throw new RangeError(`${of('step')} is 0`);
+  if (signedSize < 0 && result.step > 0) throw lostColumns(name, signedSize, result.step);
+  return { ...result, blockSize: result.step < 0 ? Math.abs(signedSize) : signedSize };
+}
+
+/** The error for a row whose `step` was lost in a copy of four columns, and with it the direction. */
+function lostColumns(name: string, size: number, step: number): StoreError {
+  return new StoreError(
+    `block_size of ${called(name)} is ${size}, so the sequence descends, but its step is ${step}. A copy of the table that ` +
+      'leaves out the columns step, min_id, max_id and cycles, as INSERT … SELECT * does where they are invisible, loses the ' +
+      'direction and the limits. Copy the table again with all of its columns, or set these columns to their old values',
+  );
+}

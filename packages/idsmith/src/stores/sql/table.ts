@@ -1,7 +1,8 @@
 import { StoreError } from '../../errors.js';
 import { MAX_ID, MIN_ID } from '../../sequence/blocks.js';
-import { backoff } from '../../support/backoff.js';
-import { pause, systemTimer } from '../../support/timer.js';
+import { retry } from '../../support/retry.js';
+import { Columns } from './columns.js';
+import type { Dialect } from './dialect.js';
 import { plainText } from './values.js';
 
 // The table `id_sequences`. Other programs may have created it and may go on to use it. They know four of its columns.
@@ -23,18 +24,10 @@ const OWN_COLUMNS = new Map([
   ['swap_mark', 'BIGINT NOT NULL DEFAULT 0'],
 ]);
 
-/** The details of the table that differ between databases. */
-export interface TableStyle {
-  /** The type of the column `name`. */
-  readonly name: string;
-  /** The text after each added column. */
-  readonly own?: string;
-  /** The text after the table. */
-  readonly options?: string;
-}
+type TableStyle = Dialect['types'];
 
 /** The statement that creates the table. */
-export function createTable({ name, own = '', options = '' }: TableStyle): string {
+export function createTable({ name, own, options }: TableStyle): string {
   const columns = [
     `name ${name} NOT NULL PRIMARY KEY`,
     ...[...SHARED_COLUMNS].map(([column, type]) => `${column} ${type}`),
@@ -48,14 +41,18 @@ export function createTable({ name, own = '', options = '' }: TableStyle): strin
  *
  * @param present rows that begin with the name of a column
  */
-export function additions(present: readonly unknown[], { own = '' }: TableStyle): string[] {
+export function additions(present: readonly unknown[], { own }: TableStyle): string[] {
   const names = present.map((row) => plainText(Object.values(row as object)[0]).toLowerCase());
   const missing = [...OWN_COLUMNS].filter(([column]) => !names.includes(column));
   return missing.map(([column, type]) => `ADD COLUMN ${column} ${type}${own}`);
 }
 
+/** The ranges of the columns of `id_sequences`, which `learn` fills in. */
+export const columnsOf = ({ widening, types }: Dialect) =>
+  new Columns((column) => widening(column, columnDefinition(column, types)));
+
 /** The definition of a column, as idsmith creates it. */
-export function columnDefinition(column: string, { name, own = '' }: TableStyle): string {
+function columnDefinition(column: string, { name, own }: TableStyle): string {
   const type = OWN_COLUMNS.get(column);
   return type === undefined ? (SHARED_COLUMNS.get(column) ?? `${name} NOT NULL`) : `${type}${own}`;
 }
@@ -95,7 +92,17 @@ export async function setUpTable(server: TableServer, style: TableStyle): Promis
     if (missing.length === 0 || looks === MAX_LOOKS) return present;
     const sql = present.length === 0 ? createTable(style) : `ALTER TABLE id_sequences ${missing.join(', ')}`;
     try {
-      await whenFree(server, sql);
+      // As soon as nobody uses the table. Nobody has to wait for the change meanwhile.
+      await retry(() => server.execute(sql), {
+        isTransient: server.isBusy,
+        pauses: BACKOFF,
+        attempts: MAX_TRIES,
+        giveUp: (error) =>
+          new StoreError(
+            `sequences need a change of the table, and transactions use the table all the time. End them, or run: ${sql}`,
+            { cause: error },
+          ),
+      });
     } catch (error) {
       if (server.isForbidden(error))
         throw new StoreError(
@@ -109,20 +116,31 @@ export async function setUpTable(server: TableServer, style: TableStyle): Promis
   }
 }
 
-/** Changes the table as soon as nobody uses it. Nobody has to wait for the change meanwhile. */
-async function whenFree(server: TableServer, sql: string): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      await server.execute(sql);
-      return;
-    } catch (error) {
-      if (!server.isBusy(error)) throw error;
-      if (tries === MAX_TRIES)
-        throw new StoreError(
-          `sequences need a change of the table, and transactions use the table all the time. End them, or run: ${sql}`,
-          { cause: error },
-        );
-      await pause(systemTimer, backoff(tries, BACKOFF), false);
-    }
-  }
+/** A statement that gives a row for each column in MySQL, which begins with its name and its type. */
+export const SHOW_COLUMNS = 'SHOW COLUMNS FROM id_sequences';
+
+const PLACE = `SELECT CONCAT_WS(' ', @@hostname, @@port, DATABASE()) AS place, CAST(CONNECTION_ID() AS CHAR) AS connection, t.engine, e.transactions
+  FROM (SELECT 1 AS one) server
+  LEFT JOIN information_schema.tables t ON t.table_schema = DATABASE() AND t.table_name = 'id_sequences'
+  LEFT JOIN information_schema.engines e ON e.engine = t.engine`;
+
+/** The place of `id_sequences` in MySQL. */
+interface MysqlPlace {
+  /** The database, among those of all servers. */
+  readonly database: string;
+  readonly connection: string;
+  /** The storage engine; `undefined` for a view or a temporary table. */
+  readonly engine: string | undefined;
+  readonly hasTransactions: boolean;
+}
+
+export async function mysqlPlace(query: (sql: string) => Promise<readonly unknown[]>): Promise<MysqlPlace> {
+  const [row] = await query(PLACE);
+  const [database, connection, engine, transactions] = Object.values((row ?? {}) as object);
+  return {
+    database: plainText(database),
+    connection: plainText(connection),
+    engine: engine === null || engine === undefined ? undefined : plainText(engine),
+    hasTransactions: plainText(transactions) === 'YES',
+  };
 }

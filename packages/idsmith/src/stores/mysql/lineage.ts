@@ -1,0 +1,66 @@
+import { OneSuccess } from '../../support/single-flight.js';
+import { type DriverError, reasonOf } from '../../support/store-error.js';
+import { SqlLineage } from '../sql/lineage.js';
+import type { Ask } from '../sql/session.js';
+import { plainText } from '../sql/values.js';
+
+// The lineage of MySQL is the server: after the promotion of a replica, another one answers. A dump that is restored into the same server is not
+// noticed: see docs/lineage.md.
+
+/** MySQL keeps the uuid beside its data, and replicas and backups have none of it. */
+const MYSQL_SERVER = '@@server_uuid';
+
+/** MariaDB has no such name. Its `server_uid` changes with the network card, so with each start of some containers. */
+const MARIADB_SERVER = `CONCAT(@@server_id, ' ', @@hostname)`;
+
+/** Variables of clusters whose servers all take writes at once. What one server has acknowledged, the others have. */
+const CLUSTERS: readonly string[] = ['wsrep_on', 'group_replication_group_name'];
+
+const VARIABLES = `SHOW VARIABLES WHERE Variable_name IN ('server_uuid', 'server_id', 'hostname', ${CLUSTERS.map(
+  (name) => `'${name}'`,
+).join(', ')})`;
+
+/** ER_PARSE_ERROR, ER_UNKNOWN_ERROR, ER_TABLEACCESS_DENIED, ER_UNKNOWN_SYSTEM_VARIABLE, ER_SPECIFIC_ACCESS_DENIED, ER_NOT_SUPPORTED_YET */
+const UNTOLD: readonly unknown[] = [1064, 1105, 1142, 1193, 1227, 1235];
+
+/** The lineage of a store in MySQL or MariaDB: the same for all of its tables. */
+export class MysqlLineage {
+  readonly leases = new SqlLineage();
+  readonly sequences = new SqlLineage();
+  readonly #ask: Ask;
+  readonly #isLossless: boolean;
+  readonly #server = new OneSuccess<string | undefined>();
+
+  /** @param isLossless true if promotions lose nothing and do not count */
+  constructor(ask: Ask, isLossless: boolean) {
+    this.#ask = ask;
+    this.#isLossless = isLossless;
+  }
+
+  /** Learns how the server tells its lineage. A server that does not is no failure. */
+  async learn(lineage: SqlLineage): Promise<void> {
+    if (this.#isLossless) return;
+    try {
+      const server = await this.#server.run(() => this.#askServer());
+      if (server !== undefined) lineage.told(server);
+    } catch (error) {
+      if (!UNTOLD.includes((error as DriverError).errno)) throw error;
+      lineage.untold(
+        `the server does not tell whether it has lost writes (${reasonOf(error)}). Where a failover loses nothing, set losslessFailover. ` +
+          'See docs/lineage.md',
+      );
+    }
+  }
+
+  /** @returns `undefined` for servers that are equals: the one that answers says nothing about a loss */
+  async #askServer(): Promise<string | undefined> {
+    const rows = await this.#ask(VARIABLES);
+    const variables = new Map(
+      rows.map((row) => Object.values(row as object).map(plainText) as [name: string, value: string]),
+    );
+    if (CLUSTERS.some((name) => !['OFF', '', undefined].includes(variables.get(name)))) return undefined;
+    const server = variables.has('server_uuid') ? MYSQL_SERVER : MARIADB_SERVER;
+    await this.#ask(`SELECT ${server} AS server`);
+    return server;
+  }
+}

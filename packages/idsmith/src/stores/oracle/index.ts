@@ -1,2 +1,0 @@
-export type { OracleStoreConnection, OracleStorePool } from './client.js';
-export { type OracleStoreOptions, oracleStore } from './store.js';

@@ -1,19 +1,24 @@
+import { type SqliteConnection, sqliteRowsOf } from '../../drivers/sqlite.js';
 import { StoreError } from '../../errors.js';
-import { type SqliteConnection, sqliteRowsOf } from '../../executor/drivers.js';
 import { plainText } from '../sql/values.js';
 
 /** The used part of `node:fs`. `stat` does not open the file. Opening and closing it could end SQLite's locks. */
 interface FileSystem {
-  statSync(
-    path: string,
-    options: { bigint: true; throwIfNoEntry: false },
-  ): { readonly dev: bigint; readonly ino: bigint } | undefined;
+  statSync(path: string, options: { bigint: true; throwIfNoEntry: false }): FileStats | undefined;
+}
+
+interface FileStats {
+  readonly dev: bigint;
+  readonly ino: bigint;
+  readonly birthtimeNs: bigint;
+  readonly ctimeNs: bigint;
 }
 
 /** A file and its identity. */
 interface WatchedFile {
   readonly path: string;
   readonly identity: string;
+  readonly lineage?: string | undefined;
 }
 
 /** The files beside a file in WAL mode: the log of writes, and the locks on it. */
@@ -47,26 +52,39 @@ export class FileWatch {
     }
   }
 
-  /** @throws StoreError when the file, its `-wal` or its `-shm` was removed or replaced */
-  check(): void {
+  /**
+   * @param hasUsed true if the connection has just used the file. Then it keeps `-wal` and `-shm` open, and they may not change from now on.
+   * Before that they are of others, whose last one removes them.
+   * @throws StoreError when the file, its `-wal` or its `-shm` was removed or replaced
+   */
+  check(hasUsed = true): void {
     const file = this.#file === undefined ? this.#look() : this.#file;
     if (file === null) return;
     for (const { path, identity } of this.#opened ? [file, this.#opened] : [file])
       if (identityOf(path) !== identity) throw moved(path);
-    for (const suffix of COMPANIONS) this.#checkCompanion(file.path + suffix);
+    for (const suffix of COMPANIONS) this.#checkCompanion(file.path + suffix, hasUsed);
+  }
+
+  /**
+   * The lineage of the file at the first look: its inode and its time of birth, which another file at its path does not have. The device
+   * does not count: it may change when a volume is mounted again. `undefined` for a database in memory.
+   */
+  get lineage(): string | undefined {
+    return (this.#file === undefined ? this.#look() : this.#file)?.lineage;
   }
 
   #look(): WatchedFile | null {
     const [row] = sqliteRowsOf(this.#db, 'PRAGMA database_list');
     const [, , path] = Object.values(row as object);
     const isFile = path !== null && path !== '' && fileSystem() !== undefined;
-    this.#file = isFile ? { path: plainText(path), identity: identityOf(plainText(path)) } : null;
+    const file = plainText(path);
+    this.#file = isFile ? { path: file, identity: identityOf(file), lineage: lineageOf(file) } : null;
     return this.#file;
   }
 
-  #checkCompanion(path: string): void {
+  #checkCompanion(path: string, hasUsed: boolean): void {
     const [before, now] = [this.#companions.get(path), identityOf(path)];
-    if (before === now || (before === undefined && now === ABSENT)) return;
+    if (before === now || (before === undefined && (now === ABSENT || !hasUsed))) return;
     if (before !== undefined) {
       const [mode] = sqliteRowsOf(this.#db, 'PRAGMA journal_mode');
       if (plainText(Object.values(mode as object)[0]) === 'wal') throw moved(path);
@@ -81,8 +99,23 @@ const ABSENT = 'absent';
 
 /** The identity of the file at a path. It distinguishes all files that exist on a machine at one time. */
 function identityOf(path: string): string {
-  const found = fileSystem()?.statSync(path, { bigint: true, throwIfNoEntry: false });
+  const found = statsOf(path);
   return found === undefined ? ABSENT : `${found.dev}:${found.ino}`;
+}
+
+function statsOf(path: string): FileStats | undefined {
+  return fileSystem()?.statSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
+function lineageOf(path: string): string | undefined {
+  const found = statsOf(path);
+  return found && (hasBirths() ? `${found.ino} ${found.birthtimeNs}` : String(found.ino));
+}
+
+/** True if the system tells when a file was born. Some old ones tell the time of its last change instead, of every file. */
+function hasBirths(): boolean {
+  const program = statsOf(process.execPath);
+  return program?.birthtimeNs !== program?.ctimeNs;
 }
 
 /** Node's file system. Not an import: this module is also loaded in runtimes without files. */

@@ -1,2 +1,2 @@
-export type { SqliteDatabase, SqliteValue } from './connection.js';
-export { sqliteStore } from './store.js';
+export type { SqliteDatabase, SqliteValue } from './session.js';
+export { type SqliteStoreOptions, sqliteStore } from './store.js';

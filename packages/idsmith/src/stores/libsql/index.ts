@@ -1,0 +1,2 @@
+export type { RemoteSqliteOptions } from '../sqlite/remote.js';
+export { type LibsqlClient, libsqlStore } from './store.js';

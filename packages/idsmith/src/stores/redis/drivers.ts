@@ -12,17 +12,19 @@ export interface RedisTarget {
 }
 
 /** The driver's own wait for a connection, ms. */
-const CONNECT_TIMEOUT = 4000;
+export const CONNECT_TIMEOUT = 4000;
 
 /** Starts one connection. A driver must not connect again by itself. */
 export function beginConnection(
   driver: RedisDriver,
   { url, database }: RedisTarget,
 ): { ready: Promise<unknown>; connection: Connection } {
-  const { client, connect, isUp, end } =
+  const { client, connect, isUp, unref, end } =
     driver.name === 'redis' ? nodeRedis(driver, url) : ioredis(driver, url);
   const ready = async () => {
     await connect();
+    // The limit of time of a call under way keeps the process alive, and nothing else, as on every store.
+    unref();
     if (database !== 0) await select(client, database);
   };
   const { evaluate } = textClient(client);
@@ -46,11 +48,16 @@ export function beginConnection(
 interface Driven {
   readonly client: (NodeRedisClient | IoredisClient) & { select(database: number): Promise<unknown> };
   connect(): Promise<unknown>;
+  /** Sends any command. */
+  send(...parts: string[]): Promise<unknown>;
   isUp(): boolean;
+  /** Lets the process end while the connection is idle. */
+  unref(): void;
   end(): void;
 }
 
-function nodeRedis({ redis }: RedisDriver & { name: 'redis' }, url: string): Driven {
+/** A client of the package `redis` that does not connect again by itself. */
+export function nodeRedis({ redis }: RedisDriver & { name: 'redis' }, url: string): Driven {
   const client = redis.createClient({
     url,
     // Redis 5 knows no other protocol.
@@ -62,14 +69,17 @@ function nodeRedis({ redis }: RedisDriver & { name: 'redis' }, url: string): Dri
   return {
     client: client as unknown as Driven['client'],
     connect: () => client.connect(),
+    send: (...parts) => client.sendCommand(parts),
     isUp: () => client.isReady,
+    unref: () => client.unref(),
     end: () => {
       if (client.isOpen) client.destroy();
     },
   };
 }
 
-function ioredis({ ioredis: { Redis } }: RedisDriver & { name: 'ioredis' }, url: string): Driven {
+/** A client of the package `ioredis` that does not connect again by itself. */
+export function ioredis({ ioredis: { Redis } }: RedisDriver & { name: 'ioredis' }, url: string): Driven {
   const client = new Redis(url, {
     lazyConnect: true,
     connectTimeout: CONNECT_TIMEOUT,
@@ -93,7 +103,9 @@ function ioredis({ ioredis: { Redis } }: RedisDriver & { name: 'ioredis' }, url:
       }
       if (reason !== undefined) throw reason;
     },
+    send: (command = '', ...parts) => client.call(command, ...parts),
     isUp: () => client.status === 'ready',
+    unref: () => (client.stream as { unref?(): void }).unref?.(),
     end: () => client.disconnect(),
   };
 }

@@ -1,61 +1,77 @@
-import { requireNamespace, requireTrial } from '../../lease/namespace.js';
+import { requireNamespace, requireTrial, STORE_NAMESPACE } from '../../lease/namespace.js';
 import type { LeaseRecord, LeaseStore } from '../../lease/port.js';
-import { NAMESPACE_ID } from '../../lease/protocol.js';
-import { DURABLE, FORGETFUL } from '../../redis/script-constants.js';
-import { LIST_LEASES, READ_LEASES, READ_TIME, REMOVE_LEASES, SWAP_LEASE } from '../../redis/scripts.js';
+import { lineageOf, NAMESPACE_ID } from '../../lease/protocol.js';
+import { REGISTRY, type Registry } from './registry.js';
 import type { StoreScripts } from './schema.js';
+import { DELETE_KEY, LIST_LEASES, READ_LEASES, READ_MOMENT, SWAP_LEASE } from './scripts.js';
+import { msOf } from './sequences.js';
 
 /** Leases in Redis: one hash for each namespace. */
-export function redisLeases(
-  runner: StoreScripts,
-  durable: boolean,
-  maxTtl: number | undefined,
-): Pick<LeaseStore, 'now' | 'listLeases' | 'readLeases' | 'swapLease' | 'claimLease' | 'removeTrial'> {
-  const trust = durable ? DURABLE : FORGETFUL;
-  const swap = async (
+export function redisLeases(scripts: StoreScripts, registry: Registry, durable: boolean): LeaseStore {
+  async function moment(namespace: string) {
+    // A Cluster chooses the node by the key, so the node of the namespace answers.
+    const reply = await scripts.run('reading the clock', READ_MOMENT, [keyOf(namespace)]);
+    const [seconds, micros, lineage] = reply as unknown[];
+    return { now: msOf([seconds, micros]), lineage: String(lineage) };
+  }
+
+  async function swap(
     namespace: string,
     expected: LeaseRecord | undefined,
     next: LeaseRecord,
-    birth: string,
-  ) => {
-    const before = expected === undefined ? '' : comparedText(expected);
-    const after = comparedText(next) + next.label;
-    // The date of a namespace must not be written for a namespace that was lost since: see LeaseStore.durable.
-    const notAfter =
-      next.id === NAMESPACE_ID && maxTtl !== undefined ? next.fence - maxTtl : Number.MAX_SAFE_INTEGER;
-    const args = [trust, next.id, before, after, notAfter, birth];
-    return Number(await runner.run('swapping a lease', SWAP_LEASE, [keyOf(namespace)], args)) === 1;
-  };
+    birth?: LeaseRecord,
+  ): Promise<boolean> {
+    const { id, owner, epoch } = next;
+    const key = keyOf(namespace);
+    const isClaim = id >= 0 && owner !== null && epoch !== expected?.epoch;
+    if (isClaim) await registry.listNamespace(namespace);
+    const isBirth = id === NAMESPACE_ID;
+    const lineage = (!durable && lineageOf(isBirth ? next : birth)) || '';
+    const args = [
+      id,
+      expected === undefined ? '' : comparedText(expected),
+      comparedText(next) + next.label,
+      lineage,
+      birth === undefined ? '' : comparedText(birth),
+      isClaim && !durable ? 1 : 0,
+    ];
+    return Number(await scripts.run('swapping a lease', SWAP_LEASE, [key], args)) === 1;
+  }
+
   return {
-    async now() {
-      // A Cluster chooses the node by the key, so the same node always answers.
-      const reply = await runner.run('reading the clock', READ_TIME, ['idsmith:clock']);
-      const [seconds, micros] = (reply as unknown[]).map(Number) as [number, number];
-      return seconds * 1000 + Math.floor(micros / 1000);
-    },
+    durable,
+
+    now: async () => (await moment(STORE_NAMESPACE)).now,
+
+    ...(!durable && { moment, isNewNamespace: (namespace) => registry.isNewNamespace(namespace) }),
+
+    namespaces: () => registry.names('namespace'),
 
     async listLeases(namespace) {
-      const reply = await runner.run('listing leases', LIST_LEASES, [keyOf(namespace)], [trust]);
-      return recordsIn(reply);
+      return recordsIn(await scripts.run('listing leases', LIST_LEASES, [keyOf(namespace)]));
     },
 
     async readLeases(namespace, first, count) {
-      const args = [trust, first, first + count - 1];
-      return recordsIn(await runner.run('reading leases', READ_LEASES, [keyOf(namespace)], args));
+      const args = [first, first + count - 1];
+      return recordsIn(await scripts.run('reading leases', READ_LEASES, [keyOf(namespace)], args));
     },
 
-    swapLease: (namespace, expected, next) => swap(namespace, expected, next, ''),
+    swapLease: (namespace, expected, next) => swap(namespace, expected, next),
 
-    claimLease: (namespace, expected, next, birth) => swap(namespace, expected, next, comparedText(birth)),
+    claimLease: swap,
 
     async removeTrial(namespace) {
-      await runner.run('removing leases', REMOVE_LEASES, [keyOf(requireTrial(namespace))]);
+      await scripts.run('removing leases', DELETE_KEY, [keyOf(requireTrial(namespace))]);
+      await registry.removeNamespace(namespace);
     },
   };
 }
 
 // The braces make a Cluster choose the slot by the namespace alone. The encoded namespace has no braces of its own.
-const keyOf = (namespace: string) => `idsmith:lease:{${encodeURIComponent(requireNamespace(namespace))}}`;
+const keyOf = (namespace: string) =>
+  namespace === STORE_NAMESPACE
+    ? REGISTRY
+    : `idsmith:lease:{${encodeURIComponent(requireNamespace(namespace))}}`;
 
 /** The part of a record that a swap compares: one line, always the same text for the same values. The label follows. */
 const comparedText = ({ id, owner, epoch, fence, expiresAt }: LeaseRecord) =>

@@ -4,6 +4,7 @@ import { loadRedisDriver, type RedisDriver } from '../../redis/load-driver.js';
 import type { DisposableStore } from '../store.js';
 import { addressOf, requireSettings } from '../url.js';
 import { beginConnection, type RedisTarget } from './drivers.js';
+import { beginGroup, type RedisGroup } from './groups.js';
 import { OwnRedisClient } from './own-client.js';
 import { type RedisStoreOptions, storeOn } from './store.js';
 
@@ -11,34 +12,115 @@ import { type RedisStoreOptions, storeOn } from './store.js';
 const TIMEOUT = 5000;
 
 /**
- * The store of a URL like `rediss://user:password@host:6379/0?durable=true&maxTtl=30000`. The store has a client of its own, of
- * the package `redis` or else of `ioredis`, which connects on first use. `close()` ends the client.
+ * The store of a URL like `rediss://user:password@host:6379/0?durable=true&maxTtl=30000`, `redis+cluster://a:7000,b:7001` or
+ * `redis+sentinel://a:26379,b:26379/mymaster`. The store has a client of its own, of the package `redis` or else of `ioredis`, which
+ * connects on first use. `close()` ends the client.
  *
  * @throws InvalidOptionError when the URL has another form
  * @throws StoreError when neither package is installed
  */
 export async function openRedis(url: string): Promise<DisposableStore> {
-  const parsed = parseUrl(url);
+  const isGroup = GROUP.test(url);
+  const parsed = isGroup ? parseGroupUrl(url) : parseUrl(url);
   return openParsed(await loadRedisDriver(), parsed, TIMEOUT);
 }
 
 /** The store of a URL with a given driver. */
 export function openRedisWith(driver: RedisDriver, url: string, timeout = TIMEOUT): DisposableStore {
-  return openParsed(driver, parseUrl(url), timeout);
+  return openParsed(driver, GROUP.test(url) ? parseGroupUrl(url) : parseUrl(url), timeout);
 }
 
-function openParsed(driver: RedisDriver, parsed: ParsedUrl, timeout: number): DisposableStore {
-  const { target, options, password } = parsed;
-  const client = new OwnRedisClient(() => beginConnection(driver, target), timeout);
+function openParsed(
+  driver: RedisDriver,
+  parsed: ParsedUrl | ParsedGroupUrl,
+  timeout: number,
+): DisposableStore {
+  const begin = () =>
+    'group' in parsed ? beginGroup(driver, parsed.group) : beginConnection(driver, parsed.target);
+  const client = new OwnRedisClient(begin, timeout);
   return storeOn(
     client,
-    { ...options, timeout: TIMEOUT + 50 },
+    { ...parsed.options, timeout: TIMEOUT + 50 },
     {
-      at: addressOf(target.url, 6379),
-      password,
+      at:
+        'group' in parsed
+          ? parsed.group.hosts.map(({ host, port }) => `${host}:${port}`).join(',')
+          : addressOf(parsed.target.url, 6379),
+      password: parsed.password,
       end: () => client.end(),
     },
   );
+}
+
+/** A URL of several servers, taken apart. */
+interface ParsedGroupUrl {
+  readonly group: RedisGroup;
+  readonly options: RedisStoreOptions;
+  readonly password: string;
+}
+
+const GROUP = /^rediss?\+(cluster|sentinel):/i;
+
+/** The login, the hosts and the path of a URL. A URL of the standard has one host alone. */
+const PARTS =
+  /^redis(s?)\+(cluster|sentinel):\/\/(?:([^@/]*)@)?([^@/?#]+)(?:\/([^/?#]*)(?:\/([^/?#]*))?)?(\?[^#]*)?$/i;
+
+const GROUP_FORM = {
+  cluster: 'redis+cluster://user:password@host:7000,host:7001?maxTtl=60000',
+  sentinel: 'redis+sentinel://user:password@host:26379,host:26379/master?maxTtl=60000',
+};
+
+/** @throws InvalidOptionError when the URL has another form; it shows nothing of the URL */
+function parseGroupUrl(url: string): ParsedGroupUrl {
+  const kind = GROUP.exec(url)?.[1]?.toLowerCase() as RedisGroup['kind'];
+  const refuseForm = (why: string): never => {
+    throw new InvalidOptionError(`a URL of a Redis ${kind} must look like ${GROUP_FORM[kind]}: ${why}`);
+  };
+  const [, secure, , login = '', list, path = '', second = '', search = ''] =
+    PARTS.exec(url) ?? refuseForm('this one cannot be parsed');
+  const [username = '', password = ''] = decodedLogin(login) ?? refuseForm('percent-encode the password');
+  const hosts = (list as string).split(',').map((text) => {
+    const [, host, port] =
+      /^(\[[\da-f:]+\]|[\w.-]+)(?::(\d{1,5}))?$/i.exec(text.trim()) ?? refuseForm('a host is wrong');
+    return {
+      host: (host as string).replace(/^\[|\]$/g, ''),
+      port: Number(port ?? (kind === 'cluster' ? 6379 : 26379)),
+    };
+  });
+  const settings = new URLSearchParams(search);
+  if (kind === 'cluster' && path !== '') refuseForm('a Cluster has no databases, and no path');
+  if (kind === 'sentinel' && path === '') refuseForm('the path is the name of the master');
+  const group = {
+    kind,
+    hosts,
+    username,
+    password,
+    isEncrypted: secure !== '',
+    master: decodeURIComponent(path),
+  };
+  return {
+    group: { ...group, database: databaseOf(`/${second}`) },
+    password,
+    options: optionsOf(settings),
+  };
+}
+
+/** The user and the password of `user:password`; `undefined` if they cannot be decoded. */
+function decodedLogin(login: string): string[] | undefined {
+  try {
+    const at = login.indexOf(':');
+    return (at < 0 ? [login] : [login.slice(0, at), login.slice(at + 1)]).map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws InvalidOptionError naming a setting that is unknown or wrong */
+function optionsOf(settings: URLSearchParams): RedisStoreOptions {
+  requireSettings('a Redis URL', settings, ['durable', 'maxTtl']);
+  const durable = requireChoice('durable', settings.get('durable') ?? 'false', ['false', 'true']);
+  const maxTtl = settings.get('maxTtl');
+  return { durable: durable === 'true', ...(maxTtl !== null && { maxTtl: Number(maxTtl) }) };
 }
 
 /** A Redis URL, taken apart. */
@@ -51,18 +133,16 @@ export interface ParsedUrl {
 /** @throws InvalidOptionError when the URL has another form */
 export function parseUrl(url: string): ParsedUrl {
   // The URL and the error of the parser hold the password, so neither is shown.
-  const form = 'redis://user:password@host:6379/0?durable=false&maxTtl=60000';
+  const form = 'redis://user:password@host:6379/0?durable=false&maxTtl=30000';
   const parsed = /^rediss?:\/\/[^/?#]/i.test(url) ? parse(url) : undefined;
   if (parsed === undefined) throw new InvalidOptionError(`a Redis URL must look like ${form}`);
-  requireSettings('a Redis URL', parsed.searchParams, ['durable', 'maxTtl']);
+  const options = optionsOf(parsed.searchParams);
   const database = databaseOf(parsed.pathname);
-  const durable = requireChoice('durable', parsed.searchParams.get('durable') ?? 'false', ['false', 'true']);
-  const maxTtl = parsed.searchParams.get('maxTtl');
   parsed.search = parsed.hash = parsed.pathname = '';
   return {
     target: { url: parsed.href, database },
     password: decodeURIComponent(parsed.password),
-    options: { durable: durable === 'true', ...(maxTtl !== null && { maxTtl: Number(maxTtl) }) },
+    options,
   };
 }
 

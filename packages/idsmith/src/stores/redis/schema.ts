@@ -1,11 +1,11 @@
 import type { ScriptRunner } from '../../redis/script-runner.js';
-import { READ_SCHEMA, REGISTER_SEQUENCE, SWAP_LEASE, WRITE_SCHEMA } from '../../redis/scripts.js';
 import { decodeSchema, encodeSchema, type SchemaGate, type SchemaMarker } from '../schema-version.js';
+import { READ_SCHEMA, SWAP_LEASE, VOUCH, WRITE_REGISTRY, WRITE_SCHEMA } from './scripts.js';
 
 const MARKER = ['idsmith:schema'];
 
 /** The scripts that may be the first to write into an empty store. */
-const CREATING: readonly string[] = [SWAP_LEASE, REGISTER_SEQUENCE];
+const CREATING: readonly string[] = [SWAP_LEASE, WRITE_REGISTRY, VOUCH];
 
 /** Runs the scripts of a store. */
 export type StoreScripts = Pick<ScriptRunner, 'run'>;

@@ -5,15 +5,14 @@ import {
   type ScriptClient,
   textClient,
 } from '../../redis/client.js';
-import { redisError } from '../../redis/error.js';
-import { ScriptRunner } from '../../redis/script-runner.js';
+import { redisError, ScriptRunner } from '../../redis/script-runner.js';
 import { sequenceStore } from '../../sequence/rows.js';
 import { requireTimeout } from '../../support/timeout.js';
 import { MAX_DELAY } from '../../support/timer.js';
-import { makeStore, type OwnClient } from '../make-store.js';
 import { SchemaGate } from '../schema-version.js';
-import type { DisposableStore } from '../store.js';
+import { type DisposableStore, makeStore, type OwnClient } from '../store.js';
 import { redisLeases } from './leases.js';
+import { Registry } from './registry.js';
 import { checkedScripts, redisMarker } from './schema.js';
 import { redisRows } from './sequences.js';
 
@@ -23,21 +22,19 @@ export type { IoredisClient, NodeRedisClient };
 export interface RedisStoreOptions {
   /**
    * Set to `true` if this Redis never loses an acknowledged write: one server with `appendonly yes` and
-   * `appendfsync always` that no replica ever replaces. Default `false`. The store then does not trust data of another
-   * server, or of the same server before a restart: it drops such leases, and such sequences give out no id until their
-   * `next` is altered.
+   * `appendfsync always` that no replica ever replaces. Default `false`: after a restart or a failover, holders whose leases
+   * are intact go on, all others wait, and sequences give out no id until their `next` is altered. See `docs/lineage.md`.
    */
-  readonly durable?: boolean;
-  /** The longest ttl of a lease, ms. Default 60,000, or no limit if `durable`. */
-  readonly maxTtl?: number;
+  readonly durable?: boolean | undefined;
+  /** The longest ttl of a lease, ms. Default 30,000, or no limit if `durable`. */
+  readonly maxTtl?: number | undefined;
   /** The longest time that an operation may take, ms. Default 5,000. */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
 }
 
 /**
- * A store in Redis 5 or later, a single server or a Cluster. A namespace is one hash, `idsmith:lease:{namespace}`. A
- * sequence is one hash, `idsmith:sequence:{name}`, and has an entry in the set `idsmith:sequences`. The key `idsmith:schema` tells the
- * version of this form.
+ * A store in Redis 5 or later, a single server or a Cluster. A namespace is one hash, `idsmith:lease:{namespace}`. A sequence is one hash,
+ * `idsmith:sequence:{name}`. The hash `idsmith:registry` has an entry for each of them. The key `idsmith:schema` tells the version of this form.
  *
  * @param client a client of `ioredis` or of `redis`; the caller configures and closes it
  * @throws InvalidOptionError when the client belongs to neither package, or an option is out of range
@@ -65,15 +62,16 @@ export function storeOn(
     redisError('redis store', operation + place, error, own?.password);
   const runner = new ScriptRunner(client, { timeout, errorOf });
   const durable = requireChoice('durable', options.durable, [false, true]);
-  const maxTtl = options.maxTtl ?? (durable ? undefined : 60_000);
+  const maxTtl = options.maxTtl ?? (durable ? undefined : 30_000);
   if (maxTtl !== undefined) requireInteger('maxTtl', maxTtl, 1, MAX_DELAY);
   const schema = new SchemaGate('redis', redisMarker(runner));
   const scripts = checkedScripts(runner, schema);
+  const registry = new Registry(scripts);
   const methods = {
-    ...sequenceStore(redisRows(scripts, durable)),
-    ...redisLeases(scripts, durable, maxTtl),
+    ...sequenceStore(redisRows(scripts, registry, durable)),
+    ...redisLeases(scripts, registry, durable),
     schemaVersion: () => schema.admit(),
-    durable,
+    vouch: () => registry.vouch(),
     ...(maxTtl !== undefined && { maxTtl }),
   };
   return makeStore('redis', methods, own);

@@ -1,0 +1,148 @@
+import { StoreError, StoreWentBackError } from '../../errors.js';
+import { show } from '../../options.js';
+import type { StoreScripts } from './schema.js';
+import { DELETE_KEY, LIST_REGISTRY, READ_REGISTRY, VOUCH, WRITE_REGISTRY } from './scripts.js';
+
+/**
+ * The key of the registry: a hash with an entry for each namespace and each sequence, and the store's own birth record. It tells new names from
+ * lost ones. All of it is one key, so that nothing of it can get lost alone.
+ */
+export const REGISTRY = 'idsmith:registry';
+
+/** The entry of a sequence of which no number was taken yet. */
+const DEFINED = 'defined';
+
+/** The set of sequences of versions before the registry: `generation:name`. */
+const OLD_SEQUENCES = 'idsmith:sequences';
+
+type Kind = 'namespace' | 'sequence';
+
+/** The names that a store has ever used. */
+export class Registry {
+  readonly #scripts: StoreScripts;
+  /** The namespaces that this process has listed. */
+  readonly #namespaces = new Set<string>();
+
+  constructor(scripts: StoreScripts) {
+    this.#scripts = scripts;
+  }
+
+  /** Lists a namespace. Done before the first node id is claimed: a window that gets lost is one of a namespace that is listed. */
+  async listNamespace(namespace: string): Promise<void> {
+    if (this.#namespaces.has(namespace)) return;
+    await this.#write('namespace', namespace, '*', 'namespace');
+    this.#namespaces.add(namespace);
+  }
+
+  async removeNamespace(namespace: string): Promise<void> {
+    this.#namespaces.delete(namespace);
+    await this.#write('namespace', namespace, '*', '');
+  }
+
+  async isNewNamespace(namespace: string): Promise<boolean> {
+    this.#namespaces.delete(namespace);
+    return (await this.#read('namespace', namespace)).entry === undefined;
+  }
+
+  /** Lists a sequence that is about to be defined. */
+  async listSequence(name: string): Promise<void> {
+    await this.#write('sequence', name, '', DEFINED);
+  }
+
+  /**
+   * Notes that numbers are taken from a sequence from now on.
+   *
+   * @returns takes the note back, if it is the last one
+   */
+  async noteUse(name: string): Promise<() => Promise<unknown>> {
+    const note = crypto.randomUUID();
+    await this.#write('sequence', name, '*', note);
+    return () => this.#write('sequence', name, note, '');
+  }
+
+  /** Notes that a sequence is about to be removed: from now on it may be defined again. */
+  async noteRemoval(name: string): Promise<void> {
+    await this.#write('sequence', name, '*', DEFINED);
+  }
+
+  async removeSequence(name: string): Promise<void> {
+    await this.#write('sequence', name, DEFINED, '');
+  }
+
+  /** The reason why a sequence without a row must not be defined; `undefined` if it is new. */
+  async refusalOf(name: string): Promise<StoreError | undefined> {
+    const { entry, isVouched } = await this.#read('sequence', name);
+    if (entry !== undefined && entry !== DEFINED) return lost(name);
+    if (isVouched) return undefined;
+    return isVouched === undefined ? notVouched(name) : vouchedBefore(name);
+  }
+
+  /** A person vouches that all names are listed that were ever used. */
+  async vouch(): Promise<void> {
+    for (const name of await this.#oldSequences())
+      await this.#write('sequence', name, '', crypto.randomUUID());
+    await this.#scripts.run('removing an old list', DELETE_KEY, [OLD_SEQUENCES]);
+    await this.#scripts.run('vouching for the store', VOUCH, [REGISTRY], [new Date().toISOString()]);
+  }
+
+  async names(kind: Kind): Promise<string[]> {
+    const prefix = fieldOf(kind, '');
+    const listed = (await this.#list(REGISTRY)).filter((field) => field.startsWith(prefix));
+    const names = listed.map((field) => field.slice(prefix.length));
+    const old = kind === 'sequence' ? await this.#oldSequences() : [];
+    return [...new Set([...names, ...old])].sort();
+  }
+
+  async #oldSequences(): Promise<string[]> {
+    return (await this.#list(OLD_SEQUENCES)).map((entry) => entry.slice(entry.indexOf(':') + 1));
+  }
+
+  async #list(key: string): Promise<string[]> {
+    return ((await this.#scripts.run('listing the registry', LIST_REGISTRY, [key])) as unknown[]).map(String);
+  }
+
+  async #read(kind: Kind, name: string) {
+    const reply = await this.#scripts.run(
+      `looking up a ${kind}`,
+      READ_REGISTRY,
+      [REGISTRY],
+      [fieldOf(kind, name)],
+    );
+    const [entry, vouched] = reply as unknown[];
+    const isVouched = vouched == null ? undefined : Number(vouched) === 1;
+    return { entry: entry == null ? undefined : String(entry), isVouched };
+  }
+
+  async #write(kind: Kind, name: string, expected: string, next: string): Promise<void> {
+    const args = [fieldOf(kind, name), expected, next];
+    await this.#scripts.run(`listing a ${kind}`, WRITE_REGISTRY, [REGISTRY], args);
+  }
+}
+
+const fieldOf = (kind: Kind, name: string) => `${kind}:${name}`;
+
+const DEFINE_LOST = 'idsmith seq define NAME --start BEYOND --lost --store URL';
+
+/** After `restored`, programs define what is missing: so what is lost must be there before. */
+const DEFINE_FIRST = `first define each lost sequence beyond its numbers: ${DEFINE_LOST}. Then run: idsmith restored --store URL`;
+
+function lost(name: string): StoreError {
+  return new StoreWentBackError(
+    `redis store: sequence ${show(name)} is lost: the registry lists it, and its numbers are gone. Look up the highest number in your own ` +
+      `data, and define the sequence beyond it: ${DEFINE_LOST}`,
+  );
+}
+
+function notVouched(name: string): StoreError {
+  return new StoreError(
+    `redis store: nobody has said whether this Redis is new, so sequence ${show(name)} may have been lost, and is not defined. If the ` +
+      `Redis is new, run once: idsmith init --store URL. If it has lost data, ${DEFINE_FIRST}`,
+  );
+}
+
+function vouchedBefore(name: string): StoreError {
+  return new StoreWentBackError(
+    `redis store: this Redis has restarted, failed over or begun to replicate since somebody has vouched for it. Sequence ${show(name)} ` +
+      `may have been lost, and is not defined. Find out what was lost. If it is this sequence, ${DEFINE_FIRST}`,
+  );
+}

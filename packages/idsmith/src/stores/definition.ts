@@ -1,4 +1,5 @@
 import { StoreError } from '../errors.js';
+import type { Ceiling } from '../lineage/ceiling.js';
 import { show } from '../options.js';
 import { type SequenceRow, UNMARKED } from '../sequence/blocks.js';
 
@@ -47,6 +48,20 @@ export function rowOf(name: string, definition: Definition, next: string, mark =
 /** @throws StoreError when the stored text is not a row */
 export function decodeRow(name: string, definition: string, next: string, mark?: string): SequenceRow {
   return readable(name, () => rowOf(name, JSON.parse(definition), next, mark));
+}
+
+/** A ceiling as text, always the same for the same values, so that texts can be compared. */
+export function encodeCeiling({ lineage, ceiling, matured, base, writtenAt }: Ceiling): string {
+  return JSON.stringify([lineage, String(ceiling), String(matured), String(base), writtenAt]);
+}
+
+/** @throws StoreError when the stored text is not a ceiling */
+export function decodeCeiling(name: string, text: string): Ceiling {
+  return readable(name, () => {
+    const [lineage, ceiling, matured, base, writtenAt] = JSON.parse(text);
+    const [first, second, third] = [ceiling, matured, base].map(BigInt) as [bigint, bigint, bigint];
+    return { lineage, ceiling: first, matured: second, base: third, writtenAt };
+  });
 }
 
 /** The result of `decode`. @throws StoreError naming the sequence when `decode` fails */

@@ -1,34 +1,54 @@
 import { InvalidOptionError } from '../errors.js';
 import { nearestName, refuse } from '../options.js';
-import { memoryStore } from './memory/store.js';
+import { loadPackage } from '../support/load-package.js';
+import { openMemory } from './memory/store.js';
+import { warnOfRepeats } from './separate-stores.js';
 import type { DisposableStore } from './store.js';
 import { schemeOf } from './url.js';
 
 type Opener = (url: string) => Promise<DisposableStore>;
 
-const postgres: Opener = async (url) => (await import('./postgres/open.js')).openPostgres(url);
-const mysql: Opener = async (url) => (await import('./mysql/open.js')).openMysql(url);
-const http: Opener = async (url) => (await import('./http/open.js')).openHttp(url);
+const postgres: Opener = async (url) => (await import('./postgres/store.js')).openPostgres(url);
+const mysql: Opener = async (url) => (await import('./mysql/store.js')).openMysql(url);
+const http: Opener = async (url) => (await import('./http/store.js')).openHttp(url);
 const redis: Opener = async (url) => (await import('./redis/open.js')).openRedis(url);
 
-const openMemory: Opener = async (url) => {
+const memory: Opener = async (url) => {
   // Two URLs with the same name would be two stores. Users who give a name expect one.
   if (!/^memory:(\/\/)?$/.test(url)) refuse('url', 'memory: and nothing else', url);
-  return memoryStore();
+  return openMemory();
+};
+
+const sqlite: Opener = async (url) => {
+  const store = await (await import('./sqlite/store.js')).openSqlite(url);
+  return /^sqlite:(\/\/)?:memory:$/.test(url) ? warnOfRepeats(store) : store;
+};
+
+const oracle: Opener = async (url) => {
+  // Not a literal in the import: this package is built first, and works without the other.
+  const entry = '@idsmith/oracle';
+  const { openOracle } = await loadPackage<{ openOracle: Opener }>(entry, () => import(entry));
+  return openOracle(url);
 };
 
 /** The opener of each scheme. A store and its driver are loaded only when one of its URLs is opened. */
 const OPENERS = new Map<string, Opener>([
-  ['memory', openMemory],
-  ['sqlite', async (url) => (await import('./sqlite/open.js')).openSqlite(url)],
+  ['memory', memory],
+  ['sqlite', sqlite],
+  ['libsql', async (url) => (await import('./libsql/store.js')).openLibsql(url)],
   ['postgres', postgres],
   ['postgresql', postgres],
   ['mysql', mysql],
   ['mariadb', mysql],
+  ['oracle', oracle],
   ['redis', redis],
   ['rediss', redis],
-  ['dynamodb', async (url) => (await import('./dynamodb/open.js')).openDynamodb(url)],
-  ['etcd', async (url) => (await import('./etcd/open.js')).openEtcd(url)],
+  ['redis+cluster', redis],
+  ['rediss+cluster', redis],
+  ['redis+sentinel', redis],
+  ['rediss+sentinel', redis],
+  ['dynamodb', async (url) => (await import('./dynamodb/store.js')).openDynamodb(url)],
+  ['etcd', async (url) => (await import('./etcd/store.js')).openEtcd(url)],
   ['http', http],
   ['https', http],
 ]);
@@ -39,11 +59,15 @@ const OPENERS = new Map<string, Opener>([
  *
  * | URL | store | package |
  * |---|---|---|
- * | `memory:` | in this process | |
+ * | `memory:` | in this process, one for all who open it | |
  * | `sqlite:./ids.db`, `sqlite::memory:` | SQLite | `libsql` where there is no `node:sqlite` |
+ * | `libsql://name-org.turso.io?authToken=…` | libSQL, Turso | `@libsql/client` |
  * | `postgres://user:password@host:5432/database` | PostgreSQL | `pg` |
  * | `mysql://user:password@host:3306/database` | MySQL, MariaDB | `mysql2` |
+ * | `oracle://user:password@host:1521/service` | Oracle | `@idsmith/oracle` and `oracledb` |
  * | `redis://user:password@host:6379/0` | Redis | `redis`, or else `ioredis` |
+ * | `redis+cluster://host:7000,host:7001` | a Redis Cluster | `redis`, or else `ioredis` |
+ * | `redis+sentinel://host:26379,host:26379/master` | the master that Sentinels name | `redis`, or else `ioredis` |
  * | `dynamodb://region/table` | DynamoDB | `@aws-sdk/client-dynamodb` |
  * | `etcd://host:2379,host:2379` | etcd | |
  * | `https://token@host:7600` | an idsmith server; asked for its capabilities at once | |
@@ -69,7 +93,6 @@ function problemOf(url: string, scheme: string): string {
     const isFile = /^[\w./-]+\.(db|sqlite3?)$/.test(url);
     return isFile ? `for the file ${url}, write sqlite:${url}` : 'it has no scheme';
   }
-  if (scheme === 'oracle') return 'for Oracle, give oracleStore(pool) of idsmith/stores/oracle';
   const nearest = nearestName(scheme, [...OPENERS.keys()]);
   return `${scheme}: is unknown${nearest === undefined ? '' : `; did you mean ${nearest}:?`}`;
 }

@@ -16,7 +16,7 @@ export interface SchemaVersion {
 export const SCHEMA: SchemaVersion = { version: 1, leastReader: 1 };
 
 /** The schema of a store without a marker: release 0.1.0 wrote none. */
-export const UNMARKED: SchemaVersion = { version: 1, leastReader: 1 };
+export const UNMARKED_SCHEMA: SchemaVersion = { version: 1, leastReader: 1 };
 
 /** The operation in messages where nobody asks for anything else. */
 const OPERATION = 'reading the schema version';
@@ -51,7 +51,7 @@ export class SchemaGate {
    * @throws StoreError when only later libraries may use the store
    */
   async admit(operation = OPERATION): Promise<SchemaVersion> {
-    return (await this.#admitted(operation)) ?? UNMARKED;
+    return (await this.#admitted(operation)) ?? UNMARKED_SCHEMA;
   }
 
   /**

@@ -7,17 +7,25 @@ import type {
 } from '@aws-sdk/client-dynamodb';
 import { packageError } from '../../support/load-package.js';
 import { storeError } from '../../support/store-error.js';
-import type { DynamodbClient } from './client.js';
+import { TableLineage } from './lineage.js';
+
+/** The part of a client that the store uses. A `DynamoDBClient` of the package `@aws-sdk/client-dynamodb` has it. */
+export interface DynamodbClient {
+  send(command: never, options?: { abortSignal?: AbortSignal }): Promise<unknown>;
+  /** A client with this member gives access to its responses, and so tells the time of the service. */
+  readonly middlewareStack?: object;
+}
 
 export type Item = Record<string, AttributeValue>;
 
-type Sdk = typeof import('@aws-sdk/client-dynamodb');
-type Send = DynamoDBClient['send'];
+export type Sdk = typeof import('@aws-sdk/client-dynamodb');
+export type Send = DynamoDBClient['send'];
 
 /** A table, and the function that sends requests to it. */
 export interface Table {
   readonly table: string;
   readonly hashKey: string;
+  readonly lineage: TableLineage;
   /** Runs the requests of an operation. When the table is missing, creates the table and runs the requests once more. */
   request<T>(operation: string, work: (sdk: Sdk, send: Send) => Promise<T>): Promise<T>;
 }
@@ -34,12 +42,15 @@ interface TableOptions {
 /** A table that is created when it is missing. A request takes `timeout` ms at most, including the client's repetitions. */
 export function openTable(client: DynamodbClient, { table, hashKey, timeout, at }: TableOptions): Table {
   const place = at === undefined ? '' : ` at ${at}`;
-  const send = ((command: never) =>
+  const sendPlainly = ((command: never) =>
     client.send(command, { abortSignal: AbortSignal.timeout(timeout) })) as Send;
+  const lineage = new TableLineage(table, sendPlainly, client.middlewareStack !== undefined);
+  const { send } = lineage;
   let creating: Promise<void> | undefined;
   return {
     table,
     hashKey,
+    lineage,
     async request(operation, work) {
       const sdk = await loadSdk();
       try {
@@ -120,15 +131,34 @@ export async function conditionally<T>(
   }
 }
 
+/** An answer, and the clock of the service when it was given, ms. */
+export interface Dated<T> {
+  readonly answer: T;
+  readonly time: number;
+}
+
+interface Datable {
+  readonly middlewareStack: {
+    add(
+      layer: (
+        next: (args: never) => Promise<{ response: unknown }>,
+      ) => (args: never) => Promise<{ response: unknown }>,
+      options: { step: 'deserialize' },
+    ): void;
+  };
+}
+
 /**
- * The clock of the service, ms: the date on the response to a request for an item that does not exist.
+ * The answer to a request, with the date on the response.
  *
  * @throws Error when the answer has no date
  */
-export async function serviceTime(sdk: Sdk, send: Send, TableName: string, hashKey: string): Promise<number> {
+export async function dated<Question extends object, T>(
+  question: Question,
+  send: (question: Question) => Promise<T>,
+): Promise<Dated<T>> {
   let date: string | undefined;
-  const question = new sdk.GetItemCommand({ TableName, Key: { [hashKey]: { S: 'clock' } } });
-  question.middlewareStack.add(
+  (question as unknown as Datable).middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);
       ({ date } = (result.response as { headers: Record<string, string | undefined> }).headers);
@@ -136,15 +166,21 @@ export async function serviceTime(sdk: Sdk, send: Send, TableName: string, hashK
     },
     { step: 'deserialize' },
   );
-  await send(question);
+  const answer = await send(question);
   // Whole seconds, rounded down: the middle is half a second off at most.
   const time = Date.parse(date ?? '') + 500;
   if (Number.isNaN(time)) throw new Error('the answer has no date');
-  return time;
+  return { answer, time };
+}
+
+/** The clock of the service, ms: the date on the response to a request for an item that does not exist. */
+export async function serviceTime(sdk: Sdk, send: Send, TableName: string, hashKey: string): Promise<number> {
+  const question = new sdk.GetItemCommand({ TableName, Key: { [hashKey]: { S: 'clock' } } });
+  return (await dated(question, (command) => send(command))).time;
 }
 
 /** Tells by its output or its error whether the client has sent a request more than once. */
-function isRepeated(answer: unknown): boolean {
+export function isRepeated(answer: unknown): boolean {
   const { attempts = 1 } = (answer as { $metadata?: { attempts?: number } }).$metadata ?? {};
   return attempts > 1;
 }
@@ -165,7 +201,7 @@ async function createTable(sdk: Sdk, client: DynamodbClient, table: string, hash
   await sdk.waitUntilTableExists(patience, { TableName: table });
 }
 
-const nameOf = (error: unknown) => (error instanceof Error ? error.name : undefined);
+export const nameOf = (error: unknown) => (error instanceof Error ? error.name : undefined);
 
 export async function loadSdk(): Promise<Sdk> {
   try {

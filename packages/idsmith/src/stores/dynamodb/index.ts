@@ -1,2 +1,2 @@
-export type { DynamodbClient } from './client.js';
+export type { DynamodbClient } from './connection.js';
 export { type DynamodbStoreOptions, dynamodbStore } from './store.js';

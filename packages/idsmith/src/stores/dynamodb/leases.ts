@@ -1,5 +1,6 @@
-import { requireNamespace, requireTrial } from '../../lease/namespace.js';
+import { requireNamespace, requireTrial, STORE_NAMESPACE } from '../../lease/namespace.js';
 import { type LeaseRecord, type LeaseStore, OWN_IDS, sameRecord } from '../../lease/port.js';
+import { NAMESPACE_ID } from '../../lease/protocol.js';
 import { conditionally, deleteItems, type Item, readItems, scan } from './connection.js';
 import type { CheckedTable } from './schema.js';
 
@@ -10,9 +11,13 @@ export const LEASE_ATTRIBUTES = ['namespace', 'node', 'owner', 'epoch', 'fence',
 export function dynamodbLeases({
   table,
   hashKey,
+  lineage,
   request,
   create,
-}: CheckedTable): Pick<LeaseStore, 'listLeases' | 'readLeases' | 'swapLease' | 'removeTrial'> {
+}: CheckedTable): Pick<
+  LeaseStore,
+  'namespaces' | 'listLeases' | 'readLeases' | 'swapLease' | 'claimLease' | 'removeTrial'
+> {
   // The last # ends the namespace, which may have others in it.
   const keyOf = (namespace: string, id: number): Item => ({
     [hashKey]: { S: `lease#${requireNamespace(namespace)}#${id}` },
@@ -26,7 +31,52 @@ export function dynamodbLeases({
     };
     return request('listing leases', async (sdk, send) => (await scan(sdk, send, filter)).map(decode));
   };
+  async function swap(
+    namespace: string,
+    expected: LeaseRecord | undefined,
+    next: LeaseRecord,
+  ): Promise<boolean> {
+    const Key = keyOf(namespace, next.id);
+    const Item = { ...Key, namespace: { S: namespace }, label: { S: next.label }, ...stateOf(next) };
+    const command = { TableName: table, Item, ...unchanged(expected, hashKey) };
+    return create('swapping a lease', async (sdk, send) =>
+      conditionally(
+        send(new sdk.PutItemCommand(command)).then(() => true),
+        async (repeated) => {
+          if (!repeated) return false;
+          const found = await send(new sdk.GetItemCommand({ TableName: table, Key, ConsistentRead: true }));
+          return sameRecord(found.Item && decode(found.Item), next);
+        },
+      ),
+    );
+  }
+
+  /** Tells whether the table has this lineage, or tells none. */
+  async function isPresent(label: string): Promise<boolean> {
+    const present = await request('reading the lineage', (sdk) => lineage.present(sdk));
+    return present === undefined || present === label;
+  }
+
+  async function isBirth(namespace: string, birth: LeaseRecord): Promise<boolean> {
+    const found = await request('reading leases', (sdk, send) =>
+      readItems(sdk, send, table, [keyOf(namespace, birth.id)]),
+    );
+    return sameRecord(found[0] && decode(found[0]), birth);
+  }
+
   return {
+    async namespaces() {
+      const filter = {
+        TableName: table,
+        FilterExpression: 'attribute_exists(#namespace)',
+        ProjectionExpression: '#namespace',
+        ExpressionAttributeNames: { '#namespace': 'namespace' },
+      };
+      const items = await request('listing namespaces', (sdk, send) => scan(sdk, send, filter));
+      const names = new Set(items.map(({ namespace }) => namespace?.S ?? ''));
+      return [...names].filter((name) => name !== STORE_NAMESPACE).sort();
+    },
+
     listLeases,
 
     async readLeases(namespace, first, count) {
@@ -38,19 +88,16 @@ export function dynamodbLeases({
     },
 
     async swapLease(namespace, expected, next) {
-      const Key = keyOf(namespace, next.id);
-      const Item = { ...Key, namespace: { S: namespace }, label: { S: next.label }, ...stateOf(next) };
-      const command = { TableName: table, Item, ...unchanged(expected, hashKey) };
-      return create('swapping a lease', async (sdk, send) =>
-        conditionally(
-          send(new sdk.PutItemCommand(command)).then(() => true),
-          async (repeated) => {
-            if (!repeated) return false;
-            const found = await send(new sdk.GetItemCommand({ TableName: table, Key, ConsistentRead: true }));
-            return sameRecord(found.Item && decode(found.Item), next);
-          },
-        ),
-      );
+      // A holder whose record is the last one needs no more proof.
+      if (next.id === NAMESPACE_ID && !(await isPresent(next.label))) return false;
+      return swap(namespace, expected, next);
+    },
+
+    // Two steps: the record of the namespace is read again after the claim. If it is the same then, it was at the claim.
+    async claimLease(namespace, expected, next, birth) {
+      if (!(await isPresent(birth.label)) || !(await isBirth(namespace, birth))) return false;
+      if (!(await swap(namespace, expected, next))) return false;
+      return (await isBirth(namespace, birth)) && isPresent(birth.label);
     },
 
     async removeTrial(namespace) {

@@ -1,17 +1,23 @@
+import { systemClock } from '../../clock.js';
 import { show } from '../../options.js';
 import type { SequenceRow } from '../../sequence/blocks.js';
+import type { CeilingRecords } from '../../sequence/past.js';
 import type { SequenceRows } from '../../sequence/rows.js';
-import { decodeRow, encodeDefinition } from '../definition.js';
-import { conditionally, type Item, scan } from './connection.js';
+import { decodeCeiling, decodeRow, encodeCeiling, encodeDefinition } from '../definition.js';
+import { conditionally, dated, type Item, type Sdk, scan } from './connection.js';
 import type { CheckedTable } from './schema.js';
 
 /** The attributes of a sequence item, besides the table's hash key. */
 export const SEQUENCE_ATTRIBUTES = ['sequence', 'definition', 'next', 'change'];
 
 /** Sequence rows in a DynamoDB table: an item for each. `next` is a number, of which DynamoDB keeps 38 digits. */
-export function dynamodbRows({ table: TableName, hashKey, request, create }: CheckedTable): SequenceRows {
+export function dynamodbRows(items: CheckedTable, past: CeilingRecords): SequenceRows {
+  const { table: TableName, hashKey, lineage, request, create } = items;
   const addressOf = (name: string) => ({ TableName, Key: { [hashKey]: { S: `sequence#${name}` } } });
   const lookFor = (name: string) => ({ ...addressOf(name), ConsistentRead: true });
+
+  const isPresent = async (sdk: Sdk, text: string | undefined) =>
+    text === undefined || (await lineage.present(sdk)) === text;
 
   /**
    * Changes `next`, and sets all other fields as in `to`. Does so if the other fields are as in `from` and the condition holds.
@@ -41,8 +47,9 @@ export function dynamodbRows({ table: TableName, hashKey, request, create }: Che
       },
       ReturnValues: 'UPDATED_OLD' as const,
     };
-    return request(`changing sequence ${show(from.name)}`, async (sdk, send) =>
-      conditionally(
+    return request(`changing sequence ${show(from.name)}`, async (sdk, send) => {
+      if (!(await isPresent(sdk, from.lineage))) return undefined;
+      const before = await conditionally(
         send(new sdk.UpdateItemCommand(command)).then(({ Attributes }) => numberOf(Attributes!)),
         async (repeated) => {
           // A repeated allocation has lost a block. A repeated change recognises its first try by the mark.
@@ -50,8 +57,10 @@ export function dynamodbRows({ table: TableName, hashKey, request, create }: Che
           const { Item: found } = await send(new sdk.GetItemCommand(lookFor(from.name)));
           return found !== undefined && markOf(found) === to.mark ? numberOf(found) - shift : undefined;
         },
-      ),
-    );
+      );
+      // A change of another table does not count.
+      return (await isPresent(sdk, from.lineage)) ? before : undefined;
+    });
   }
 
   return {
@@ -84,7 +93,7 @@ export function dynamodbRows({ table: TableName, hashKey, request, create }: Che
     async read(name) {
       return request(`reading sequence ${show(name)}`, async (sdk, send) => {
         const { Item: found } = await send(new sdk.GetItemCommand(lookFor(name)));
-        return found && decode(found);
+        return found && { ...decode(found), lineage: await lineage.present(sdk) };
       });
     },
 
@@ -130,6 +139,61 @@ export function dynamodbRows({ table: TableName, hashKey, request, create }: Che
         numbers: { ':delta': delta, ':low': low, ':high': high },
       });
     },
+
+    past,
+  };
+}
+
+/** The ceilings of sequences: an item for each. Its text is in an attribute that no hash key is named after. */
+export function dynamodbPasts(
+  { table: TableName, hashKey, lineage, request, create }: CheckedTable,
+  isDated: boolean,
+  maxJump: number | undefined,
+): CeilingRecords {
+  const addressOf = (name: string) => ({ TableName, Key: { [hashKey]: { S: `past#${name}` } } });
+  const lookFor = (sdk: Sdk, name: string) =>
+    new sdk.GetItemCommand({ ...addressOf(name), ConsistentRead: true });
+  return {
+    hasCeilings: true,
+    ...(maxJump !== undefined && { maxJump }),
+
+    read: (name) =>
+      request(`reading the past of sequence ${show(name)}`, async (sdk, send) => {
+        const question = lookFor(sdk, name);
+        const { answer, time } = isDated
+          ? await dated(question, (command) => send(command))
+          : { answer: await send(question), time: systemClock.now() };
+        const past = answer.Item && decodeCeiling(name, textOf(answer.Item));
+        return { now: time, lineage: await lineage.present(sdk), past };
+      }),
+
+    write: (name, expected, next) =>
+      create(`writing the past of sequence ${show(name)}`, async (sdk, send) => {
+        if ((await lineage.present(sdk)) !== next.lineage) return false;
+        const command = new sdk.PutItemCommand({
+          TableName,
+          Item: { ...addressOf(name).Key, definition: { S: encodeCeiling(next) } },
+          ...(expected === undefined
+            ? {
+                ConditionExpression: 'attribute_not_exists(#key)',
+                ExpressionAttributeNames: { '#key': hashKey },
+              }
+            : {
+                ConditionExpression: '#definition = :expected',
+                ExpressionAttributeNames: { '#definition': 'definition' },
+                ExpressionAttributeValues: { ':expected': { S: encodeCeiling(expected) } },
+              }),
+        });
+        const isWritten = await conditionally(
+          send(command).then(() => true),
+          async (repeated) => {
+            if (!repeated) return false;
+            const { Item: found } = await send(lookFor(sdk, name));
+            return found !== undefined && textOf(found) === encodeCeiling(next);
+          },
+        );
+        return isWritten && (await lineage.present(sdk)) === next.lineage;
+      }),
   };
 }
 
@@ -141,6 +205,8 @@ interface Expressions {
 }
 
 const numberOf = ({ next }: Item) => BigInt(next?.N ?? '');
+
+const textOf = ({ definition }: Item) => definition?.S ?? '';
 
 const markOf = ({ change }: Item) => change?.S;
 

@@ -1,8 +1,7 @@
-import { InvalidOptionError } from '../../errors.js';
-import { storeError } from '../../support/store-error.js';
+import { InvalidOptionError, StoreError } from '../../errors.js';
+import { fetchCause, storeError, wasNeverSent } from '../../support/store-error.js';
 import { requireTimeout } from '../../support/timeout.js';
 import { keepAlive, systemTimer } from '../../support/timer.js';
-import { fetchCause, wasNeverSent } from '../fetch-failure.js';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -11,13 +10,15 @@ export interface EtcdStoreOptions {
   /** The http or https addresses of the members' JSON gateways, e.g. `http://127.0.0.1:2379`. */
   readonly endpoints: readonly string[];
   /** The beginning of all keys. Default `'idsmith/'`. */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /** The longest time for a request to one endpoint, ms. Default 5,000. */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /** Headers of every request, e.g. `authorization`; a function where a token has to be renewed. */
-  readonly headers?: Headers | (() => Headers | Promise<Headers>);
+  readonly headers?: (Headers | (() => Headers | Promise<Headers>)) | undefined;
   /** A replacement for the runtime's `fetch`, e.g. one with client certificates. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
+  /** The longest way that a sequence jumps after a loss, in ids. Default 10,000,000. */
+  readonly maxJump?: number | undefined;
 }
 
 export function toBase64(text: string): string {
@@ -30,11 +31,19 @@ export function fromBase64(text: string): string {
 }
 
 /** The used part of a reply of etcd. Numbers of 64 bits are text. */
-interface EtcdReply {
-  readonly header: { readonly revision: string };
+export interface EtcdReply {
+  readonly header: { readonly revision: string; readonly cluster_id: string };
   readonly kvs?: KeyValue[];
   readonly succeeded?: boolean;
   readonly responses?: { readonly response_range?: { readonly kvs?: KeyValue[] } }[];
+  /** In a status: the last entry of the raft log that the member has applied. */
+  readonly raftAppliedIndex?: string;
+}
+
+/** The keys that each range of a transaction has found. */
+export function rangesIn({ responses }: EtcdReply): KeyValue[][] {
+  const ranges = (responses ?? []).filter(({ response_range }) => response_range !== undefined);
+  return ranges.map(({ response_range }) => response_range?.kvs ?? []);
 }
 
 /** A key and its value, both in base 64. The version counts the puts since the key was created. */
@@ -44,6 +53,18 @@ export interface KeyValue {
   readonly version: string;
   readonly mod_revision: string;
   readonly create_revision: string;
+}
+
+/**
+ * The clock of the server that answered, ms. Whole seconds, rounded down: the middle is half a second off at most.
+ *
+ * @throws StoreError when the answer has no date
+ */
+export function timeOf({ headers }: EtcdResponse): number {
+  const time = Date.parse(headers.get('date') ?? '') + 500;
+  if (Number.isNaN(time))
+    throw new StoreError('etcd store: the answer has no date: a proxy may have removed it');
+  return time;
 }
 
 /** The range of all keys that begin with `folder`, which ends with '/'. The character after '/' is '0'. */
@@ -57,7 +78,7 @@ interface EtcdResponse {
 }
 
 /**
- * Asks etcd. Messages name the `operation`. A request to `/v3/kv/txn` is sent once. All other requests are sent to one endpoint
+ * Asks etcd. Messages name the `operation`. A transaction with conditions is sent once. All other requests are sent to one endpoint
  * after the other, until one answers.
  */
 export type Ask = (operation: string, path: string, body?: object) => Promise<EtcdResponse>;
@@ -68,7 +89,7 @@ export function asker(options: EtcdStoreOptions): Ask {
   const timeout = requireTimeout(options.timeout, 5000);
   let turn = 0;
   return async (operation, path, body) => {
-    const isRead = path !== '/v3/kv/txn';
+    const isRead = body === undefined || !('compare' in body);
     const first = turn;
     for (let tried = 1; ; tried++) {
       const endpoint = endpoints[(first + tried - 1) % endpoints.length]!;

@@ -1,7 +1,10 @@
 import { StoreError } from '../../errors.js';
+import type { Ceiling } from '../../lineage/ceiling.js';
 import { show } from '../../options.js';
 import { canMove, positionOf, type SequenceRow, settle } from '../../sequence/blocks.js';
+import type { CeilingRecords } from '../../sequence/past.js';
 import type { SequenceRows } from '../../sequence/rows.js';
+import { decodeCeiling, encodeCeiling } from '../definition.js';
 import {
   afterBlocks,
   blocksIn,
@@ -13,7 +16,8 @@ import {
   startOf,
   unitOf,
 } from './block-counter.js';
-import { type Ask, fromBase64, type KeyValue, rangeOf, toBase64 } from './connection.js';
+import { fromBase64, type KeyValue, rangeOf, rangesIn, timeOf, toBase64 } from './connection.js';
+import type { EtcdLineage } from './lineage.js';
 
 /** The state of a sequence in etcd when its row was read. */
 interface Snapshot {
@@ -33,7 +37,8 @@ interface Snapshot {
  * Sequence rows in etcd. A sequence has a folder with the start of its counter, `…/sequence/<name>/ledger`, and the keys of the
  * counter, `…/sequence/<name>/tickets/<revision of the start>/<power of two>`.
  */
-export function etcdRows(ask: Ask, root: string): SequenceRows {
+export function etcdRows(lineage: EtcdLineage, root: string, pasts: CeilingRecords & PastKeys): SequenceRows {
+  const { ask } = lineage;
   /** The snapshots of all rows that were read here. A row comes back to be changed. */
   const snapshots = new WeakMap<SequenceRow, Snapshot>();
   const folderOf = (name: string) => `${root}${encodeURIComponent(name)}/`;
@@ -42,10 +47,14 @@ export function etcdRows(ask: Ask, root: string): SequenceRows {
     `${folderOf(name)}tickets/${counter === undefined ? '' : `${counter}/`}`;
 
   /** Makes changes if the comparisons hold. Gives the keys that its ranges have found; `undefined` if a comparison failed. */
-  async function commit(operation: string, compare: object[], success: object[]) {
-    const { reply } = await ask(operation, '/v3/kv/txn', { compare, success });
-    if (reply.succeeded !== true) return undefined;
-    return (reply.responses ?? []).flatMap(({ response_range: range }) => range?.kvs ?? []);
+  async function commit(
+    operation: string,
+    text: string | undefined,
+    compare: readonly object[],
+    success: readonly object[],
+  ) {
+    const reply = await lineage.commit(operation, text, compare, success);
+    return reply && rangesIn(reply).flat();
   }
 
   const isSameCounter = (name: string, { counter }: Snapshot) => ({
@@ -60,11 +69,16 @@ export function etcdRows(ask: Ask, root: string): SequenceRows {
   });
 
   /** Starts a new counter at `row`, in the place of the one in the snapshot. */
-  async function restart(snapshot: Snapshot, row: SequenceRow, conditions: object[] = []): Promise<boolean> {
+  async function restart(
+    snapshot: Snapshot,
+    text: string | undefined,
+    row: SequenceRow,
+    conditions: object[] = [],
+  ): Promise<boolean> {
     const { name } = row;
     const compare = [isSameCounter(name, snapshot), ...conditions];
     const success = [putStart({ row }), { request_delete_range: rangeOf(counterFolder(name)) }];
-    return (await commit(`changing sequence ${show(name)}`, compare, success)) !== undefined;
+    return (await commit(`changing sequence ${show(name)}`, text, compare, success)) !== undefined;
   }
 
   async function swap(expected: SequenceRow, next: SequenceRow): Promise<boolean> {
@@ -75,7 +89,7 @@ export function etcdRows(ask: Ask, root: string): SequenceRows {
       target: 'MOD',
       mod_revision: String(snapshot.revision + 1n),
     };
-    return restart(snapshot, next, [unchanged]);
+    return restart(snapshot, expected.lineage, next, [unchanged]);
   }
 
   async function take(row: SequenceRow, blocks: bigint): Promise<bigint | undefined> {
@@ -94,6 +108,7 @@ export function etcdRows(ask: Ask, root: string): SequenceRows {
     }));
     const found = await commit(
       `allocating from sequence ${show(name)}`,
+      row.lineage,
       [isSameCounter(name, snapshot)],
       [{ request_range: rangeOf(folder) }, ...puts],
     );
@@ -102,7 +117,7 @@ export function etcdRows(ask: Ask, root: string): SequenceRows {
     if (taken + blocks <= all) return positionOf(start) + taken * unitOf(start);
     // Counts beyond the last block take nothing. Here some of the blocks are left. A new counter gives them back: nobody else can
     // have got them.
-    if (taken < all) await restart(snapshot, afterBlocks(start, taken));
+    if (taken < all) await restart(snapshot, row.lineage, afterBlocks(start, taken));
     return undefined;
   }
 
@@ -113,6 +128,7 @@ export function etcdRows(ask: Ask, root: string): SequenceRows {
     const { counter, start, earlierCounter } = snapshot;
     const found = await commit(
       `altering sequence ${show(name)}`,
+      from.lineage,
       [isSameCounter(name, snapshot)],
       [
         { request_range: rangeOf(counterFolder(name, counter)) },
@@ -128,7 +144,12 @@ export function etcdRows(ask: Ask, root: string): SequenceRows {
   }
 
   /** The row of a sequence, by the keys in its folder. */
-  function decode(name: string, found: readonly KeyValue[], revision: string): SequenceRow | undefined {
+  function decode(
+    name: string,
+    found: readonly KeyValue[],
+    revision: string,
+    text: string | undefined,
+  ): SequenceRow | undefined {
     const stored = found.find(({ key }) => key === startKey(name));
     if (stored === undefined) return undefined;
     const takenOf = (counter: string) => {
@@ -139,10 +160,17 @@ export function etcdRows(ask: Ask, root: string): SequenceRows {
     const { mod_revision: counter, create_revision: defined } = stored;
     const start = startOf(counterStart, takenOf);
     const taken = takenOf(counter);
-    const row = afterBlocks(start, taken);
+    const row = { ...afterBlocks(start, taken), lineage: text };
     const earlierCounter = counterStart.continues?.counter;
     snapshots.set(row, { revision: BigInt(revision), counter, defined, start, taken, earlierCounter });
     return row;
+  }
+
+  async function find(name: string): Promise<SequenceRow | undefined> {
+    const success = [lineage.range, { request_range: rangeOf(folderOf(name)) }];
+    const { reply } = await ask(`reading sequence ${show(name)}`, '/v3/kv/txn', { success });
+    const [own, found = []] = rangesIn(reply);
+    return decode(name, found, reply.header.revision, lineage.textIn(own));
   }
 
   function snapshotOf(row: SequenceRow): Snapshot {
@@ -155,27 +183,30 @@ export function etcdRows(ask: Ask, root: string): SequenceRows {
   return {
     async insert(row) {
       const isNew = { key: startKey(row.name), result: 'EQUAL', target: 'VERSION', version: '0' };
-      const found = await commit(`defining sequence ${show(row.name)}`, [isNew], [putStart({ row })]);
-      return found !== undefined;
+      const success = [putStart({ row })];
+      return (await commit(`defining sequence ${show(row.name)}`, undefined, [isNew], success)) !== undefined;
     },
 
     async read(name) {
-      const range = rangeOf(folderOf(name));
-      const { reply } = await ask(`reading sequence ${show(name)}`, '/v3/kv/range', range);
-      return decode(name, reply.kvs ?? [], reply.header.revision);
+      const row = await find(name);
+      if (row === undefined || row.lineage !== undefined) return row;
+      // The first process that tells the lineage writes it.
+      return (await lineage.present()) === undefined ? row : find(name);
     },
 
     async list() {
-      const { reply } = await ask('listing sequences', '/v3/kv/range', rangeOf(root));
+      const success = [lineage.range, { request_range: rangeOf(root) }];
+      const { reply } = await ask('listing sequences', '/v3/kv/txn', { success });
+      const [own, all = []] = rangesIn(reply);
       const folders = new Map<string, KeyValue[]>();
-      for (const found of reply.kvs ?? []) {
+      for (const found of all) {
         const [folder = ''] = fromBase64(found.key).slice(root.length).split('/', 1);
         const others = folders.get(folder);
         if (others === undefined) folders.set(folder, [found]);
         else others.push(found);
       }
       const rows = [...folders].map(([folder, found]) =>
-        decode(decodeURIComponent(folder), found, reply.header.revision),
+        decode(decodeURIComponent(folder), found, reply.header.revision, lineage.textIn(own)),
       );
       return rows.filter((row) => row !== undefined);
     },
@@ -186,13 +217,58 @@ export function etcdRows(ask: Ask, root: string): SequenceRows {
       const { name } = row;
       const { defined } = snapshotOf(row);
       const isThere = { key: startKey(name), result: 'EQUAL', target: 'CREATE', create_revision: defined };
-      const success = [{ request_delete_range: rangeOf(folderOf(name)) }];
-      return (await commit(`removing sequence ${show(name)}`, [isThere], success)) !== undefined;
+      const success = [rangeOf(folderOf(name)), { key: pasts.keyOf(name) }].map((range) => ({
+        request_delete_range: range,
+      }));
+      const operation = `removing sequence ${show(name)}`;
+      return (await commit(operation, row.lineage, [isThere], success)) !== undefined;
     },
 
     async advance(from, change, to) {
       if (!canMove(from, change)) return undefined;
       return to === from ? take(from, change.delta / unitOf(from)) : move(from, change.delta, to);
+    },
+
+    past: pasts,
+  };
+}
+
+interface PastKeys {
+  keyOf(name: string): string;
+}
+
+/** The ceilings of sequences, each in a key of its own: `…/past/<name>`. */
+export function etcdPasts(
+  lineage: EtcdLineage,
+  root: string,
+  maxJump: number | undefined,
+): CeilingRecords & PastKeys {
+  const keyOf = (name: string) => toBase64(`${root}${encodeURIComponent(name)}`);
+  return {
+    hasCeilings: true,
+    ...(maxJump !== undefined && { maxJump }),
+    keyOf,
+
+    async read(name) {
+      const operation = `reading the past of sequence ${show(name)}`;
+      const present = await lineage.present();
+      const success = [lineage.range, { request_range: { key: keyOf(name) } }];
+      const response = await lineage.ask(operation, '/v3/kv/txn', { success });
+      const [own, [found] = []] = rangesIn(response.reply);
+      const past = found && decodeCeiling(name, fromBase64(found.value ?? ''));
+      return { now: timeOf(response), lineage: present && lineage.textIn(own), past };
+    },
+
+    async write(name, expected, next) {
+      const key = keyOf(name);
+      const value = (past: Ceiling) => toBase64(encodeCeiling(past));
+      const before = expected
+        ? { target: 'VALUE', value: value(expected) }
+        : { target: 'VERSION', version: '0' };
+      const operation = `writing the past of sequence ${show(name)}`;
+      const put = { request_put: { key, value: value(next) } };
+      const isSame = { key, result: 'EQUAL', ...before };
+      return (await lineage.commit(operation, next.lineage, [isSame], [put])) !== undefined;
     },
   };
 }

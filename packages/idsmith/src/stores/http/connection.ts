@@ -1,12 +1,54 @@
-import { errorTable, IdError, StoreError } from '../../errors.js';
+import { errorTable, IdError, InvalidOptionError, StoreError } from '../../errors.js';
+import { requireNamespace } from '../../lease/namespace.js';
+import { refuse } from '../../options.js';
+import { requireSequenceName } from '../../sequence/name.js';
 import { backoff } from '../../support/backoff.js';
 import { freshName } from '../../support/fresh-name.js';
-import { reasonOf } from '../../support/store-error.js';
+import { fetchCause, reasonOf, wasNeverSent } from '../../support/store-error.js';
 import { keepAlive, pause, systemTimer } from '../../support/timer.js';
-import { fetchCause, wasNeverSent } from '../fetch-failure.js';
-import type { HttpRequest } from './request.js';
-import { type HttpReply, requestedWait } from './retry-after.js';
 import { ServerReply } from './server-reply.js';
+
+/** A request to a server. */
+export interface HttpRequest {
+  /** The operation, for error messages: `allocating from sequence "orders"`. */
+  readonly what: string;
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly body?: object;
+  /** True when the request may be sent again after a lost reply: the server remembers the reply, or a repetition is harmless. */
+  readonly isRepeatable: boolean;
+}
+
+/** A request that reads. */
+export const get = (what: string, path: string): HttpRequest => ({
+  what,
+  method: 'GET',
+  path,
+  isRepeatable: true,
+});
+
+/** A request that changes something. */
+export const post = (what: string, path: string, body?: object, isRepeatable = false): HttpRequest => ({
+  what,
+  method: 'POST',
+  path,
+  isRepeatable,
+  ...(body !== undefined && { body }),
+});
+
+/** The path of a namespace's leases. */
+export const leasesPath = (namespace: string) =>
+  `/v1/leases/${segment('namespace', requireNamespace(namespace))}`;
+
+/** The path of a sequence. */
+export const sequencePath = (name: string) =>
+  `/v1/sequences/${segment('the name of a sequence', requireSequenceName(name))}`;
+
+/** One segment of a path. URLs cannot have the segments `.` and `..`, not even escaped. */
+function segment(option: string, text: string): string {
+  if (text === '.' || text === '..') refuse(option, 'another than "." and ".." over HTTP', text);
+  return encodeURIComponent(text);
+}
 
 /** Asks the server and reads the reply with `read`, which throws when the reply is not as expected. */
 export type AskServer = <T>(request: HttpRequest, read: (reply: ServerReply) => T) => Promise<T>;
@@ -110,4 +152,73 @@ const exact = (_key: string, value: unknown) => (typeof value === 'bigint' ? Str
 
 function failureOf(cause: unknown): string {
   return (cause as Error | undefined)?.name === 'TimeoutError' ? 'no answer in time' : reasonOf(cause);
+}
+
+/** A reply, as it came. */
+export interface HttpReply {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly text: string;
+}
+
+/** Codes of refusals before anything was done. */
+const NOT_DONE: readonly unknown[] = ['OVERLOADED', 'RATE_LIMITED'];
+
+/** The three forms of a date in HTTP (RFC 9110, 5.6.7) begin with the name of a day. */
+const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
+
+/**
+ * The time after which a request that was refused may be sent again, ms. `undefined` if it may not: the reply is no refusal for a
+ * while, or something may have been done and doing it again is not harmless.
+ */
+export function requestedWait(
+  { status, retryAfter, text }: HttpReply,
+  { isRepeatable }: HttpRequest,
+): number | undefined {
+  if ((status !== 429 && status !== 503) || retryAfter === null) return undefined;
+  if (!isRepeatable && !NOT_DONE.includes(codeIn(text))) return undefined;
+  if (/^\d{1,9}$/.test(retryAfter)) return Number(retryAfter) * 1000;
+  // `Date.parse` alone takes "-1" for a year, which is over.
+  const date = HTTP_DATE.test(retryAfter) ? Date.parse(retryAfter) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}
+
+function codeIn(text: string): unknown {
+  try {
+    return JSON.parse(text)?.code;
+  } catch {
+    // A proxy may have refused the request.
+    return undefined;
+  }
+}
+
+/**
+ * The URL of a server without a slash at its end.
+ *
+ * @throws InvalidOptionError without the URL, which may hold a token
+ */
+export function requireServerUrl(url: unknown): string {
+  if (typeof url !== 'string' || !URL.canParse(url)) throw badUrl();
+  const { protocol, origin, pathname, search, hash, username, password } = new URL(url);
+  const isPlain = [search, hash, username, password].every((part) => part === '');
+  if (!isPlain || (protocol !== 'http:' && protocol !== 'https:')) throw badUrl();
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
+}
+
+/**
+ * The URL and the token of a URL like `https://token@host:7600`.
+ *
+ * @throws InvalidOptionError when the URL cannot be parsed; the message does not show the URL
+ */
+export function splitToken(url: string): { url: string; token: string | undefined } {
+  if (!URL.canParse(url)) throw badUrl();
+  const parsed = new URL(url);
+  // Tokens of idsmith have no character that a URL must escape.
+  const token = parsed.password || parsed.username || undefined;
+  parsed.username = parsed.password = '';
+  return { url: parsed.href, token };
+}
+
+function badUrl(): InvalidOptionError {
+  return new InvalidOptionError('the URL of a server must look like https://host:7600, without query');
 }

@@ -3,8 +3,7 @@ import { refuse, requireInteger, requireKnown, show } from '../../options.js';
 import { isBlock } from '../../sequence/block.js';
 import { ALTERABLE, defineRow, MAX_BLOCKS } from '../../sequence/blocks.js';
 import type { SequenceInfo, SequenceStore } from '../../sequence/port.js';
-import type { AskServer } from './connection.js';
-import { get, type HttpRequest, post, sequencePath } from './request.js';
+import { type AskServer, get, type HttpRequest, post, sequencePath } from './connection.js';
 import { blockIn, type ServerReply, sequenceIn } from './server-reply.js';
 
 /** The most blocks that a server gives at once. */
@@ -26,7 +25,10 @@ export function httpSequences(askServer: AskServer): SequenceStore {
   return {
     async defineSequence(definition) {
       const { name, start, blockSize, step, min, max, cycle } = defineRow(definition, 1);
-      const body = { name, start, blockSize, step, min, max, cycle };
+      const { lost } = definition;
+      // Only with a start of its own: the default is no number beyond others. Earlier servers do not know the word, and refuse it.
+      const begin = lost && definition.start === undefined ? {} : { start };
+      const body = { name, ...begin, blockSize, step, min, max, cycle, ...(lost && { lost }) };
       await askServer(post(`defining sequence ${show(name)}`, LIST, body), () => {});
     },
 

@@ -1,26 +1,24 @@
 import { InvalidOptionError } from '../../errors.js';
 import { requireKnown } from '../../options.js';
 import { requireTimeout } from '../../support/timeout.js';
-import { makeStore } from '../make-store.js';
-import { requireUsable, type SchemaVersion, schemaOf, UNMARKED } from '../schema-version.js';
-import type { DisposableStore } from '../store.js';
-import { serverAsker } from './connection.js';
+import { requireUsable, type SchemaVersion, schemaOf, UNMARKED_SCHEMA } from '../schema-version.js';
+import { type DisposableStore, makeStore } from '../store.js';
+import { requireServerUrl, serverAsker, splitToken } from './connection.js';
 import { httpLeases } from './leases.js';
 import { httpSequences } from './sequences.js';
 import type { ServerReply } from './server-reply.js';
-import { requireServerUrl } from './server-url.js';
 
 /** Options of a store behind a server. */
 export interface HttpStoreOptions {
   /** A token with the scope `lease`. To define, alter and remove sequences it needs the scope `admin`, too. */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /**
    * The longest time for a reply, ms. Default 5,000. A server that restarts, or refuses for a while, is asked again within this
    * time.
    */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /** A replacement for the runtime's `fetch`, e.g. one with client certificates. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
 }
 
 const KNOWN: readonly (keyof HttpStoreOptions)[] = ['token', 'timeout', 'fetch'];
@@ -53,7 +51,7 @@ export function httpStore(url: string, options: HttpStoreOptions = {}): Disposab
   let maxTtl = USUAL_MAX_TTL;
 
   /** The schema of the store behind the server, as far as the server has told it. Servers of earlier versions do not. */
-  let schema: SchemaVersion = UNMARKED;
+  let schema: SchemaVersion = UNMARKED_SCHEMA;
 
   /**
    * Learns the capabilities of the store behind the server from a reply.
@@ -86,4 +84,17 @@ export function httpStore(url: string, options: HttpStoreOptions = {}): Disposab
       return maxTtl;
     },
   });
+}
+
+/**
+ * The store of a URL like `https://token@host:7600`. Asks the server for its capabilities first.
+ *
+ * @throws InvalidOptionError when the URL is not of that form; the message does not show the token
+ * @throws StoreError when the server does not answer
+ */
+export async function openHttp(url: string): Promise<DisposableStore> {
+  const { url: server, token } = splitToken(url);
+  const store = httpStore(server, token === undefined ? {} : { token });
+  await store.now?.();
+  return store;
 }

@@ -80,10 +80,6 @@ describe('openStore', () => {
       /a path without file:, for example sqlite:\.\/ids\.db, not "sqlite:file::memory:"/,
     ],
     ['ids.db', /for the file ids\.db, write sqlite:ids\.db$/],
-    [
-      'oracle://user:hunter2@host/service',
-      /for Oracle, give oracleStore\(pool\) of idsmith\/stores\/oracle$/,
-    ],
     ['hunter2@host.db', /it has no scheme$/],
     ['sqllite:./ids.db', /sqllite: is unknown; did you mean sqlite:\?/],
     ['postgre://user:hunter2@host/db', /postgre: is unknown; did you mean postgres:\?/],
@@ -109,7 +105,7 @@ describe('openStore', () => {
   it('lists the schemes that it knows', async () => {
     const { message } = await failureOf('mongodb://host');
     expect(message).toContain(
-      'memory:, sqlite:, postgres:, postgresql:, mysql:, mariadb:, redis:, rediss:, dynamodb:, etcd:',
+      'memory:, sqlite:, libsql:, postgres:, postgresql:, mysql:, mariadb:, oracle:, redis:, rediss:, redis+cluster:, rediss+cluster:, redis+sentinel:, rediss+sentinel:, dynamodb:, etcd:',
     );
   });
 

@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   describeWith,
   type Etcd,
+  initialised,
   type RedisServer,
   type ServerProcess,
   startEtcd,
@@ -20,16 +21,16 @@ import {
   startPostgres,
   startRedis,
 } from '#services';
-import { proxyBefore } from '../../../../test/chaos/proxy.ts';
+import { FaultyProxy } from '../../../verify/src/proxy/faulty-proxy.ts';
 import { partOf } from '../../src/sequence/block.ts';
 import { defineRow, takeBlocks } from '../../src/sequence/blocks.ts';
 import { dynamodbStore } from '../../src/stores/dynamodb/store.ts';
 import { etcdStore } from '../../src/stores/etcd/store.ts';
-import { memoryRows } from '../../src/stores/memory/sequences.ts';
+import { memoryRows } from '../../src/stores/memory/store.ts';
 import { mysqlStore } from '../../src/stores/mysql/store.ts';
 import { postgresStore } from '../../src/stores/postgres/store.ts';
 import { type IoredisClient, redisStore } from '../../src/stores/redis/store.ts';
-import type { SqliteValue } from '../../src/stores/sqlite/connection.ts';
+import type { SqliteValue } from '../../src/stores/sqlite/session.ts';
 import { sqliteStore } from '../../src/stores/sqlite/store.ts';
 import { resendCases } from './support/resend-cases.ts';
 import { notBeside } from './support/runs.ts';
@@ -142,7 +143,7 @@ await describeWith(['redis'], 'a change that reaches Redis twice', () => {
   let server: RedisServer;
   const clients: Redis[] = [];
   beforeAll(async () => {
-    server = await startRedis();
+    server = await initialised(await startRedis());
   });
   afterAll(async () => {
     for (const client of clients) client.disconnect();
@@ -170,7 +171,7 @@ await describeWith(['redis'], 'a change that reaches Redis twice', () => {
   });
 
   it('is made once by a client that sends commands again when its connection comes back', async () => {
-    const proxy = await proxyBefore(server.port);
+    const proxy = await FaultyProxy.before(server.port);
     const client = connect(proxy.port);
     let isLosing = false;
     const losing: IoredisClient = {

@@ -1,7 +1,7 @@
 import { type Store, StoreError } from 'idsmith';
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
-import { describeWith, type ServiceName, startEtcd, startRedis } from '#services';
+import { describeWith, initialised, type ServiceName, startEtcd, startRedis } from '#services';
 import { etcdStore } from '../../src/stores/etcd/store.ts';
 import { redisStore } from '../../src/stores/redis/store.ts';
 
@@ -14,7 +14,7 @@ interface Spoilt {
 }
 
 async function inRedis(): Promise<Spoilt> {
-  const server = await startRedis();
+  const server = await initialised(await startRedis());
   const client = new Redis(server.port, '127.0.0.1');
   const key = 'idsmith:sequence:{x}';
   return {

@@ -1,8 +1,7 @@
 import { memoryStore } from 'idsmith';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TestServer } from '../../../../server/test/support/server.ts';
-import { get } from '../../../src/stores/http/request.ts';
-import { requestedWait } from '../../../src/stores/http/retry-after.ts';
+import { get, requestedWait } from '../../../src/stores/http/connection.ts';
 import { httpStore } from '../../../src/stores/http/store.ts';
 
 const NOON = 'Mon, 16 Nov 2026 12:00:00 GMT';

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from 'idsmith';
 import { expect, it } from 'vitest';
-import { requireServerUrl, splitToken } from '../../../src/stores/http/server-url.ts';
+import { requireServerUrl, splitToken } from '../../../src/stores/http/connection.ts';
 import { openStore } from '../../../src/stores/open.ts';
 
 it.each([

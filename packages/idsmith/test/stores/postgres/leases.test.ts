@@ -3,7 +3,7 @@ import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { Client, Pool, type PoolConfig } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startPostgres } from '#services';
-import type { PostgresClient } from '../../../src/stores/postgres/client.ts';
+import type { PostgresClient } from '../../../src/stores/postgres/session.ts';
 import { postgresStore } from '../../../src/stores/postgres/store.ts';
 
 const RECORD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };

@@ -2,7 +2,7 @@ import { InvalidOptionError, StoreError } from 'idsmith';
 import { Client, Pool, type PoolConfig } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startPostgres } from '#services';
-import type { PostgresClient } from '../../../src/stores/postgres/client.ts';
+import type { PostgresClient } from '../../../src/stores/postgres/session.ts';
 import { postgresStore } from '../../../src/stores/postgres/store.ts';
 import { takeWithPlainSql } from '../sql/plain-sql-program.ts';
 import { tableCases } from '../sql/table-cases.ts';

@@ -3,6 +3,7 @@ import { ClosedError, InvalidOptionError, type LeaseRecord, StoreError } from 'i
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '#services';
+import { initStore } from '../../../src/stores/init.ts';
 import { openRedis } from '../../../src/stores/redis/open.ts';
 import { type RedisStoreOptions, redisStore } from '../../../src/stores/redis/store.ts';
 import type { Store } from '../../../src/stores/store.ts';
@@ -35,6 +36,7 @@ for (const name of Object.keys(DRIVERS)) {
       server = await startRedis({ persistence: 'aof' });
       const options = name === PATIENT ? { maxTtl: 6000 } : { durable: true };
       opened = await openWith(name, server.url, { timeout: 5000, ...options });
+      await initStore(opened.store);
     });
 
     afterAll(async () => {
@@ -65,7 +67,7 @@ for (const name of Object.keys(DRIVERS)) {
       await server.kill();
       const failure = await opened.store.swapLease('killed', undefined, HELD).catch((error) => error);
       expect(failure).toBeInstanceOf(StoreError);
-      expect(failure.message).toMatch(/^redis store: swapping a lease failed: ./);
+      expect(failure.message).toMatch(/^redis store: listing a namespace failed: ./);
       expect(failure.cause).toBeInstanceOf(Error);
       await server.restart();
       await expect.poll(() => opened.store.listLeases('killed').catch(String)).toEqual([]);
@@ -94,17 +96,33 @@ await describeWith(['redis'], 'The data of the Redis store', () => {
 
   const listed = (store: Store) => expect.poll(() => store.listLeases(namespace).catch(String));
 
-  it.each([
-    ['without its data', true],
-    ['with its data, which may lack the last writes', false],
-  ])('is empty after a restart %s', async (_, empty) => {
+  it('is gone after a restart without it', async () => {
     const { store, server, end } = await startHolding();
-    await server.restart({ empty });
+    await server.restart({ empty: true });
     await listed(store).toEqual([]);
     expect(await store.swapLease(namespace, HELD, { ...HELD, epoch: 2 })).toBe(false);
-    const other = { ...HELD, id: 1 };
-    expect(await store.swapLease(namespace, undefined, other)).toBe(true);
-    expect(await store.listLeases(namespace)).toEqual([other]);
+    end();
+    await server.stop();
+  });
+
+  it('is there after a restart with it: holders renew, and nobody claims before the namespace is founded again', async () => {
+    const { store, server, end } = await startHolding();
+    const { lineage } = await store.moment!(namespace);
+    const birth = { ...HELD, id: -1, owner: 'born', label: lineage! };
+    expect(await store.swapLease(namespace, undefined, birth)).toBe(true);
+    await server.restart();
+    const renewed = { ...HELD, owner: 'later', fence: 3000 };
+    const claimed = { ...HELD, id: 1 };
+    await expect.poll(() => store.swapLease(namespace, HELD, renewed).catch(String)).toBe(true);
+    expect(await store.swapLease(namespace, undefined, claimed)).toBe(false);
+    expect(await store.swapLease(namespace, renewed, { ...renewed, owner: 'b', epoch: 2 })).toBe(false);
+    expect(await store.claimLease!(namespace, undefined, claimed, birth)).toBe(false);
+    expect(await store.swapLease(namespace, birth, { ...birth, owner: 'late' })).toBe(false);
+    const again = { ...birth, owner: 'again', label: (await store.moment!(namespace)).lineage! };
+    expect(again.label).not.toBe(lineage);
+    expect(await store.swapLease(namespace, birth, again)).toBe(true);
+    expect(await store.claimLease!(namespace, undefined, claimed, birth)).toBe(false);
+    expect(await store.claimLease!(namespace, undefined, claimed, again)).toBe(true);
     end();
     await server.stop();
   });
@@ -118,7 +136,7 @@ await describeWith(['redis'], 'The data of the Redis store', () => {
     await server.stop();
   });
 
-  it('is empty after a failover there and back, although the first master never stopped running', async () => {
+  it('has another lineage after a failover there and back, although the first master never stopped running', async () => {
     const [one, two] = await Promise.all([startRedis(), startRedis()]);
     const follow = async (replica: RedisServer, master: RedisServer) => {
       await replica.command('REPLICAOF', '127.0.0.1', master.port);
@@ -128,6 +146,7 @@ await describeWith(['redis'], 'The data of the Redis store', () => {
     const newer = { ...HELD, epoch: 2 };
     await follow(two, one);
     const { store, end } = await openWith('ioredis 6.0.0', one.url);
+    const { lineage } = await store.moment!(namespace);
     await store.swapLease(namespace, undefined, HELD);
     await expect.poll(() => two.command('EXISTS', key)).toBe('1');
     await two.command('REPLICAOF', 'NO', 'ONE');
@@ -136,9 +155,9 @@ await describeWith(['redis'], 'The data of the Redis store', () => {
     await expect(store.listLeases(namespace)).rejects.toThrow(/READONLY/);
     await expect(store.swapLease(namespace, undefined, newer)).rejects.toThrow(/READONLY/);
     await one.command('REPLICAOF', 'NO', 'ONE');
-    expect(await one.command('EXISTS', key)).toBe('1');
-    expect(await store.listLeases(namespace)).toEqual([]);
-    expect(await store.swapLease(namespace, HELD, { ...HELD, epoch: 3 })).toBe(false);
+    expect((await store.moment!(namespace)).lineage).not.toBe(lineage);
+    expect(await store.listLeases(namespace)).toEqual([HELD]);
+    expect(await store.swapLease(namespace, newer, { ...HELD, epoch: 3 })).toBe(false);
     end();
     await Promise.all([one.stop(), two.stop()]);
   });

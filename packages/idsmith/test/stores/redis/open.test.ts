@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { ClosedError, InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '#services';
-import { proxyBefore } from '../../../../../test/chaos/proxy.ts';
+import { FaultyProxy } from '../../../../verify/src/proxy/faulty-proxy.ts';
 import type { RedisDriver } from '../../../src/redis/load-driver.ts';
 import { beginConnection } from '../../../src/stores/redis/drivers.ts';
 import { openRedis, openRedisWith } from '../../../src/stores/redis/open.ts';
@@ -91,7 +91,7 @@ for (const [name, driver] of Object.entries(DRIVERS))
     });
 
     it('gives a connection up that does not answer, and takes another', async () => {
-      const proxy = await proxyBefore(server.port);
+      const proxy = await FaultyProxy.before(server.port);
       const store = openRedisWith(await driver(), `redis://127.0.0.1:${proxy.port}`, 500);
       // On a busy machine connecting may take longer than that.
       await expect.poll(() => store.listLeases('x').catch(String)).toEqual([]);

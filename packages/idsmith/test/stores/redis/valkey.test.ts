@@ -1,6 +1,7 @@
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeAt } from '#services';
+import { initStore } from '../../../src/stores/init.ts';
 import { openStore } from '../../../src/stores/open.ts';
 import type { Store } from '../../../src/stores/store.ts';
 import { drain, notBeside, scramble } from '../support/runs.ts';
@@ -13,12 +14,13 @@ describeAt('VALKEY_URL', 'The Redis store', (url) => {
     ['that is durable', 'durable=true'],
   ])('%s', (_kind, setting) => {
     let stores: Store[];
+    const store = () => stores[0] as Store;
     beforeAll(async () => {
       const withSetting = `${url}${url.includes('?') ? '&' : '?'}${setting}`;
       stores = await Promise.all(Array.from({ length: 8 }, () => openStore(withSetting)));
+      await initStore(store());
     });
     afterAll(() => Promise.all((stores ?? []).map((store) => store.close())));
-    const store = () => stores[0] as Store;
 
     for (const { name, run } of leaseStoreCases(store)) it(name, run);
     for (const { name, run } of sequenceStoreCases(store)) it(name, run);

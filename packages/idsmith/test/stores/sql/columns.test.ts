@@ -2,7 +2,7 @@ import { type Block, gapless, StoreError } from 'idsmith';
 import { createPool, type Pool as MysqlPool } from 'mysql2/promise';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { describeWith, type ServerProcess, startMariadb, startPostgres } from '#services';
+import { describeWith, type ServerProcess, type StoreServer, shared, startMariadb } from '#services';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
 import { postgresStore } from '../../../src/stores/postgres/store.ts';
 import { rangeOfType } from '../../../src/stores/sql/columns.ts';
@@ -59,7 +59,7 @@ function cases(subject: () => Subject): void {
       `INSERT INTO id_sequences (name, next_block_start, block_size) VALUES ('${name}', ${next}, ${size})`,
     );
 
-  beforeEach(() => subject().sql('DROP TABLE IF EXISTS id_sequences'));
+  beforeEach(() => subject().sql('DROP TABLE IF EXISTS id_sequences, idsmith_pasts'));
 
   /** Allocates until that fails; what it was given, and the failure. */
   async function drained(store: Store, name: string, times: number): Promise<[Block[], Error]> {
@@ -230,10 +230,10 @@ await describeWith(['mariadb'], 'an adopted column of MariaDB that says nothing 
 });
 
 await describeWith(['postgres'], 'an adopted column of PostgreSQL', () => {
-  let server: ServerProcess;
+  let server: StoreServer;
   let pool: Pool;
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await shared('postgres');
     pool = new Pool({ connectionString: server.url });
     pool.on('error', () => {});
   });

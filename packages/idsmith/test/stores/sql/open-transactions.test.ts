@@ -3,10 +3,10 @@ import Libsql from 'libsql';
 import { createConnection, createPool, type Pool as MysqlPool } from 'mysql2/promise';
 import { Client, Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { describeWith, type ServerProcess, startMariadb, startPostgres } from '#services';
+import { describeWith, type StoreServer, shared } from '#services';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
+import { withLiterals } from '../../../src/stores/postgres/session.ts';
 import { postgresStore } from '../../../src/stores/postgres/store.ts';
-import { withLiterals } from '../../../src/stores/postgres/transaction-guard.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/store.ts';
 import type { Store } from '../../../src/stores/store.ts';
 
@@ -62,11 +62,11 @@ function cases(ways: readonly string[], subject: () => Subject): void {
 }
 
 await describeWith(['postgres'], 'a connection of PostgreSQL', () => {
-  let server: ServerProcess;
+  let server: StoreServer;
   let pool: Pool;
   let subject: Subject;
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await shared('postgres');
     pool = new Pool({ connectionString: server.url });
     pool.on('error', () => {});
     subject = {
@@ -152,11 +152,11 @@ await describeWith(['postgres'], 'a connection of PostgreSQL', () => {
 });
 
 await describeWith(['mariadb'], 'a connection of MariaDB', () => {
-  let server: ServerProcess;
+  let server: StoreServer;
   let pool: MysqlPool;
   let subject: Subject;
   beforeAll(async () => {
-    server = await startMariadb();
+    server = await shared('mariadb');
     pool = createPool({ uri: server.url });
     subject = {
       well: mysqlStore(pool),

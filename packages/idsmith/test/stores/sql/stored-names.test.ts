@@ -2,7 +2,7 @@ import { Sequences } from 'idsmith';
 import { createPool } from 'mysql2/promise';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith, type ServerProcess, startMariadb, startPostgres } from '#services';
+import { describeWith, type StoreServer, shared } from '#services';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
 import { postgresStore } from '../../../src/stores/postgres/store.ts';
 import type { Store } from '../../../src/stores/store.ts';
@@ -39,11 +39,11 @@ function cases(rows: readonly (readonly [asked: string, what: string])[], subjec
 const columns = 'next_block_start BIGINT NOT NULL, block_size INT NOT NULL, exhausted INT DEFAULT 0';
 
 await describeWith(['postgres'], 'names stored by others in PostgreSQL', () => {
-  let server: ServerProcess;
+  let server: StoreServer;
   let pool: Pool;
   let subject: Subject;
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await shared('postgres');
     pool = new Pool({ connectionString: server.url });
     await pool.query(`CREATE TABLE id_sequences (name CHAR(64) PRIMARY KEY, ${columns})`);
     await pool.query(`INSERT INTO id_sequences VALUES ('padded', 1, 20, 0), ('o''brien', 1, 20, 0)`);
@@ -70,11 +70,11 @@ await describeWith(['postgres'], 'names stored by others in PostgreSQL', () => {
 });
 
 await describeWith(['mariadb'], 'names stored by others in MariaDB', () => {
-  let server: ServerProcess;
+  let server: StoreServer;
   let pool: ReturnType<typeof createPool>;
   let subject: Subject;
   beforeAll(async () => {
-    server = await startMariadb();
+    server = await shared('mariadb');
     pool = createPool({ uri: server.url });
     await pool.query(
       `CREATE TABLE id_sequences (name VARCHAR(64) PRIMARY KEY, ${columns}) CHARACTER SET latin1 COLLATE latin1_swedish_ci`,

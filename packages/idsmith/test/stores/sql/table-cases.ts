@@ -130,7 +130,9 @@ export function tableCases(open: () => Promise<SharedDatabase>, moreTypes: reado
       await shared.sql(`DELETE FROM id_sequences WHERE name = 'orders'`);
       await expect(store.allocate('orders', 1)).rejects.toThrow(NoSuchSequenceError);
       await insert(shared, 'orders', 1n, 5);
-      expect((await store.allocate('orders', 1)).first).toBe(1n);
+      // This process has got numbers up to 139. It cannot know whether the row was lost or is another one on purpose.
+      await expect(store.allocate('orders', 1)).rejects.toMatchObject({ code: 'STORE_WENT_BACK' });
+      expect((await store.allocate('orders', 1)).first).toBe(140n);
     }),
   );
 

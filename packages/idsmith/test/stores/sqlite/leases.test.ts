@@ -5,7 +5,7 @@ import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import Libsql from 'libsql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SqliteDatabase } from '../../../src/stores/sqlite/connection.ts';
+import type { SqliteDatabase } from '../../../src/stores/sqlite/session.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/store.ts';
 import { inProcess } from '../../support/workers.ts';
 
@@ -182,7 +182,7 @@ describe('processes on one SQLite file', () => {
     const won = outputs.flatMap((output) => JSON.parse(output) as number[]);
     expect(won.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     const store = sqliteStore(new Libsql(file));
-    const counter = (await store.listLeases('race')).find(({ id }) => id === -1);
+    const counter = (await store.listLeases('race')).find(({ id }) => id === 10);
     expect(counter?.epoch).toBe(count * rounds);
   });
 });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { FakeClock } from 'idsmith/testing';
 import Libsql from 'libsql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { dataVersion } from '../../../src/stores/sqlite/connection.ts';
 import { LockWatch } from '../../../src/stores/sqlite/lock-watch.ts';
+import { dataVersion } from '../../../src/stores/sqlite/session.ts';
 
 describe('a locked file', () => {
   let folder: string;

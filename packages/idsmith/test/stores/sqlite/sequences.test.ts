@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Block } from 'idsmith';
 import Libsql from 'libsql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SqliteConnection } from '../../../src/executor/drivers.ts';
+import type { SqliteConnection } from '../../../src/drivers/sqlite.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/store.ts';
 import { tableCases } from '../sql/table-cases.ts';
 import { loadCases } from '../support/load-cases.ts';
@@ -133,7 +133,7 @@ describe.each(drivers)('sequences in SQLite on %s', (_name, Database) => {
     expect((await store.allocate('orders', 1)).first).toBe(1n);
   });
 
-  it('makes its table and the marker once, and no other table', async () => {
+  it('makes its tables and the marker once, and no other table', async () => {
     const db = new Database(':memory:');
     const executed: string[] = [];
     const store = sqliteStore({
@@ -145,12 +145,13 @@ describe.each(drivers)('sequences in SQLite on %s', (_name, Database) => {
     expect(executed.filter((sql) => /CREATE|ALTER/.test(sql))).toEqual([
       expect.stringMatching(/^CREATE TABLE IF NOT EXISTS idsmith_schema/),
       expect.stringMatching(/^CREATE TABLE IF NOT EXISTS id_sequences/),
+      expect.stringMatching(/^CREATE TABLE IF NOT EXISTS idsmith_pasts/),
     ]);
     await sqliteStore({
       exec: (sql) => executed.push(sql) && db.exec(sql),
       prepare: (sql) => db.prepare(sql),
     }).listSequences();
-    expect(executed.filter((sql) => /CREATE|ALTER/.test(sql))).toHaveLength(2);
+    expect(executed.filter((sql) => /CREATE|ALTER/.test(sql))).toHaveLength(3);
   });
 
   it('fails when a sum of another program has become a fraction', async () => {

@@ -1,7 +1,7 @@
 import { type Block, StoreError } from 'idsmith';
 import { expect, it } from 'vitest';
 import type { ServerProcess } from '#services';
-import { type FaultyProxy, proxyBefore } from '../../../../../test/chaos/proxy.ts';
+import { FaultyProxy } from '../../../../verify/src/proxy/faulty-proxy.ts';
 import type { Store } from '../../../src/stores/store.ts';
 import {
   expectNoGap,
@@ -30,7 +30,7 @@ export function serverCases(
     timeout: number,
     work: (store: Store, name: string, proxy: FaultyProxy, direct: Store) => Promise<void>,
   ): Promise<void> {
-    const proxy = await proxyBefore(serverOf().port);
+    const proxy = await FaultyProxy.before(serverOf().port);
     const clients = [connect(proxy.port, 1, timeout), connect(serverOf().port, 1, 10_000)];
     const [store, direct] = clients.map((client) => client.store) as [Store, Store];
     const name = `faults ${crypto.randomUUID()}`;

@@ -1,5 +1,5 @@
 import { createPool, type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise';
-import type { MysqlClient } from '../../../../src/stores/mysql/client.ts';
+import type { MysqlClient } from '../../../../src/stores/mysql/session.ts';
 import { mysqlStore } from '../../../../src/stores/mysql/store.ts';
 import { takeWithPlainSql } from '../../sql/plain-sql-program.ts';
 import type { SharedDatabase, UpstreamRow } from '../../support/shared-database.ts';

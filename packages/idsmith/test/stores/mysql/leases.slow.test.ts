@@ -3,7 +3,7 @@ import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { type Connection, createConnection, createPool, type Pool, type PoolOptions } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startMariadb } from '#services';
-import type { MysqlClient } from '../../../src/stores/mysql/client.ts';
+import type { MysqlClient } from '../../../src/stores/mysql/session.ts';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
 
 const RECORD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };

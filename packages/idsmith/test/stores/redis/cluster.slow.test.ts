@@ -4,6 +4,7 @@ import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { describeWith, type RedisCluster, type RedisServer, startRedisCluster } from '#services';
+import { initStore } from '../../../src/stores/init.ts';
 import { redisStore } from '../../../src/stores/redis/store.ts';
 import type { Store } from '../../../src/stores/store.ts';
 import { type Load, notBeside, startLoad } from '../support/runs.ts';
@@ -63,6 +64,7 @@ for (const [name, open] of Object.entries(clients)) {
     beforeAll(async () => {
       cluster = await startRedisCluster({ masters: 3, replicas: 1 });
       opened = await open(cluster);
+      await initStore(opened.store);
     });
 
     afterAll(async () => {
@@ -85,6 +87,7 @@ for (const [name, open] of Object.entries(clients)) {
 
     describe('after a replica has replaced a master', () => {
       let namespace: string;
+      let birth: LeaseRecord;
       let load: Load;
       const answers: unknown[] = [];
 
@@ -92,6 +95,8 @@ for (const [name, open] of Object.entries(clients)) {
         const { store } = opened;
         namespace = await namespaceOf(cluster);
         await store.swapLease(namespace, undefined, HELD);
+        birth = { ...HELD, id: -1, label: (await store.moment!(namespace)).lineage! };
+        await store.swapLease(namespace, undefined, birth);
         await store.defineSequence({ name: namespace });
         await vi.waitUntil(async () => (await keysOn(cluster.replicas[0]!, namespace)) === 2, POLLING);
         load = startLoad([store, store, store], namespace);
@@ -104,13 +109,13 @@ for (const [name, open] of Object.entries(clients)) {
         await vi.waitUntil(list, POLLING);
       });
 
-      it('remembers no lease, and shows no older record', async () => {
+      it('lets the holder of an intact record renew, and nobody claim', async () => {
         const { store } = opened;
-        expect(answers.filter((answer) => !(answer instanceof StoreError))).toEqual([[]]);
-        expect(await keysOn(cluster.replicas[0]!, namespace)).toBe(2);
-        expect(await store.swapLease(namespace, HELD, { ...HELD, epoch: 2 })).toBe(false);
-        expect(await store.swapLease(namespace, undefined, { ...HELD, owner: 'b' })).toBe(true);
-        expect(await store.listLeases(namespace)).toEqual([{ ...HELD, owner: 'b' }]);
+        expect(answers.filter((answer) => !(answer instanceof StoreError))).toEqual([[HELD, birth]]);
+        const claimed = { ...HELD, owner: 'b', epoch: 2 };
+        expect(await store.claimLease!(namespace, HELD, claimed, birth)).toBe(false);
+        expect(await store.swapLease(namespace, HELD, claimed)).toBe(false);
+        expect(await store.swapLease(namespace, HELD, { ...HELD, owner: 'a, later' })).toBe(true);
       });
 
       it('gives no id of a sequence twice: an alteration has to say where to go on', async () => {

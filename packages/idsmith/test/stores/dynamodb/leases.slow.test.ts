@@ -5,8 +5,7 @@ import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { acquireLease, ClockError, InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openDynamodb } from '../../../src/stores/dynamodb/open.ts';
-import { dynamodbStore } from '../../../src/stores/dynamodb/store.ts';
+import { dynamodbStore, openDynamodb } from '../../../src/stores/dynamodb/store.ts';
 
 /** A DynamoDB in pure JavaScript, which brings no types. */
 const dynalite = createRequire(import.meta.url)('dynalite') as (options: { createTableMs: number }) => Server;

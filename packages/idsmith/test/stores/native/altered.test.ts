@@ -2,15 +2,15 @@ import { mariadbSequence, postgresSequence, StoreError } from 'idsmith';
 import { createPool, type Pool as MariadbPool, type RowDataPacket } from 'mysql2/promise';
 import { Pool as PostgresPool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith, type ServerProcess, startMariadb, startPostgres } from '#services';
+import { describeWith, type StoreServer, shared } from '#services';
 import { drawWhile, INCREMENTS, overlaps } from './support/altering.ts';
 
 await describeWith(['postgres'], 'a sequence of PostgreSQL that is altered while it is used', () => {
-  let server: ServerProcess;
+  let server: StoreServer;
   let pool: PostgresPool;
 
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await shared('postgres');
     pool = new PostgresPool({ connectionString: server.url });
     pool.on('error', () => {});
   });
@@ -113,11 +113,11 @@ await describeWith(['postgres'], 'a sequence of PostgreSQL that is altered while
 });
 
 await describeWith(['mariadb'], 'a sequence of MariaDB that is altered while it is used', () => {
-  let server: ServerProcess;
+  let server: StoreServer;
   let pool: MariadbPool;
 
   beforeAll(async () => {
-    server = await startMariadb();
+    server = await shared('mariadb');
     pool = createPool({ uri: server.url });
   });
   afterAll(async () => {

@@ -2,7 +2,7 @@ import { mariadbSequence, postgresSequence } from 'idsmith';
 import { createPool, type Pool as MariadbPool, type RowDataPacket } from 'mysql2/promise';
 import { Pool as PostgresPool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith, type ServerProcess, startMariadb, startPostgres } from '#services';
+import { describeWith, type StoreServer, shared } from '#services';
 import { repeated } from '../../support/unique.ts';
 import { hibernatePooled } from './support/hibernate.ts';
 import { idsOfMany, ours, PROGRAMS, randomOf, type SharedSequence } from './support/shared-sequence.ts';
@@ -10,11 +10,11 @@ import { idsOfMany, ours, PROGRAMS, randomOf, type SharedSequence } from './supp
 const SEEDS = Array.from({ length: 12 }, (_, i) => i + 1);
 
 await describeWith(['postgres'], 'a sequence of PostgreSQL that others draw from, too', () => {
-  let server: ServerProcess;
+  let server: StoreServer;
   let pool: PostgresPool;
 
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await shared('postgres');
     pool = new PostgresPool({ connectionString: server.url, max: 4 });
     pool.on('error', () => {});
   });
@@ -36,11 +36,11 @@ await describeWith(['postgres'], 'a sequence of PostgreSQL that others draw from
 });
 
 await describeWith(['mariadb'], 'a sequence of MariaDB that others draw from, too', () => {
-  let server: ServerProcess;
+  let server: StoreServer;
   let pool: MariadbPool;
 
   beforeAll(async () => {
-    server = await startMariadb();
+    server = await shared('mariadb');
     pool = createPool({ uri: server.url, connectionLimit: 4 });
   });
   afterAll(async () => {

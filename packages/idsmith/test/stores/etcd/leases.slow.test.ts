@@ -2,34 +2,14 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type Etcd, startEtcd } from '#services';
-import { openEtcd } from '../../../src/stores/etcd/open.ts';
-import { etcdStore } from '../../../src/stores/etcd/store.ts';
-import type { Store } from '../../../src/stores/store.ts';
-import { notBeside, startLoad } from '../support/runs.ts';
+import { etcdStore, openEtcd } from '../../../src/stores/etcd/store.ts';
 
 const HELD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
 
 /** An address where nothing listens. */
 const NOWHERE = 'http://127.0.0.1:2';
-
-for (const nodes of [1, 3] as const) {
-  await describeWith(['etcd'], `The etcd store with ${nodes} node${nodes > 1 ? 's' : ''}`, () => {
-    let etcd: Etcd;
-    let store: Store;
-
-    beforeAll(async () => {
-      etcd = await startEtcd({ nodes });
-      store = etcdStore({ endpoints: etcd.endpoints });
-    });
-
-    afterAll(() => etcd?.stop());
-
-    for (const { name, run } of leaseStoreCases(() => store)) it(name, run);
-    for (const { name, run } of sequenceStoreCases(() => store)) it(name, run);
-  });
-}
 
 await describeWith(['etcd'], 'The etcd store', () => {
   let etcd: Etcd;
@@ -39,6 +19,10 @@ await describeWith(['etcd'], 'The etcd store', () => {
   });
 
   afterAll(() => etcd?.stop());
+
+  const cases = () => etcdStore({ endpoints: etcd.endpoints, prefix: 'cases/' });
+  for (const { name, run } of leaseStoreCases(cases)) it(name, run);
+  for (const { name, run } of sequenceStoreCases(cases)) it(name, run);
 
   it('is durable and has the clock of the server', async () => {
     const store = etcdStore({ endpoints: etcd.endpoints });
@@ -113,37 +97,6 @@ await describeWith(['etcd'], 'The etcd store', () => {
     await store.close();
   });
 });
-
-await describeWith(['etcd'], 'The etcd store on a cluster that loses its leader', () => {
-  it('works again, has lost nothing, and gives no id of a sequence twice', async () => {
-    const etcd = await startEtcd({ nodes: 3 });
-    const open = () => etcdStore({ endpoints: etcd.endpoints });
-    const store = open();
-    await store.swapLease('leader', undefined, HELD);
-    await store.defineSequence({ name: 'leader' });
-    const load = startLoad([store, ...Array.from({ length: 7 }, open)], 'leader');
-    await expect.poll(() => load.blocks.length).toBeGreaterThan(100);
-    // On a busy machine an election may be under way.
-    let leader = -1;
-    await vi.waitUntil(async () => {
-      leader = (await Promise.all(etcd.endpoints.map(isLeader))).indexOf(true);
-      return leader >= 0;
-    }, 20_000);
-    await etcd.nodes[leader]!.kill();
-    await expect.poll(() => store.listLeases('leader').catch(String)).toEqual([HELD]);
-    expect(await store.swapLease('leader', HELD, { ...HELD, epoch: 2 })).toBe(true);
-    const before = load.blocks.length;
-    await expect.poll(() => load.blocks.length).toBeGreaterThan(before + 100);
-    expect(notBeside(await load.stop(), 'overlap')).toEqual([]);
-    await etcd.stop();
-  });
-});
-
-async function isLeader(endpoint: string): Promise<boolean> {
-  const response = await fetch(`${endpoint}/v3/maintenance/status`, { method: 'POST', body: '{}' });
-  const { header, leader } = (await response.json()) as { header: { member_id: string }; leader: string };
-  return header.member_id === leader;
-}
 
 async function serve(listener: RequestListener): Promise<{ server: Server; url: string }> {
   const server = createServer(listener);

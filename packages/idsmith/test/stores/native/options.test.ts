@@ -1,4 +1,4 @@
-import { InvalidOptionError, mariadbSequence, oracleSequence, postgresSequence, StoreError } from 'idsmith';
+import { InvalidOptionError, mariadbSequence, postgresSequence, StoreError } from 'idsmith';
 import { describe, expect, it } from 'vitest';
 
 /** A client that gives the same row to every statement. */
@@ -10,7 +10,6 @@ const answering = (row: object) => ({
 const SOURCES = {
   postgresSequence: (options: unknown) => postgresSequence(answering({}) as never, 'x', options as never),
   mariadbSequence: (options: unknown) => mariadbSequence(answering({}) as never, 'x', options as never),
-  oracleSequence: (options: unknown) => oracleSequence(answering({}) as never, 'x', options as never),
 };
 
 describe.each(Object.entries(SOURCES))('the options of %s', (_, source) => {

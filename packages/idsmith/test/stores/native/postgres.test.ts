@@ -9,14 +9,14 @@ import {
 } from 'idsmith';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith, type ServerProcess, startPostgres } from '#services';
+import { describeWith, type StoreServer, shared } from '#services';
 
 await describeWith(['postgres'], 'a sequence of PostgreSQL', () => {
-  let server: ServerProcess;
+  let server: StoreServer;
   let pool: Pool;
 
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await shared('postgres');
     pool = new Pool({ connectionString: server.url });
     pool.on('error', () => {});
   });

@@ -12,11 +12,10 @@ import {
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startRedis } from '#services';
-import { type FaultyProxy, proxyBefore } from '../../../../../test/chaos/proxy.ts';
 import { metricOf, startIdsmith } from '../../../../server/test/support/process.ts';
 import { TestServer } from '../../../../server/test/support/server.ts';
-import { openHttp } from '../../../src/stores/http/open.ts';
-import { httpStore } from '../../../src/stores/http/store.ts';
+import { FaultyProxy } from '../../../../verify/src/proxy/faulty-proxy.ts';
+import { httpStore, openHttp } from '../../../src/stores/http/store.ts';
 import { openStore } from '../../../src/stores/open.ts';
 import type { Store } from '../../../src/stores/store.ts';
 import { notBeside, startLoad } from '../support/runs.ts';
@@ -41,9 +40,14 @@ describe('The HTTP store', () => {
   it.each([
     ['a fence that lies years ahead', { fence: Number.MAX_SAFE_INTEGER - 1 }],
     ['a first epoch beyond 1', { epoch: 7 }],
-    ["the namespace's own record, which a durable store does not have", { id: -1 }],
+    [
+      "a namespace's own record that lets nobody in for years",
+      { id: -1, fence: Number.MAX_SAFE_INTEGER - 1 },
+    ],
   ])('refuses %s, for no lease writes it', async (_, wrong) => {
-    const swapping = store.swapLease(uniqueName(), undefined, { ...HELD, ...wrong });
+    const { lineage } = (await store.moment?.('x')) ?? {};
+    const label = lineage ?? HELD.label;
+    const swapping = store.swapLease(uniqueName(), undefined, { ...HELD, label, ...wrong });
     await expect(swapping).rejects.toThrow(InvalidOptionError);
   });
 
@@ -170,7 +174,7 @@ describe('The HTTP store, when answers are lost', () => {
   afterAll(() => server?.stop());
 
   async function behindProxy(): Promise<void> {
-    proxy = await proxyBefore(server.port);
+    proxy = await FaultyProxy.before(server.port);
     store = httpStore(`http://127.0.0.1:${proxy.port}`, { timeout: 60_000 });
     name = uniqueName();
     await store.defineSequence({ name, blockSize: 10 });
@@ -323,7 +327,7 @@ await describeWith(['redis'], 'The HTTP store before a server whose store can fo
     // Its own leases have to wait as well, and it says that it is not ready.
     expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
     const refused = await fetch(`${server.url}/v1/flakes`, { method: 'POST' });
-    expect(await refused.json()).toMatchObject({ status: 503, code: 'LEASES_EXHAUSTED' });
+    expect(await refused.json()).toMatchObject({ status: 503, code: 'STORE' });
   });
 
   it('lets the windows of an empty namespace begin when all from before have run out', async () => {

@@ -5,10 +5,10 @@ import Libsql from 'libsql';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith, type ServiceName, startMariadb, startPostgres } from '#services';
+import { describeWith, type ServiceName, shared } from '#services';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
 import { postgresStore } from '../../../src/stores/postgres/store.ts';
-import { inTurn } from '../../../src/stores/sql/in-turn.ts';
+import { inTurn } from '../../../src/stores/sql/session.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/store.ts';
 import type { DisposableStore } from '../../../src/stores/store.ts';
 
@@ -25,7 +25,7 @@ interface Database {
 }
 
 async function postgres(): Promise<Database> {
-  const server = await startPostgres();
+  const server = await shared('postgres');
   const pools = [1, 2].map(() => new pg.Pool({ connectionString: server.url }).on('error', () => {}));
   const [pool, own] = pools as [pg.Pool, pg.Pool];
   const queryOf =
@@ -47,7 +47,7 @@ async function postgres(): Promise<Database> {
 }
 
 async function mariadb(): Promise<Database> {
-  const server = await startMariadb();
+  const server = await shared('mariadb');
   const [pool, own] = [createPool({ uri: server.url }), createPool({ uri: server.url })];
   const rowsOf = ([rows]: [unknown, unknown]) => (Array.isArray(rows) ? rows : []);
   return {

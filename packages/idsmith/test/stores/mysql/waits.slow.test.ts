@@ -2,8 +2,7 @@ import { mariadbSequence, memoryStore, Sequences, StoreError } from 'idsmith';
 import { createConnection, createPool, type Pool, type PoolOptions } from 'mysql2/promise';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startMariadb } from '#services';
-import { patientPool } from '../../../src/stores/mysql/open.ts';
-import { mysqlStore } from '../../../src/stores/mysql/store.ts';
+import { mysqlStore, patientPool } from '../../../src/stores/mysql/store.ts';
 import { upstreamTable } from '../support/shared-database.ts';
 
 const GIVEN_UP = /Lock wait timeout|max_statement_time|no connection was free|no answer within/;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Block } from '../../../src/sequence/port.ts';
-import { BlockReader, type Optimizer } from '../../../src/stores/sql/native-optimizer.ts';
+import { BlockReader, type Optimizer } from '../../../src/stores/native/optimizer.ts';
 
 /** How a database goes on after ALTER SEQUENCE … INCREMENT BY: from the last value, or from the next one. */
 type Counting = 'last + increment' | 'next, counted before';

@@ -1,0 +1,91 @@
+import { series } from 'idsmith/sql';
+import { createPool } from 'mysql2/promise';
+import pg from 'pg';
+import { expect, it } from 'vitest';
+import { describeWith, shared } from '#services';
+import { mysqlStore } from '../../../src/stores/mysql/store.ts';
+import { postgresStore } from '../../../src/stores/postgres/store.ts';
+import type { Store } from '../../../src/stores/store.ts';
+
+/** Writes down every message that is sent by `query` of a connection. */
+function watch(connection: object, sent: string[]): void {
+  const { query } = connection as { query(...args: unknown[]): unknown };
+  Object.assign(connection, {
+    query(this: object, ...args: unknown[]) {
+      const [text] = args as [string | { sql?: string; text?: string }];
+      sent.push(typeof text === 'string' ? text : String(text.sql ?? text.text));
+      return query.apply(this, args);
+    },
+  });
+}
+
+/** The messages of each operation, after the first use of everything. */
+async function messagesOf(store: Store, sent: string[]): Promise<Record<string, number>> {
+  await store.defineSequence({ name: 'orders' });
+  await store.allocate('orders', 1);
+  const free = { id: 1, owner: null, epoch: 0, fence: 0, expiresAt: 0, label: '' };
+  const held = { ...free, owner: 'a', epoch: 1, fence: 10, expiresAt: 10 };
+  await store.swapLease('nodes', undefined, free);
+  const counts: Record<string, number> = {};
+  const count = async (name: string, work: () => Promise<unknown>) => {
+    sent.length = 0;
+    await work();
+    counts[name] = sent.length;
+  };
+  await count('allocate', () => store.allocate('orders', 1));
+  await count('acquire', () => store.swapLease('nodes', free, held));
+  await count('renew', () => store.swapLease('nodes', held, { ...held, fence: 20, expiresAt: 20 }));
+  await count('now', async () => store.now?.());
+  return counts;
+}
+
+const ONE_EACH = { allocate: 1, acquire: 1, renew: 1, now: 1 };
+
+await describeWith(['postgres'], 'Messages to PostgreSQL', () => {
+  it('are one an operation, and seven for a number in a transaction', async () => {
+    const { url } = await shared('postgres');
+    const sent: string[] = [];
+    const pool = new pg.Pool({ connectionString: url, max: 1 });
+    pool.on('connect', (client) => watch(client, sent));
+    const store = postgresStore(pool);
+    expect(await messagesOf(store, sent)).toEqual(ONE_EACH);
+    const invoices = series('invoices', { format: '{n}' });
+    const client = await pool.connect();
+    await client.query('BEGIN');
+    await invoices.next({ in: client });
+    sent.length = 0;
+    await invoices.next({ in: client });
+    // Two for the transaction, the clock, the counter, the clock, the format, and the write.
+    expect(sent).toHaveLength(7);
+    await client.query('ROLLBACK');
+    client.release();
+    await pool.end();
+  });
+});
+
+await describeWith(['mariadb'], 'Messages to MariaDB', () => {
+  it('are one an operation, twelve for the first number in a transaction, and nine for others', async () => {
+    const { url } = await shared('mariadb');
+    const sent: string[] = [];
+    const pool = createPool({ uri: url, connectionLimit: 2 });
+    pool.on('connection', (connection) => watch(connection, sent));
+    const store = mysqlStore(pool);
+    expect(await messagesOf(store, sent)).toEqual(ONE_EACH);
+    const invoices = series('invoices', { format: '{n}', store });
+    await invoices.next();
+    const connection = await pool.getConnection();
+    await connection.beginTransaction();
+    const counts: number[] = [];
+    for (const _ of [1, 2]) {
+      sent.length = 0;
+      await invoices.next({ in: connection });
+      counts.push(sent.length);
+    }
+    // The transaction, the place, the columns, the clock, the counter, the clock, the format, the write, and a look at it. The
+    // first time a row that may be missing is made under a lock of its name.
+    expect(counts).toEqual([12, 9]);
+    await connection.rollback();
+    connection.release();
+    await pool.end();
+  });
+});

@@ -1,28 +1,47 @@
-import { ClockError, LeasesExhaustedError, StoreError } from '../errors.js';
+import { InvalidOptionError, LeasesExhaustedError, StoreError } from '../errors.js';
 import { show } from '../options.js';
+import { randomFraction } from '../random.js';
 import { pauseUnlessAborted, unlessAborted } from '../support/abort.js';
 import { backoff } from '../support/backoff.js';
-import { type Claimed, claim, freeNode } from './claim.js';
-import { longestTtl, rememberLimit, requireTtl } from './limit.js';
-import { requireSameLayout } from './namespace-layout.js';
-import { tellWait } from './node-wait.js';
+import { freshName, randomName } from '../support/fresh-name.js';
+import { founding } from './founding.js';
+import {
+  dateText,
+  isBelievable,
+  keepLayout,
+  longestTtl,
+  type NamespaceView,
+  NO_NODES,
+  type Page,
+  read,
+  requireBelievable,
+  requireSameLayout,
+  requireTtl,
+  swap,
+  swapWith,
+  takenOf,
+  viewNamespace,
+} from './namespace-store.js';
+import { announceWait } from './node-wait.js';
 import type { LeaseSettings } from './options.js';
-import { type Page, pageOf } from './pages.js';
-import type { LeaseRecord } from './port.js';
+import { type LeaseRecord, sameRecord } from './port.js';
+import { heldHere } from './process-leases.js';
 import {
   anyReady,
   type Candidate,
   candidates,
+  claimed,
   datedBirth,
   isReady,
   isUndated,
   layoutOf,
+  lineageOf,
   NAMESPACE_ID,
   newestFence,
+  released,
   undatedBirth,
+  windowStart,
 } from './protocol.js';
-import { freshOwner, randomFraction, randomName } from './random.js';
-import { list, read, storeTime, swap } from './store-calls.js';
 
 /** The longest time that the date of a namespace may need to reach its store, ms. The store refuses dates that are too old. */
 const ON_THE_WAY = 1000;
@@ -30,8 +49,20 @@ const ON_THE_WAY = 1000;
 /** The most rounds in which a store refuses a node id that its own listing offers. Rivals explain a few such rounds. */
 const MAX_REFUSALS = 12;
 const BACKOFF = { unit: 5, longest: 1000 };
-/** The part of the ttl for which a reading of the store's clock is used again by those who have just lost a race. */
-const TIME_LIFE = 0.25;
+
+/** A namespace of more node ids than this number of pages is large: it is not listed as long as pages are enough. */
+const LARGE = 16;
+const PAGE_SIZE = 64;
+/** The pages without a free node id after which the whole namespace is listed. */
+const MOST = 4;
+/** The pages from the beginning of a large namespace, so that the lowest node ids come first while they are enough. */
+const LOWEST = 2;
+
+/** A node id that was claimed. */
+export interface Claimed {
+  readonly record: LeaseRecord;
+  readonly from: number;
+}
 
 /** A node id that was acquired. */
 export interface Acquired extends Claimed {
@@ -39,24 +70,17 @@ export interface Acquired extends Claimed {
   readonly wasEmpty: boolean;
   /** The layout that the namespace remembers. */
   readonly layout: string | undefined;
-}
-
-/** The records of a namespace or of a page of it, and the store's time. */
-interface View {
-  readonly records: LeaseRecord[];
-  /** The node ids that were looked at: from `first` to `end` − 1. */
-  readonly first: number;
-  readonly end: number;
-  readonly now: number;
-  /** This clock at the moment when the time was read, ms. */
+  /** The lineage that the namespace carries; `undefined` if it carries none. */
+  readonly lineage: string | undefined;
+  /** This clock at the moment when the store's time was read, ms. */
   readonly readAt: number;
 }
 
 /**
  * Takes a node id for a new owner, and waits for one if necessary. A wait in the background does not keep the process alive.
  *
- * The best node id comes first. Whoever loses it to somebody else knows of rivals, and from then on takes any node id that is
- * ready, so that many who start at once separate quickly.
+ * The best node id comes first. An acquisition that loses it knows of rivals, and from then on takes any node id that is ready, so
+ * that many that start at once separate quickly.
  *
  * An aborted signal ends every wait and every question to the store at once. Only the answer to a claim that was sent is waited
  * for, so that a node id that was claimed is freed again.
@@ -67,182 +91,316 @@ interface View {
  * @throws ClockError when this clock and the store's clock differ too much
  * @throws StoreError when the store fails, or refuses again and again a node id that it lists as free
  */
-export async function acquire(
+export function acquire(
   settings: LeaseSettings,
   background: boolean,
   signal?: AbortSignal,
 ): Promise<Acquired> {
-  const owner = freshOwner(settings);
-  let waited = 0;
-  let wasEmpty = false;
-  let hasRivals = false;
-  let before: View | undefined;
-  /** The pages seen in a row on which no node id was free. */
-  let pages = 0;
+  return new Acquisition(settings, background, signal).run();
+}
+
+/** One acquisition: rounds of looking at the namespace and trying to claim, until a node id is held. */
+class Acquisition {
+  readonly #settings: LeaseSettings;
+  readonly #background: boolean;
+  readonly #signal: AbortSignal | undefined;
+  readonly #owner: string;
+  /** True when another process was faster to claim, or to prepare the namespace. */
+  #hasRivals = false;
+  /** True when this process has tried to prepare the namespace. */
+  #isPrepared = false;
+  /** The rounds in which the store refused a swap. */
+  #refusals = 0;
+  /** The time spent waiting for a fence, ms. */
+  #waited = 0;
+  /** True when the whole namespace was seen without a record. */
+  #wasEmpty = false;
   /** True when any record of the namespace was seen. */
-  let isKnown = false;
-  for (let refusals = 0; ; ) {
-    signal?.throwIfAborted();
-    const page = pageOf(settings, pages, hasRivals, randomFraction(settings));
-    const view = await unlessAborted(
-      look(settings, page, hasRivals || pages > 0 ? before : undefined),
-      signal,
-    );
-    before = view;
-    const { records, now, first, end } = view;
-    isKnown ||= records.length > 0;
-    // Only the whole namespace tells that it is empty, or how new its newest record is.
-    if (page && (!isKnown || !isBelievable(settings, now, newestFence(records)))) {
-      pages = Number.POSITIVE_INFINITY;
-      continue;
+  #isKnown = false;
+  /** The pages seen in a row on which no node id was free. */
+  #fullPages = 0;
+  /** True when a page has left a question that only the whole namespace answers. */
+  #needsAll = false;
+  /** The last view, whose time may be used again. */
+  #before: NamespaceView | undefined;
+
+  constructor(settings: LeaseSettings, background: boolean, signal: AbortSignal | undefined) {
+    this.#settings = settings;
+    this.#background = background;
+    this.#signal = signal;
+    this.#owner = freshName(settings.random);
+  }
+
+  async run(): Promise<Acquired> {
+    for (;;) {
+      const acquired = await this.#round();
+      if (acquired) return acquired;
     }
-    requireBelievable(settings, now, newestFence(records));
-    wasEmpty ||= !page && records.length === 0;
-    const birth = records.find(({ id }) => id === NAMESPACE_ID);
-    const layout = layoutOf(records);
-    const preparation = preparing(settings, birth, layout, now);
+  }
+
+  /** Returns `undefined` if another round may succeed. */
+  async #round(): Promise<Acquired | undefined> {
+    const settings = this.#settings;
+    const view = await this.#look();
+    const { records, first, end, now, isWhole } = view;
+    this.#isKnown ||= records.length > 0;
+    const newest = newestFence(records);
+    // Only the whole namespace tells that it is empty, or how new its newest record is.
+    if (!isWhole && (!this.#isKnown || !isBelievable(settings, now, newest))) {
+      this.#needsAll = true;
+      return undefined;
+    }
+    requireBelievable(settings, now, newest);
+    this.#wasEmpty ||= isWhole && records.length === 0;
+    const preparation = await preparing(settings, view);
     if (preparation) {
-      if (!(await swap(settings, ...preparation))) await pauseAfter(settings, ++refusals, background, signal);
-      continue;
+      // A date counts only in the lineage that was told with it, so it may be used again. Without a lineage each step reads the time.
+      this.#isPrepared = view.lineage !== undefined;
+      if (await swap(settings, ...preparation)) return undefined;
+      // A second refusal may mean that the store has another lineage than the one at hand.
+      if (this.#hasRivals) this.#before = undefined;
+      this.#hasRivals = true;
+      await this.#pauseAfterRefusal();
+      return undefined;
     }
     const [best] = candidates(records, end, now, first);
-    if (best && isReady(best, now)) {
-      for (const candidate of attempts(settings, best, view, hasRivals)) {
-        const node = await claim(settings, owner, candidate, { now, birth, layout }, hasRivals);
-        if (node) {
-          // If this fails, the node id is free when the lease expires.
-          if (signal?.aborted) await freeNode(settings, node).catch(() => undefined);
-          signal?.throwIfAborted();
-          return { ...node, wasEmpty, layout };
-        }
-        hasRivals = true;
+    if (best && isReady(best, now)) return this.#tryToClaim(best, view);
+    if (!isWhole) this.#fullPages++;
+    else await this.#waitForFence(best, view);
+    return undefined;
+  }
+
+  async #look(): Promise<NamespaceView> {
+    const settings = this.#settings;
+    this.#signal?.throwIfAborted();
+    const page = pageOf(settings, this.#fullPages, this.#hasRivals, randomFraction(settings.random));
+    const isAgain = this.#isPrepared || this.#hasRivals || this.#fullPages > 0 || this.#needsAll;
+    const looking = viewNamespace(
+      settings,
+      this.#needsAll ? undefined : page,
+      isAgain ? this.#before : undefined,
+    );
+    this.#before = await unlessAborted(looking, this.#signal);
+    return this.#before;
+  }
+
+  async #tryToClaim(best: Candidate, view: NamespaceView): Promise<Acquired | undefined> {
+    const settings = this.#settings;
+    const basis = { now: view.now, birth: view.birth, layout: layoutOf(view.records) };
+    for (const candidate of this.#choices(best, view)) {
+      const node = await claim(settings, this.#owner, candidate, basis, this.#hasRivals);
+      if (node) {
+        // If this fails, the node id is free when the lease expires.
+        if (this.#signal?.aborted) await freeNode(settings, node).catch(() => undefined);
+        this.#signal?.throwIfAborted();
+        const { layout } = basis;
+        const told = { lineage: lineageOf(view.birth), readAt: view.readAt };
+        return { ...node, ...told, wasEmpty: this.#wasEmpty, layout };
       }
-      pages = 0;
-      await pauseAfter(settings, ++refusals, background, signal);
-    } else if (page) pages++;
-    else {
-      const wait = best === undefined ? Number.POSITIVE_INFINITY : best.readyAt - now;
-      waited += wait;
-      const waitFor = longestWait(settings);
-      if (waited > waitFor) throw exhausted(settings, best, waitFor);
-      tellWait(settings, birth, wait, now);
-      await pauseUnlessAborted(settings.timer, wait, background, signal);
-      before = undefined;
-      pages = 0;
+      this.#hasRivals = true;
     }
+    this.#lookFromTheBeginning();
+    await this.#pauseAfterRefusal();
+    return undefined;
+  }
+
+  /** The node ids to try with one view: the best one and then any, or any one alone if rivals are known. */
+  *#choices(best: Candidate, { records, now, first, end }: NamespaceView): Iterable<Candidate> {
+    const hadRivals = this.#hasRivals;
+    if (!hadRivals) yield best;
+    const other = anyReady(records, end, now, randomFraction(this.#settings.random), first);
+    if (other && (hadRivals || other.id !== best.id)) yield other;
+  }
+
+  /** @param soonest the node id that can be used first; `undefined` if all are held */
+  async #waitForFence(soonest: Candidate | undefined, view: NamespaceView): Promise<void> {
+    const settings = this.#settings;
+    if (soonest === undefined)
+      throw exhausted(settings, view, `all ${settings.size} are held${hintOf(settings, view)}`);
+    const waitFor = longestWait(settings);
+    const wait = soonest.readyAt - view.now;
+    this.#waited += wait;
+    if (this.#waited > waitFor) {
+      const first = `the first of ${settings.size} can be used at ${dateText(soonest.readyAt)}`;
+      throw exhausted(settings, view, `${first}, later than waitFor (${waitFor} ms) allows`);
+    }
+    announceWait(settings, wait, { ...view, taken: takenOf(view) });
+    await pauseUnlessAborted(settings.timer, wait, this.#background, this.#signal);
+    this.#before = undefined;
+    this.#lookFromTheBeginning();
+  }
+
+  /** Waits before the next round, longer each time, with jitter, so that rivals separate. */
+  async #pauseAfterRefusal(): Promise<void> {
+    const { namespace, timer, random } = this.#settings;
+    const refusals = ++this.#refusals;
+    if (refusals >= MAX_REFUSALS) {
+      throw new StoreError(
+        `the store listed node ids as free in namespace ${show(namespace)} and refused them ${refusals} times: ` +
+          'its listing may be incomplete',
+      );
+    }
+    if (refusals === 1) return;
+    const ms = backoff(refusals, BACKOFF, () => randomFraction(random));
+    await pauseUnlessAborted(timer, ms, this.#background, this.#signal);
+  }
+
+  #lookFromTheBeginning(): void {
+    this.#fullPages = 0;
+    this.#needsAll = false;
   }
 }
 
 /**
- * Lists the records, then reads the time, so that the time is not earlier than anything in the records.
+ * The page to look at; `undefined` for the whole namespace.
  *
- * Whoever has just lost a race lists again with the time at hand. A time that is too early does no harm to a claim: it only
- * takes node ids for held a little longer. It must not date a namespace.
+ * A namespace that is not large is listed, so that the best node id is found. An acquisition that knows of rivals takes any node
+ * id, and looks at a page of a namespace of any size.
+ *
+ * @param seen the number of pages without a free node id so far
+ * @param fraction a random number from 0 up to, not including, 1
  */
-async function look(
-  settings: LeaseSettings,
-  page: Page | undefined,
-  before: View | undefined,
-): Promise<View> {
-  const records = await (page ? read(settings, page) : list(settings));
-  const scope = page ? { first: page.first, end: page.first + page.count } : { first: 0, end: settings.size };
-  const birth = records.find(({ id }) => id === NAMESPACE_ID);
-  // Before anything can fail: the namespace may be gone by the next try.
-  rememberLimit(settings, birth);
-  const readAt = settings.clock.now();
-  const isDated = settings.store.durable !== false || (birth !== undefined && !isUndated(birth));
-  const age = readAt - (before?.readAt ?? Number.NaN);
-  if (before && isDated && age >= 0 && age <= TIME_LIFE * settings.ttl)
-    return { ...before, ...scope, records };
-  return { ...scope, records, now: await storeTime(settings), readAt };
-}
-
-/** The node ids to try with one view: the best one and then any, or any one alone if rivals are known. */
-function* attempts(
-  settings: LeaseSettings,
-  best: Candidate,
-  { records, now, first, end }: View,
+export function pageOf(
+  { store, size }: Pick<LeaseSettings, 'store' | 'size'>,
+  seen: number,
   hasRivals: boolean,
-): Iterable<Candidate> {
-  if (!hasRivals) yield best;
-  const other = anyReady(records, end, now, randomFraction(settings), first);
-  if (other && (hasRivals || other.id !== best.id)) yield other;
+  fraction: number,
+): Page | undefined {
+  const count = store.pageSize ?? PAGE_SIZE;
+  const pages = Math.ceil(size / count);
+  const isWorthIt = hasRivals || size > LARGE * count;
+  if (store.readLeases === undefined || !isWorthIt || seen >= Math.min(MOST, pages)) return undefined;
+  const page = !hasRivals && seen < LOWEST ? seen : Math.floor(fraction * pages);
+  const first = page * count;
+  return { first, count: Math.min(count, size - first) };
 }
 
-/** The swap that must come before any claim in a store that can forget: of the birth record. */
-function preparing(
+/**
+ * The swap that must come before any claim: of the birth record, in a store that can forget or that tells its lineage.
+ *
+ * @throws InvalidOptionError when the namespace has another layout, or does not allow so long a ttl
+ */
+async function preparing(
   settings: LeaseSettings,
-  birth: LeaseRecord | undefined,
-  layout: string | undefined,
-  now: number,
-): [expected: LeaseRecord | undefined, next: LeaseRecord] | undefined {
-  if (settings.store.durable === false) {
-    if (birth === undefined) return [undefined, undatedBirth(randomName(settings))];
+  view: NamespaceView,
+): Promise<[expected: LeaseRecord | undefined, next: LeaseRecord] | undefined> {
+  const { store, random } = settings;
+  const { records, birth, now, lineage } = view;
+  if (lineage !== undefined) {
+    const founded = await founding(settings, view, lineage);
+    if (founded) return [birth, founded];
+  } else if (store.durable === false) {
+    if (birth === undefined) return [undefined, undatedBirth(randomName(random))];
     if (isUndated(birth))
       return [birth, datedBirth(birth, now, longestTtl(settings), settings.maxSkew, ON_THE_WAY)];
-    requireTtl(settings, birth);
   }
+  if (store.durable === false && birth !== undefined) requireTtl(settings, birth);
+  const layout = layoutOf(records);
   if (settings.layout !== undefined && layout !== undefined)
     requireSameLayout(settings.namespace, layout, settings.layout);
   return undefined;
 }
 
-/** Waits before the next round, longer each time, with jitter, so that rivals separate. */
-async function pauseAfter(
-  settings: LeaseSettings,
-  refusals: number,
-  background: boolean,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  if (refusals >= MAX_REFUSALS) {
-    throw new StoreError(
-      `the store listed node ids as free in namespace ${show(settings.namespace)} and refused them ${refusals} times: ` +
-        'its listing may be incomplete',
-    );
-  }
-  if (refusals === 1) return;
-  const ms = backoff(refusals, BACKOFF, () => randomFraction(settings));
-  await pauseUnlessAborted(settings.timer, ms, background, signal);
+/** The view of a namespace that a claim is made from. */
+interface ClaimBasis {
+  /** The store's time, ms. */
+  readonly now: number;
+  readonly birth: LeaseRecord | undefined;
+  /** The layout that the namespace remembers. */
+  readonly layout: string | undefined;
 }
 
 /**
- * Checks a clock against the fences of the namespace, where the store has no clock of its own to compare.
+ * Claims a node id, and makes the claim count: the namespace is still the one of the basis, and has the layout of the claim.
  *
- * @throws ClockError when the clock is ahead of every fence by more than `maxIdle`
+ * @param hasRivals true if others claim node ids at the same time
+ * @returns `undefined` if another process was faster, or the namespace was lost
+ * @throws InvalidOptionError when the namespace has another layout; the node id is free again then
+ * @throws StoreError when the store fails; a node id that was claimed expires
  */
-export function requireBelievable(settings: LeaseSettings, now: number, newest: number): void {
-  const { maxIdle } = settings;
-  if (isBelievable(settings, now, newest)) return;
-  throw new ClockError(
-    `this clock says ${dateText(now)}, and nothing in the namespace is later than ${dateText(newest)}: set the clock right, ` +
-      `or raise maxIdle (${maxIdle} ms) if nobody has used the namespace since then`,
-  );
+async function claim(
+  settings: LeaseSettings,
+  owner: string,
+  candidate: Candidate,
+  basis: ClaimBasis,
+  hasRivals: boolean,
+): Promise<Claimed | undefined> {
+  const { now, birth } = basis;
+  const record = claimed(candidate, now, { ...settings, owner });
+  const { claimLease } = settings.store;
+  const isAtomic = birth !== undefined && claimLease !== undefined;
+  const isDone = isAtomic
+    ? await swapWith(settings, candidate.record, record, birth)
+    : await swap(settings, candidate.record, record);
+  if (!isDone) return undefined;
+  const node = { record, from: windowStart(candidate, now, settings.maxSkew) };
+  try {
+    return (await doesCount(settings, basis, isAtomic, hasRivals)) ? node : undefined;
+  } catch (error) {
+    // After a failure of the store, the node id expires and keeps its fence. A copy of this process, made while the answer was
+    // on its way, may have got the answer, and may be minting. All copies get to know another layout.
+    if (error instanceof InvalidOptionError) await freeNode(settings, node).catch(() => undefined);
+    throw error;
+  }
 }
 
-function isBelievable({ store, maxIdle }: LeaseSettings, now: number, newest: number): boolean {
-  const isChecked = store.now !== undefined && store.hostClock !== true;
-  return isChecked || !(now - newest > maxIdle) || newest === -Infinity;
+/**
+ * Checks that the namespace is still the one of the basis, and writes the layout of the claim if the namespace has none. The
+ * layout is written once a node id is held, so that an acquisition that fails leaves no layout behind.
+ *
+ * @param isAtomic true if the claim has compared the birth record itself
+ */
+async function doesCount(
+  settings: LeaseSettings,
+  { birth, layout }: ClaimBasis,
+  isAtomic: boolean,
+  hasRivals: boolean,
+): Promise<boolean> {
+  const isLayoutOpen = settings.layout !== undefined && layout === undefined;
+  // A store that can forget may have lost the namespace since the listing. Then the listing does not count.
+  const isUnsure = birth !== undefined && !isAtomic;
+  const seen = isUnsure || (isLayoutOpen && hasRivals) ? await read(settings, NO_NODES) : [];
+  const present = seen.find(({ id }) => id === NAMESPACE_ID);
+  if (isUnsure && !sameRecord(birth, present)) return false;
+  if (isLayoutOpen) {
+    const given = settings.layout as string;
+    const written = layoutOf(seen);
+    if (written === undefined) await keepLayout(settings, given);
+    else requireSameLayout(settings.namespace, written, given);
+  }
+  return true;
 }
 
-function dateText(ms: number): string {
-  return Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
+/** Frees a node id that was acquired and never used. */
+export async function freeNode(settings: LeaseSettings, { record, from }: Claimed): Promise<void> {
+  await swap(settings, record, released(record, from, -1));
 }
 
 /** The longest wait for a fence ahead, ms: `waitFor`, or the wait that a namespace needs after its store has lost it. */
 function longestWait(settings: LeaseSettings): number {
   const { store, ttl, maxSkew, waitFor } = settings;
   if (waitFor !== undefined) return waitFor;
-  if (store.durable !== false) return ttl;
+  if (store.durable !== false && store.moment === undefined) return ttl;
   return ttl + ON_THE_WAY + longestTtl(settings) + 2 * maxSkew;
+}
+
+/** The end of the message when this process itself holds node ids, as after hot reloads without `close()`. */
+function hintOf({ namespace }: LeaseSettings, { records }: NamespaceView): string {
+  const own = heldHere(namespace, records);
+  if (own === 0) return '';
+  return (
+    `, ${own} of them by this process itself: close() what is no longer used, or let every module share one ` +
+    'connection with connect(url, { shared: true })'
+  );
 }
 
 function exhausted(
   { namespace, size }: LeaseSettings,
-  soonest: Candidate | undefined,
-  waitFor: number,
+  view: NamespaceView,
+  why: string,
 ): LeasesExhaustedError {
-  const why = soonest
-    ? `the first of ${size} can be used at ${dateText(soonest.readyAt)}, later than waitFor (${waitFor} ms) allows`
-    : `all ${size} are held`;
-  return new LeasesExhaustedError(`no node id available in namespace ${show(namespace)}: ${why}`);
+  return new LeasesExhaustedError(`no node id available in namespace ${show(namespace)}: ${why}`, {
+    taken: takenOf(view),
+    size,
+  });
 }

@@ -22,7 +22,12 @@ export type LeaseEvent = keyof LeaseEvents;
 
 /** All events of a lease. */
 const LEASE_EVENTS: readonly LeaseEvent[] = [
-  ...(['empty-namespace', 'renewed', 'renewal-failed', 'fenced', 'reacquired', 'released'] as const),
+  'empty-namespace',
+  'renewed',
+  'renewal-failed',
+  'fenced',
+  'reacquired',
+  'released',
 ];
 
 /** The part of a lease that goes into messages. The owner's name is a secret, and never does. */
@@ -33,7 +38,7 @@ interface ReportedLease {
   readonly until: number;
 }
 
-/** Tells the events of one lease to its listeners, and on the channel `idsmith:lease`. */
+/** Reports the events of one lease to its listeners, and on the channel `idsmith:lease`. */
 export class LeaseEmitter extends Emitter<LeaseEvents> {
   readonly #lease: ReportedLease;
   readonly #label: string;
@@ -49,7 +54,7 @@ export class LeaseEmitter extends Emitter<LeaseEvents> {
     super.emit(event, ...details);
   }
 
-  /** Tells an event on the channel alone. */
+  /** Reports an event on the channel alone. */
   report(event: LeaseEvent | 'acquired', error?: unknown): void {
     report('idsmith:lease', () => {
       const { namespace, id, term, until } = this.#lease;

@@ -1,6 +1,6 @@
+import { randomFraction } from '../random.js';
 import { MAX_DELAY } from '../support/timer.js';
 import type { LeaseSettings } from './options.js';
-import { randomFraction } from './random.js';
 
 /** The part of a lease that its timers look at. */
 interface TimedLease {
@@ -35,7 +35,7 @@ export class LeaseTimers {
    */
   renewAfter(ms: number, least = 0.8): void {
     this.#cancelRenewal();
-    const jittered = ms * (least + (1.2 - least) * randomFraction(this.#settings));
+    const jittered = ms * (least + (1.2 - least) * randomFraction(this.#settings.random));
     this.#cancelRenewal = this.#settings.timer.after(jittered, () => this.#callbacks.onRenewalDue(), true);
   }
 

@@ -1,20 +1,40 @@
 import { InvalidOptionError, StoreError } from '../errors.js';
+import { wentBack } from '../lineage/went-back.js';
+import { show } from '../options.js';
+import { requireSignal } from '../support/abort.js';
+import { freshName } from '../support/fresh-name.js';
 import { keepAlive } from '../support/timer.js';
-import { type Acquired, acquire, requireBelievable } from './acquire.js';
-import { freeNode } from './claim.js';
+import { type Acquired, acquire, freeNode } from './acquire.js';
 import { LeaseEmitter, type LeaseEvent, type LeaseEvents } from './events.js';
 import { LeaseTimers } from './lease-timers.js';
-import { NamespaceLayout } from './namespace-layout.js';
-import type { LeaseSettings } from './options.js';
-import type { LeaseRecord } from './port.js';
-import { released, renewed, verdict } from './protocol.js';
-import { freshOwner } from './random.js';
-import { read, storeTime, swap } from './store-calls.js';
+import {
+  NamespaceLayout,
+  NamespaceRefusal,
+  read,
+  requireBelievable,
+  storeMoment,
+  swap,
+} from './namespace-store.js';
+import { type LeaseOptions, type LeaseSettings, leaseSettings } from './options.js';
+import { type LeaseRecord, type LeaseStore, sameRecord } from './port.js';
+import { countLease } from './process-leases.js';
+import { isOlder, released, renewed, verdict } from './protocol.js';
 import { type LeaseWait, LeaseWaiters, releasedError } from './waiters.js';
-import { bindLease, type LeaseUser, type LeaseWindow, requireRoom } from './window.js';
+import { bindLease, type LeaseUser, type LeaseWindow, requireRoom, requireShared } from './window.js';
 
-/** Unanswered renewals to remember. A forgotten one that is found later counts as somebody else's, which is safe. */
-const MAX_ATTEMPTS = 100;
+/**
+ * Acquires a node id of `namespace` that nobody else uses at the same time.
+ *
+ * @throws LeasesExhaustedError when all node ids are held, or none can be used within `waitFor`
+ * @throws ClockError when this clock and the store's differ by more than `maxSkew`
+ * @throws StoreError when the store fails
+ * @throws the reason of `signal` when it is aborted; nothing is held then
+ */
+export async function acquireLease(store: LeaseStore, options: LeaseOptions): Promise<Lease> {
+  const settings = leaseSettings(store, options);
+  const signal = requireSignal(options.signal);
+  return new Lease(settings, await keepAlive(settings.timer, acquire(settings, false, signal)));
+}
 
 /**
  * A node id and the window of time in which the node id may be used. Get a lease with {@link acquireLease}, give it to one
@@ -29,12 +49,7 @@ export class Lease {
   readonly #layout: NamespaceLayout;
   readonly #timers: LeaseTimers;
   readonly #waiters: LeaseWaiters;
-  #record: LeaseRecord;
-  #from: number;
-  /** Renewals that were sent and not answered. Each of them may have succeeded. */
-  #attempts: LeaseRecord[] = [];
-  /** True when the window has ended before its time. It may not be used again. */
-  #ended = false;
+  #node: HeldNode;
   /** The number of calls of `fence()`. An answer to an earlier question does not count. */
   #fences = 0;
   #user: LeaseUser | undefined;
@@ -46,15 +61,16 @@ export class Lease {
   #replacing: Promise<unknown> = Promise.resolve();
   readonly #releasing = new AbortController();
   #release: Promise<void> | undefined;
+  readonly #stopCounting: () => void;
 
   /** @internal */
-  constructor(settings: LeaseSettings, { record, from, wasEmpty, layout }: Acquired) {
+  constructor(settings: LeaseSettings, acquired: Acquired) {
+    const { wasEmpty, layout } = acquired;
     this.namespace = settings.namespace;
     this.size = settings.size;
     this.#settings = settings;
     this.#events = new LeaseEmitter(this, settings.label);
-    this.#record = record;
-    this.#from = from;
+    this.#node = new HeldNode(acquired);
     this.#layout = new NamespaceLayout(settings, layout);
     this.#waiters = new LeaseWaiters(this, settings.timer);
     this.#timers = new LeaseTimers(settings, this, {
@@ -64,6 +80,8 @@ export class Lease {
     // Sooner than later ones: of many leases that began together, the renewals are spread from the first on.
     this.#timers.renewAfter(settings.ttl / 3, 0.62);
     this.#timers.watchWindow();
+    leasesOf(settings.store).add(this);
+    this.#stopCounting = countLease(this);
     this.#events.report('acquired');
     // In a timer, so that a listener of the new lease gets the event.
     if (wasEmpty) settings.timer.after(0, () => this.#events.emit('empty-namespace'), true);
@@ -71,27 +89,22 @@ export class Lease {
 
   /** The node id. It changes when a lost lease is replaced. */
   get id(): number {
-    return this.#record.id;
+    return this.#node.record.id;
   }
 
   /** The number of holders that the node id has had, including this one. */
   get term(): number {
-    return this.#record.epoch;
-  }
-
-  /** The same as {@link term}, under the name in the records of stores. */
-  get epoch(): number {
-    return this.#record.epoch;
+    return this.#node.record.epoch;
   }
 
   /** The first timestamp that may go into an id. */
   get from(): number {
-    return this.#from;
+    return this.#node.from;
   }
 
   /** The first timestamp that may no longer go into an id. Each renewal moves it forward. */
   get until(): number {
-    return this.#ended ? this.#from : this.#record.fence;
+    return this.#node.until;
   }
 
   /** `'fenced'` from `until` on, until the lease is renewed or replaced. */
@@ -146,7 +159,7 @@ export class Lease {
    */
   fence(): void {
     if (this.#release) throw releasedError(this);
-    const record = this.#ended ? undefined : this.#record;
+    const record = this.#node.hasEnded ? undefined : this.#node.record;
     const fences = ++this.#fences;
     this.#timers.cancelRenewal();
     this.#end();
@@ -183,25 +196,30 @@ export class Lease {
         'this lease drives another generator already: acquire a lease for each generator',
       );
     if (this.#release) throw releasedError(this);
+    const { store } = this.#settings;
     requireRoom(this, user);
+    requireShared(store.now === undefined || store.hostClock === true, user);
     if (user.layout !== undefined) this.#layout.adopt(user.layout);
     this.#user = user;
     if (this.#layout.isPending) this.#keepLayoutSoon();
-    return this.#window;
+    return this.#node.window;
   }
 
   async #releaseOnce(): Promise<void> {
+    leasesOf(this.#settings.store).delete(this);
+    this.#stopCounting();
     this.#timers.cancel();
     const lastUsed = this.#user?.close() ?? -1;
     this.#releasing.abort(releasedError(this));
     await this.#work;
     await this.#replacing;
+    const node = this.#node;
     const leave = (record: LeaseRecord) =>
-      swap(this.#settings, record, released(record, this.#from, lastUsed));
-    if (!this.#ended && !(await leave(this.#record))) {
+      swap(this.#settings, record, released(record, node.from, lastUsed));
+    if (!node.hasEnded && !(await leave(node.record))) {
       // A renewal whose answer was lost may have changed the record.
-      const current = await this.#current();
-      if (current && verdict(current, this.#record, this.#attempts) === 'mine') await leave(current);
+      const current = await this.#stored(node);
+      if (current && node.verdictOn(current) === 'mine') await leave(current);
     }
     this.#events.emit('released');
   }
@@ -209,32 +227,82 @@ export class Lease {
   #onRenewalDue(): void {
     // A process that was stopped wakes here. Its window may have ended meanwhile.
     this.#emitFenced();
-    if (this.#ended) this.#replace();
-    else this.#work = this.#renew();
+    if (this.#node.hasEnded) this.#replace();
+    else this.#work = this.#renew(this.#node);
   }
 
   /** Renews the lease. Never rejects: a failure is an event, and the renewal is tried again. */
-  async #renew(): Promise<void> {
+  async #renew(node: HeldNode): Promise<void> {
     const settings = this.#settings;
     try {
       await this.#keepLayout();
-      const now = await storeTime(settings);
-      requireBelievable(settings, now, this.#record.fence);
-      if (this.#release || this.#ended) return;
-      const next = renewed(this.#record, now, settings.ttl, freshOwner(settings));
-      this.#attempts = [...this.#attempts.slice(-MAX_ATTEMPTS), next];
-      if (await swap(settings, this.#record, next)) return this.#adopt(next, 'renewed');
-      // The record has changed: one of our attempts has succeeded, or somebody else has changed it.
-      const current = await this.#current();
-      const found = verdict(current, this.#record, this.#attempts);
-      if (found === 'mine') return this.#adopt(current as LeaseRecord, 'renewed');
-      if (this.#release || this.#ended) return;
+      const readAt = settings.clock.now();
+      const { now, lineage } = await storeMoment(settings);
+      requireBelievable(settings, now, node.record.fence);
+      if (this.#isOver(node)) return;
+      const next = node.attemptRenewal(now, readAt, settings.ttl, freshName(settings.random));
+      const isDone = await swap(settings, node.record, next);
+      // If not, the record has changed: one of our attempts has succeeded, or another process has changed it.
+      const current = isDone ? next : await this.#stored(node);
+      const found = node.verdictOn(current);
+      const isDoubtful = found === 'mine' && (await this.#isDoubtful(node, now));
+      if (found === 'mine' && !isDoubtful) return this.#adoptRenewal(node, current as LeaseRecord, lineage);
+      if (this.#isOver(node)) return;
       // The window of a node id that was taken over may be used to its end, where a timer emits `'fenced'`.
-      if (found === 'broken') this.#end();
+      if (found !== 'taken') this.#end();
+      const isLost = isDoubtful || (found === 'broken' && isOlder(current, node.record));
+      if (isLost) this.#tellWentBack(node, isDoubtful);
       this.#replace();
+      // After the replacement, which must see the namespace as the store has left it.
+      if (isLost) this.#replacing = this.#replacing.then(() => this.#restoreFence(node, current));
     } catch (error) {
       this.#retry(error);
     }
+  }
+
+  /**
+   * True if another process may have had the node id between the last two renewals, in writes that the store has lost since. A renewal that
+   * came long before the lease ran out needs no proof. It is asked when the answer is there, because this process may have been stopped,
+   * and the request late. Then the store must still have the lineage in which the record was whole.
+   */
+  async #isDoubtful(node: HeldNode, now: number): Promise<boolean> {
+    const settings = this.#settings;
+    if (node.lineage === undefined || !node.isLate(now, settings)) return false;
+    const { lineage } = await storeMoment(settings);
+    return lineage !== undefined && lineage !== node.lineage;
+  }
+
+  /**
+   * Tells that the store has lost what it had acknowledged.
+   *
+   * @param isDoubtful true if the record of this lease is there, and came too late
+   */
+  #tellWentBack({ record }: HeldNode, isDoubtful: boolean): void {
+    const { namespace } = this;
+    const sign = isDoubtful
+      ? 'was renewed when its time was nearly over, and another process may have had the node id in what is lost'
+      : 'is missing or older than the one that it had acknowledged';
+    const error = wentBack({
+      message:
+        `the store has lost acknowledged writes: its record of node id ${record.id} in namespace ${show(namespace)} ${sign}. ` +
+        'The lease has ended, and another one is acquired',
+      namespace,
+    });
+    this.#events.emit('renewal-failed', error);
+  }
+
+  /** Writes the fence of a lost record again, unless others have changed the record since. */
+  async #restoreFence(node: HeldNode, current: LeaseRecord | undefined): Promise<void> {
+    const { record } = node;
+    if (current !== undefined && current.owner !== null && node.verdictOn(current) !== 'mine') return;
+    const fence = Math.max(current?.fence ?? 0, record.fence);
+    const next = { ...(current ?? record), owner: null, expiresAt: 0, fence };
+    await swap(this.#settings, current, next).catch(() => false);
+  }
+
+  /** True if an answer about this node id comes too late to count. */
+  #isOver(node: HeldNode): boolean {
+    return this.#release !== undefined || node.hasEnded || node !== this.#node;
   }
 
   /** Takes another node id in the place of the one that was lost, in the background. */
@@ -248,22 +316,19 @@ export class Lease {
     const fences = this.#fences;
     const layout = this.#layout.fingerprint;
     try {
-      const { record, from, wasEmpty } = await acquire(
-        { ...this.#settings, layout },
-        true,
-        this.#releasing.signal,
-      );
+      const acquired = await acquire({ ...this.#settings, layout }, true, this.#releasing.signal);
       // A copy of this process may know the record, too. The record expires.
       if (fences !== this.#fences) return;
       if (this.#release) {
-        await freeNode(this.#settings, { record, from });
+        await freeNode(this.#settings, acquired);
         return;
       }
-      this.#from = from;
-      this.#ended = false;
       this.#layout.acquiredWith(layout);
-      this.#adopt(record, 'reacquired');
-      if (wasEmpty) this.#events.emit('empty-namespace');
+      // The old window may have ended while the store was asked.
+      this.#emitFenced();
+      this.#node = new HeldNode(acquired);
+      this.#windowMoved('reacquired');
+      if (acquired.wasEmpty) this.#events.emit('empty-namespace');
     } catch (error) {
       if (fences === this.#fences) this.#retry(error);
     }
@@ -289,30 +354,40 @@ export class Lease {
 
   /** @throws InvalidOptionError when the namespace remembers another layout; the window has ended then */
   async #keepLayout(): Promise<void> {
-    if (!this.#release && !this.#ended) await this.#layout.keep(() => this.#end());
+    if (this.#release || this.#node.hasEnded) return;
+    try {
+      await this.#layout.keep();
+    } catch (error) {
+      if (error instanceof NamespaceRefusal) this.#end();
+      throw error;
+    }
   }
 
   #retry(error: unknown): void {
     if (this.#release) return;
-    if (error instanceof StoreError && error.isReplaced) this.#end();
+    if (error instanceof StoreError && error.isReplaced)
+      for (const lease of leasesOf(this.#settings.store)) lease.#end();
     this.#events.emit('renewal-failed', error);
     this.#emitFenced();
     this.#timers.renewAfter(this.#settings.ttl / 10);
   }
 
-  async #current(): Promise<LeaseRecord | undefined> {
-    const { id } = this.#record;
+  /** The record that the store has of the node id. */
+  async #stored({ record: { id } }: HeldNode): Promise<LeaseRecord | undefined> {
     return (await read(this.#settings, { first: id, count: 1 })).find((record) => record.id === id);
   }
 
-  #adopt(record: LeaseRecord, event: 'renewed' | 'reacquired'): void {
-    if (this.#release || this.#ended) return;
+  #adoptRenewal(node: HeldNode, record: LeaseRecord, lineage: string | undefined): void {
+    if (this.#isOver(node)) return;
     // The old window may have ended while the store was asked.
     this.#emitFenced();
-    this.#record = record;
-    this.#attempts = [];
+    node.adopt(record, lineage);
+    this.#windowMoved('renewed');
+  }
+
+  #windowMoved(event: 'renewed' | 'reacquired'): void {
     this.#fencedEmitted = false;
-    this.#user?.move(this.#window);
+    this.#user?.move(this.#node.window);
     this.#timers.renewAfter(this.#settings.ttl / 3);
     this.#timers.watchWindow();
     this.#events.emit(event);
@@ -321,8 +396,8 @@ export class Lease {
 
   /** Stops minting in this window at once. */
   #end(): void {
-    this.#ended = true;
-    this.#user?.move(this.#window);
+    this.#node.end();
+    this.#user?.move(this.#node.window);
     this.#emitFenced();
   }
 
@@ -331,8 +406,107 @@ export class Lease {
     this.#fencedEmitted = true;
     this.#events.emit('fenced');
   }
+}
 
-  get #window(): LeaseWindow {
-    return { node: this.id, from: this.#from, until: this.until };
+/** Unanswered renewals to remember. A forgotten one that is found later counts as that of another process, which is safe. */
+const MAX_ATTEMPTS = 100;
+
+/** A node id as its holder knows it: the record, the window, and the renewals that were sent. No clock, no store. */
+class HeldNode {
+  /** The first timestamp that may go into an id. */
+  readonly from: number;
+  #record: LeaseRecord;
+  /** This clock before the store's time was read from which the record was made, ms. */
+  #readAt: number;
+  /** Renewals that were sent and not answered. Each of them may have succeeded. */
+  #attempts: readonly { readonly record: LeaseRecord; readonly readAt: number }[] = [];
+  #lineage: string | undefined;
+  #hasEnded = false;
+
+  constructor({ record, from, lineage, readAt }: Acquired) {
+    this.#record = record;
+    this.from = from;
+    this.#lineage = lineage;
+    this.#readAt = readAt;
   }
+
+  /** The lineage of the store in which the record was last known to be whole; `undefined` if the store tells none. */
+  get lineage(): string | undefined {
+    return this.#lineage;
+  }
+
+  /** The record that the store has acknowledged. */
+  get record(): LeaseRecord {
+    return this.#record;
+  }
+
+  /** True when the window has ended before its time. It may not be used again. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** The first timestamp that may no longer go into an id. */
+  get until(): number {
+    return this.#hasEnded ? this.from : this.#record.fence;
+  }
+
+  get window(): LeaseWindow {
+    return { node: this.#record.id, from: this.from, until: this.until };
+  }
+
+  /**
+   * The record of a renewal that is sent now.
+   *
+   * @param owner a name that was never used
+   */
+  attemptRenewal(now: number, readAt: number, ttl: number, owner: string): LeaseRecord {
+    const record = renewed(this.#record, now, ttl, owner);
+    this.#attempts = [...this.#attempts.slice(-MAX_ATTEMPTS), { record, readAt }];
+    return record;
+  }
+
+  /**
+   * True if the lease may have run out before a renewal was carried out that is answered now: by the store's clock, or by the time that has
+   * passed here. Clocks of servers that follow each other may differ by twice the skew.
+   *
+   * @param now the store's time before the renewal, ms
+   */
+  isLate(now: number, { ttl, maxSkew, clock }: LeaseSettings): boolean {
+    const margin = Math.max(ttl / 3, Math.min(2 * maxSkew, ttl / 2));
+    const passed = clock.now() - this.#readAt;
+    return this.#record.expiresAt - now < margin || !(passed >= 0 && passed < ttl - margin);
+  }
+
+  /** The meaning of the record that stands in the store. */
+  verdictOn(current: LeaseRecord | undefined): 'mine' | 'taken' | 'broken' {
+    const attempts = this.#attempts.map(({ record }) => record);
+    return verdict(current, this.#record, attempts);
+  }
+
+  /**
+   * Takes the record of a renewal that has succeeded.
+   *
+   * @param lineage the lineage that the store told before
+   */
+  adopt(record: LeaseRecord, lineage: string | undefined): void {
+    const attempt = this.#attempts.find((each) => sameRecord(each.record, record));
+    this.#readAt = attempt?.readAt ?? this.#readAt;
+    this.#record = record;
+    this.#lineage = lineage ?? this.#lineage;
+    this.#attempts = [];
+  }
+
+  /** Ends the window before its time. */
+  end(): void {
+    this.#hasEnded = true;
+  }
+}
+
+/** The leases of each store that this process holds. */
+const held = new WeakMap<LeaseStore, Set<Lease>>();
+
+function leasesOf(store: LeaseStore): Set<Lease> {
+  const leases = held.get(store) ?? new Set<Lease>();
+  held.set(store, leases);
+  return leases;
 }

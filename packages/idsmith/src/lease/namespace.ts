@@ -14,6 +14,9 @@ export function requireNamespace(namespace: unknown): string {
   refuse('namespace', 'text of 1 to 255 characters without NUL', namespace);
 }
 
+/** The namespace of the store's own record. */
+export const STORE_NAMESPACE = 'idsmith/store';
+
 /** The beginning of the names of all namespaces and sequences that `idsmith verify` makes. */
 export const TRIAL = 'idsmith-verify/';
 

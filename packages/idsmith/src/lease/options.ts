@@ -1,9 +1,9 @@
 import { processLabel } from '#runtime';
 import { type Clock, systemClock } from '../clock.js';
-import { refuse, requireInteger, requireKnown, requireMethod, show } from '../options.js';
+import { type Complete, refuse, requireInteger, requireKnown, requireMethod, show } from '../options.js';
 import { type RandomSource, systemRandom } from '../random.js';
 import { systemTimer, type Timer } from '../support/timer.js';
-import { requireNamespace } from './namespace.js';
+import { requireNamespace, STORE_NAMESPACE } from './namespace.js';
 import { type NodeWait, warnOfWait } from './node-wait.js';
 import type { LeaseStore } from './port.js';
 
@@ -12,54 +12,54 @@ export interface LeaseOptions {
   /** Generators of one namespace share its node ids. */
   namespace: string;
   /** The number of node ids, 0 … size − 1. Default all node ids of `layout`. */
-  size?: number;
+  size?: number | undefined;
   /**
    * The layout of the flakes that the lease is for. The namespace remembers the first layout. Another layout is refused before
    * anything is held. Without this option the layouts are compared when a generator takes the lease.
    */
-  layout?: LeaseLayout;
-  /** The length of a lease without renewal, ms. Default 30,000. */
-  ttl?: number;
+  layout?: LeaseLayout | undefined;
+  /** The length of a lease without renewal, ms. Default 30,000, or the `maxTtl` of the store if that is less. */
+  ttl?: number | undefined;
   /** A text for people. Default host and process id, where the runtime tells them. */
-  label?: string;
+  label?: string | undefined;
   /** Default the machine's clock. */
-  clock?: Clock;
+  clock?: Clock | undefined;
   /** The largest difference between this clock and the store's clock, ms. Default 10,000. */
-  maxSkew?: number;
+  maxSkew?: number | undefined;
   /**
-   * The longest wait for a node id that nobody holds but whose fence lies ahead, ms. Default the ttl. On a store that can forget,
+   * The longest wait for a node id that is free but whose fence lies ahead, ms. Default the ttl. On a store that can forget,
    * the default is long enough for a namespace that the store has just lost.
    */
-  waitFor?: number;
+  waitFor?: number | undefined;
   /**
    * The most that this clock may be ahead of everything in the namespace, ms, on a store that cannot check clocks (memory,
    * SQLite). Default 366 days. More means a wrong clock, unless nobody has used the namespace for so long.
    */
-  maxIdle?: number;
+  maxIdle?: number | undefined;
   /** Replaces a lost lease in the background. Default `true`. */
-  reacquire?: boolean;
+  reacquire?: boolean | undefined;
   /** Default the runtime's timers. */
-  timer?: Timer;
+  timer?: Timer | undefined;
   /** The random source of owners' names and jitter. Default the runtime's cryptographic source. */
-  random?: RandomSource;
+  random?: RandomSource | undefined;
   /**
    * Called when the acquisition waits for a node id for more than a second, and when the replacement of a lost lease does. By default a
    * wait of three seconds or more is a warning of the process (`process.on('warning', …)`), unless the lease has a `timer` of its own.
    */
-  onWait?: (wait: NodeWait) => void;
+  onWait?: ((wait: NodeWait) => void) | undefined;
   /** Ends the acquisition. The promise then rejects with the reason of the signal, and nothing is held. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** The part of a layout that leases use. */
-export interface LeaseLayout {
+interface LeaseLayout {
   /** The number of node ids. */
   readonly nodes: number;
   /** A text that is the same for all layouts that make the same ids of the same fields. */
   readonly fingerprint: string;
 }
 
-export type LeaseSettings = Readonly<Required<Omit<LeaseOptions, 'layout' | 'waitFor' | 'signal'>>> & {
+export type LeaseSettings = Readonly<Complete<Omit<LeaseOptions, 'layout' | 'waitFor' | 'signal'>>> & {
   readonly store: LeaseStore;
   readonly maxTtl: number;
   /** `undefined` for the longest wait that can be necessary. */
@@ -69,13 +69,26 @@ export type LeaseSettings = Readonly<Required<Omit<LeaseOptions, 'layout' | 'wai
 };
 
 const KNOWN: readonly (keyof LeaseOptions)[] = [
-  ...(['namespace', 'size', 'layout', 'ttl', 'label', 'clock', 'maxSkew', 'waitFor'] as const),
-  ...(['maxIdle', 'reacquire', 'timer', 'random', 'onWait', 'signal'] as const),
+  'namespace',
+  'size',
+  'layout',
+  'ttl',
+  'label',
+  'clock',
+  'maxSkew',
+  'waitFor',
+  'maxIdle',
+  'reacquire',
+  'timer',
+  'random',
+  'onWait',
+  'signal',
 ];
 
 const DAY = 86_400_000;
+const DEFAULT_TTL = 30_000;
 /** The limit of a store that can forget and sets no limit itself. */
-export const DEFAULT_MAX_TTL = 60_000;
+export const DEFAULT_MAX_TTL = DEFAULT_TTL;
 
 /** @throws InvalidOptionError naming the first option that is wrong */
 export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSettings {
@@ -89,8 +102,15 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
     reacquire = true,
   } = requireKnown('options', options, KNOWN);
   // Only what is left out has a default: null is refused.
-  const { ttl = 30_000, maxSkew = 10_000, maxIdle = 366 * DAY, waitFor, size = layout?.nodes } = options;
+  const {
+    ttl = Math.min(DEFAULT_TTL, store.maxTtl ?? DEFAULT_TTL),
+    maxSkew = 10_000,
+    maxIdle = 366 * DAY,
+    waitFor,
+    size = layout?.nodes,
+  } = options;
   requireNamespace(namespace);
+  if (namespace === STORE_NAMESPACE) refuse('namespace', "another one: this is the store's own", namespace);
   requireLabel(label);
   if (typeof reacquire !== 'boolean') refuse('reacquire', 'true or false', reacquire);
   const { onWait = options.timer === undefined ? warnOfWait : () => undefined } = options;
@@ -100,15 +120,21 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
   requireInteger('ttl', ttl, 100, DAY);
   requireInteger('maxSkew', maxSkew, 0, DAY);
   if (store.pageSize !== undefined) requireInteger("the store's pageSize", store.pageSize, 1, 2 ** 16);
-  const maxTtl = store.maxTtl ?? DEFAULT_MAX_TTL;
-  const forgetful = store.durable === false;
-  if (forgetful && store.now === undefined)
+  const isVolatile = store.durable === false;
+  const maxTtl = store.maxTtl ?? (isVolatile ? DEFAULT_MAX_TTL : Math.max(DEFAULT_MAX_TTL, ttl));
+  if (isVolatile && store.now === undefined)
     refuse('store', 'a store with now(), because this one has durable: false', store);
-  if (forgetful && ttl > maxTtl) {
+  if (isVolatile && ttl > maxTtl) {
     refuse('ttl', `at most ${show(maxTtl)} on a store that can forget`, ttl);
   }
   return {
-    ...{ store, namespace, label, reacquire, ttl, maxTtl, onWait },
+    store,
+    namespace,
+    label,
+    reacquire,
+    ttl,
+    maxTtl,
+    onWait,
     layout: layout?.fingerprint,
     size: requireInteger('size', size, 1, layout?.nodes ?? 2 ** 32),
     maxSkew,

@@ -1,3 +1,5 @@
+import type { Moment } from '../lineage/judge.js';
+
 /** The record that a store keeps of one node id. */
 export interface LeaseRecord {
   /** The node id, from 0 up. Records with ids below 0 belong to the namespace itself: −1 its birth, −2 its layout. */
@@ -26,12 +28,22 @@ export interface LeaseStore {
   readonly durable?: boolean;
   /** True when the store refuses records that no lease writes, as a server does. Default `false`. */
   readonly guarded?: boolean;
-  /** The longest ttl that the store allows, ms. Only a store that can forget needs a limit, with the default 60,000. */
+  /** The longest ttl that the store allows, ms. Only a store that can forget needs a limit, with the default 30,000. */
   readonly maxTtl?: number;
   /** True when `now()` reads the clock of the calling machine, and so cannot reveal a wrong clock. Default `false`. */
   readonly hostClock?: boolean;
   /** The store's clock, ms, when it has one. */
   now?(): Promise<number>;
+  /**
+   * The store's clock and its lineage, in one answer: see `docs/lineage.md`. A store with this method also has `claimLease`. It writes a
+   * namespace's own record (id −1) only while its lineage is the label of that record.
+   */
+  moment?(namespace: string): Promise<Moment>;
+  /**
+   * True if a namespace without records was never used, so that no window can have been forgotten. Asked only of a store that can forget and
+   * tells its lineage. From then on the store knows the namespace.
+   */
+  isNewNamespace?(namespace: string): Promise<boolean>;
   /** Every record of the namespace, in any order. */
   listLeases(namespace: string): Promise<LeaseRecord[]>;
   /**
@@ -39,6 +51,11 @@ export interface LeaseStore {
    * store with this method lets acquisitions look at a part of a large namespace. `count` is at most `pageSize`.
    */
   readLeases?(namespace: string, first: number, count: number): Promise<LeaseRecord[]>;
+  /**
+   * The names of all namespaces with records, sorted. For people and instruments, not for generators. A Redis lists namespaces
+   * that this version of the library, or a later one, has written to.
+   */
+  namespaces?(): Promise<string[]>;
   /** The most node ids that `readLeases` reads at once. Default 64. */
   readonly pageSize?: number;
   /**
@@ -47,8 +64,9 @@ export interface LeaseStore {
    */
   swapLease(namespace: string, expected: LeaseRecord | undefined, next: LeaseRecord): Promise<boolean>;
   /**
-   * Does the same as `swapLease`, but only while the namespace's own record (id −1) is `birth`, in the same atomic step. Without
-   * this method, an acquisition from a store that can forget reads that record again after each claim.
+   * Does the same as `swapLease`, but only while the namespace's own record (id −1) is `birth`, and the store's lineage, if it tells one, is the
+   * label of `birth`, in the same atomic step. Without this method, an acquisition from a store that can forget reads that record again
+   * after each claim.
    */
   claimLease?(
     namespace: string,

@@ -33,7 +33,7 @@ export interface Claim {
 }
 
 /** Tells whether a node id is held, by the store's clock. */
-function isHeld(record: LeaseRecord, now: number): boolean {
+export function isHeld(record: LeaseRecord, now: number): boolean {
   return record.owner !== null && record.expiresAt > now;
 }
 
@@ -64,7 +64,7 @@ const UNDATED = Number.MAX_SAFE_INTEGER;
  * store. The owner is a name that was never used, so that a date for another birth record does not fit this one.
  */
 export function undatedBirth(owner: string): LeaseRecord {
-  return { id: NAMESPACE_ID, owner, epoch: 0, fence: UNDATED, expiresAt: 0, label: 'namespace' };
+  return { id: NAMESPACE_ID, owner, epoch: 0, fence: UNDATED, expiresAt: 0, label: NO_LINEAGE };
 }
 
 /** Tells whether a birth record has no date yet. */
@@ -86,6 +86,37 @@ export function datedBirth(
   onTheWay = 0,
 ): LeaseRecord {
   return { ...birth, epoch: maxTtl, fence: now + maxTtl + onTheWay + 2 * maxSkew };
+}
+
+/** The label of a birth record without a lineage. */
+const NO_LINEAGE = 'namespace';
+
+/**
+ * The birth record of a namespace in a store that tells its lineage. Such a store writes the record only while it has this lineage, so the date
+ * may come from the answer that told the lineage: everything that is lost was lost before.
+ *
+ * @param floor no window may begin earlier, ms
+ * @param longest the longest ttl of the namespace, ms
+ */
+export function foundedBirth(
+  owner: string,
+  lineage: string | undefined,
+  longest: number,
+  floor: number,
+): LeaseRecord {
+  return {
+    id: NAMESPACE_ID,
+    owner,
+    epoch: longest,
+    fence: floor,
+    expiresAt: 0,
+    label: lineage ?? NO_LINEAGE,
+  };
+}
+
+/** The lineage that a namespace carries; `undefined` if it carries none. */
+export function lineageOf(birth: LeaseRecord | undefined): string | undefined {
+  return birth === undefined || birth.label === NO_LINEAGE ? undefined : birth.label;
 }
 
 /** Tells whether a candidate can be claimed now. */
@@ -205,4 +236,9 @@ export function verdict(
   if (current === undefined) return 'broken';
   if ([mine, ...attempts].some((attempt) => sameRecord(attempt, current))) return 'mine';
   return current.epoch > mine.epoch && current.fence >= mine.fence ? 'taken' : 'broken';
+}
+
+/** Tells whether a record shows that the store has lost writes that it had acknowledged to the holder of `mine`. */
+export function isOlder(current: LeaseRecord | undefined, mine: LeaseRecord): boolean {
+  return current === undefined || current.epoch < mine.epoch || current.fence < mine.fence;
 }

@@ -7,9 +7,9 @@ import type { Timer } from '../support/timer.js';
 /** Options of a wait for a lease. */
 export interface LeaseWait {
   /** Ends the wait. The promise then rejects with the reason of the signal. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** The longest wait, ms. Default no limit. */
-  timeout?: number;
+  timeout?: number | undefined;
 }
 
 /** The part of a lease that waiters look at. */

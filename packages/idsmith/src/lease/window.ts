@@ -1,3 +1,4 @@
+import { copyingPlatform } from '#runtime';
 import { ClosedError, InvalidOptionError } from '../errors.js';
 import { show } from '../options.js';
 
@@ -17,6 +18,8 @@ export interface LeaseUser {
    * the layout and refuses others.
    */
   readonly layout?: string;
+  /** True if its ids are only as different as its node ids: nothing in them is random. */
+  readonly isPlain?: boolean;
   /** Takes a window that was extended or replaced. */
   move(window: LeaseWindow): void;
   /** Ends minting in one atomic step. Returns the last timestamp that went into an id, −1 if none did. */
@@ -38,6 +41,20 @@ export interface Leasable {
    * @throws ClosedError when the lease was released
    */
   [bindLease](user: LeaseUser): LeaseWindow;
+}
+
+/**
+ * Copies of a container that each have a store of their own give out the same node ids at the same moment.
+ *
+ * @throws InvalidOptionError when this is such a copy, and only the node ids keep the generator's ids apart
+ */
+export function requireShared(isOwnStore: boolean, { isPlain }: LeaseUser): void {
+  const platform = isOwnStore && isPlain === true ? copyingPlatform() : undefined;
+  if (platform === undefined) return;
+  throw new InvalidOptionError(
+    `sequential ids need a store that all copies of this program share. This store is of one ${platform} container, and two that start at one ` +
+      "moment would repeat each other's ids: use a database server, or mode 'variable'",
+  );
 }
 
 /** @throws InvalidOptionError when the lease may get node ids that the generator cannot put into ids */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { acquire } from '../../src/lease/acquire.ts';
 import { leaseSettings } from '../../src/lease/options.ts';
 import { repeated } from '../support/unique.ts';
-import { eventsOf, meanwhile, named, TTL } from './set-up.ts';
+import { eventsOf, meanwhile, named, setUp, TTL } from './set-up.ts';
 
 /**
  * Copies of one process that holds a lease, as VM snapshots make them: all with the same memory, on one store. Their
@@ -16,7 +16,11 @@ async function copies(count: number, options: Partial<LeaseOptions> = {}) {
   const store: LeaseStore = { ...inner, now: async () => time.now };
   const settings = () =>
     leaseSettings(store, {
-      ...{ namespace: 'copied', size: 8, timer: time, clock: time.clock(), random: sameRandom() },
+      namespace: 'copied',
+      size: 8,
+      timer: time,
+      clock: time.clock(),
+      random: sameRandom(),
       ...options,
     });
   const acquired = await acquire(settings(), false);
@@ -211,11 +215,119 @@ describe('fence() beside other calls', () => {
     expect(lease.state).toBe('active');
   });
 
+  it('never gives a node id the window of another, though two replacements and a renewal are under way', async () => {
+    const { time, store, inner, lease } = setUp();
+    const random = { fill: (target: Uint8Array) => void target.fill(0) };
+    const held = await lease({ random });
+    const { swapLease } = store;
+    const answers: (() => void)[] = [];
+    const onItsWay = () => new Promise<void>((resolve) => answers.push(resolve));
+    let isCut = false;
+    store.swapLease = async (namespace, before, next) => {
+      if (!isCut) {
+        isCut = true;
+        // Another process has used node id 1 up to this time.
+        const fence = time.now + 900;
+        await inner.swapLease(namespace, undefined, {
+          id: 1,
+          owner: null,
+          epoch: 1,
+          fence,
+          expiresAt: 0,
+          label: '',
+        });
+        held.fence();
+        throw new Error('cut off');
+      }
+      const isDone = await swapLease(namespace, before, next);
+      if (next.owner !== null) await onItsWay();
+      return isDone;
+    };
+    while (answers.length < 1) await time.advance(10);
+    const fenceOfOthers = time.now + 900;
+    // The failed renewal is tried again while the first replacement is on its way, and starts a second one.
+    while (answers.length < 2) await time.advance(10);
+    answers[0]?.();
+    await time.advance(10);
+    expect(held).toMatchObject({ id: 1, from: fenceOfOthers });
+    while (answers.length < 3) await time.advance(10);
+    answers[1]?.();
+    await time.advance(10);
+    expect(held.id).toBe(2);
+    // The renewal of node id 1 has succeeded, and is answered now.
+    answers[2]?.();
+    await time.advance(10);
+    expect(held).toMatchObject({ id: 2, state: 'active' });
+  });
+
   it('lets release() free the node id at once', async () => {
     const { store, leases } = await copies(1, { size: 1 });
     const { until } = leases[0]!;
     leases[0]!.fence();
     await leases[0]!.release();
     expect((await store.listLeases('copied'))[0]).toMatchObject({ owner: null, fence: until, expiresAt: 0 });
+  });
+});
+
+/** A world whose store takes 10 ms to free a node id. What it does is noted. */
+function slowToFree(afterClaim: (world: ReturnType<typeof setUp>) => unknown = () => {}) {
+  const world = setUp();
+  const { time, store, inner } = world;
+  const log: string[] = [];
+  store.swapLease = async (...question) => {
+    const { id, owner } = question[2];
+    if (owner === null && id >= 0) await new Promise<void>((resolve) => time.after(10, resolve));
+    const isDone = await inner.swapLease(...question);
+    if (id >= 0) log.push(`${owner === null ? 'free' : 'claim'} ${id}: ${isDone}`);
+    if (owner !== null && id >= 0) await afterClaim(world);
+    return isDone;
+  };
+  const owners = async () =>
+    (await inner.listLeases('test')).filter(({ id }) => id >= 0).map(({ owner }) => owner);
+  return { ...world, log, owners };
+}
+
+describe('a window that is ended', () => {
+  it('is freed once, however often it is ended', async () => {
+    const { time, inner, lease, log } = slowToFree();
+    const held = await lease();
+    held.fence();
+    held.fence();
+    await time.advance(1000);
+    expect(log.filter((line) => line.startsWith('free'))).toEqual(['free 0: true']);
+    expect((await inner.listLeases('test')).every(({ id }) => id >= 0)).toBe(true);
+  });
+
+  it('is freed before another node id is claimed', async () => {
+    const { time, lease, log } = slowToFree();
+    const held = await lease();
+    held.fence();
+    await time.advance(1000);
+    expect(log).toEqual(['claim 0: true', 'free 0: true', 'claim 1: true']);
+    expect(held.id).toBe(1);
+  });
+
+  it('is replaced once, though the replacement has to wait', async () => {
+    const { time, lease, log } = slowToFree();
+    const held = await lease({ size: 1 });
+    held.fence();
+    await time.advance(2 * TTL);
+    expect(log.filter((line) => line.startsWith('claim'))).toHaveLength(
+      log.filter((line) => line === 'claim 0: true').length,
+    );
+    expect([held.term, held.state]).toEqual([2, 'active']);
+  });
+
+  it('is replaced when the store is there again', async () => {
+    const { time, state, lease } = setUp();
+    const held = await lease();
+    const seen = eventsOf(held);
+    state.down = true;
+    held.fence();
+    await time.advance(TTL / 2);
+    state.down = false;
+    await time.advance(TTL);
+    expect(held.state).toBe('active');
+    expect([seen[0], seen[1], seen.includes('reacquired')]).toEqual(['fenced', 'renewal-failed', true]);
   });
 });

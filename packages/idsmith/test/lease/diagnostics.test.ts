@@ -33,7 +33,9 @@ describe('the channel idsmith:lease', () => {
     messages = [];
     await time.advance(2 * TTL);
     expect(messages.find(({ event }) => event === 'renewal-failed')).toEqual({
-      ...{ event: 'renewal-failed', ...common, until: held.until },
+      event: 'renewal-failed',
+      ...common,
+      until: held.until,
       error: expect.any(StoreError),
     });
     expect(messages.filter(({ event }) => event === 'fenced')).toHaveLength(1);
@@ -100,7 +102,8 @@ describe('the label of a lease', () => {
     const labels = (await store.listLeases('test')).map(({ label }) => label);
     expect(labels).toEqual([`${hostname()} ${pid}`, 'mine', '']);
     expect(messages.filter(({ event }) => event === 'acquired').map(({ label }) => label)).toEqual([
-      ...[`${hostname()} ${pid}`, 'mine'],
+      `${hostname()} ${pid}`,
+      'mine',
       undefined,
     ]);
   });

@@ -1,6 +1,16 @@
-import { acquireLease, FlakeGenerator, type LeaseOptions, type LeaseStore, memoryStore } from 'idsmith';
+import {
+  acquireLease,
+  FlakeGenerator,
+  type LeaseOptions,
+  type LeaseRecord,
+  type LeaseStore,
+  memoryStore,
+} from 'idsmith';
 import { FakeTime } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
+import { longestTtl, rememberLimit, requireTtl } from '../../src/lease/namespace-store.ts';
+import type { LeaseSettings } from '../../src/lease/options.ts';
+import { undatedBirth } from '../../src/lease/protocol.ts';
 import { repeated } from '../support/unique.ts';
 import { meanwhile, named } from './set-up.ts';
 
@@ -10,7 +20,8 @@ describe('clients with different limits on a store that can forget', () => {
     const time = new FakeTime();
     let inner = memoryStore();
     const client = (maxTtl: number): LeaseStore => ({
-      ...{ durable: false, maxTtl },
+      durable: false,
+      maxTtl,
       now: async () => time.now,
       listLeases: (namespace) => inner.listLeases(namespace),
       swapLease: (...args) => inner.swapLease(...args),
@@ -18,7 +29,12 @@ describe('clients with different limits on a store that can forget', () => {
     const stores = { before: client(120_000), after: client(20_000) };
     const lease = (store: LeaseStore, options: Partial<LeaseOptions> = {}) =>
       acquireLease(store, {
-        ...{ namespace: 'n', size: 1, timer: time, clock: time.clock(), maxSkew: 1000, reacquire: false },
+        namespace: 'n',
+        size: 1,
+        timer: time,
+        clock: time.clock(),
+        maxSkew: 1000,
+        reacquire: false,
         ...options,
       });
     const lose = () => {
@@ -69,7 +85,8 @@ describe('a namespace of a version that did not write its limit', () => {
     const time = new FakeTime();
     let inner = memoryStore();
     const store: LeaseStore = {
-      ...{ durable: false, maxTtl: 5000 },
+      durable: false,
+      maxTtl: 5000,
       now: async () => time.now,
       listLeases: (namespace) => inner.listLeases(namespace),
       swapLease: (...args) => inner.swapLease(...args),
@@ -81,5 +98,49 @@ describe('a namespace of a version that did not write its limit', () => {
     inner = memoryStore();
     const lost = time.now;
     expect((await meanwhile(time, acquireLease(store, options))).from).toBeGreaterThanOrEqual(lost + 60_000);
+  });
+});
+
+describe('the longest ttl of a namespace', () => {
+  const known = (store: LeaseStore, namespace = 'a', maxTtl = 1000) =>
+    ({ store, namespace, maxTtl }) as LeaseSettings;
+  const birth = (epoch: number, fence = 5): LeaseRecord => ({ ...undatedBirth('x'), epoch, fence });
+
+  it('is the highest that was seen, in this store and namespace', () => {
+    const store = memoryStore();
+    rememberLimit(known(store), undefined);
+    rememberLimit(known(store), birth(99_000, undatedBirth('x').fence));
+    expect(longestTtl(known(store))).toBe(1000);
+    rememberLimit(known(store), birth(90_000));
+    rememberLimit(known(store), birth(70_000));
+    expect(longestTtl(known(store))).toBe(90_000);
+    expect(longestTtl(known(store, 'a', 95_000))).toBe(95_000);
+    expect(longestTtl(known(store, 'b'))).toBe(1000);
+    expect(longestTtl(known(memoryStore()))).toBe(1000);
+    rememberLimit(known(store, 'b'), birth(80_000));
+    expect([longestTtl(known(store)), longestTtl(known(store, 'b'))]).toEqual([90_000, 80_000]);
+  });
+
+  it('is the default where the record has none', () => {
+    const store = memoryStore();
+    rememberLimit(known(store), birth(0));
+    expect(longestTtl(known(store))).toBe(60_000);
+  });
+
+  it('is kept to', () => {
+    const require = (ttl: number, epoch: number) =>
+      requireTtl({ namespace: 'a', ttl, maxTtl: 3000 } as LeaseSettings, birth(epoch));
+    for (const [ttl, epoch] of [
+      [2000, 2000],
+      [3000, 0],
+      [1, 1],
+    ] as const)
+      expect(() => require(ttl, epoch)).not.toThrow();
+    for (const [ttl, epoch] of [
+      [2001, 2000],
+      [3001, 0],
+      [2, 1],
+    ] as const)
+      expect(() => require(ttl, epoch)).toThrow(`at most ${epoch || 3000}`);
   });
 });

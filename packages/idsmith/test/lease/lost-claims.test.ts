@@ -80,7 +80,12 @@ describe('a claim in a namespace that was lost since it was listed', () => {
 
 describe('the longest ttl that a process has seen in a namespace', () => {
   const founded = (epoch: number, fence: number) => ({
-    ...{ id: -1, owner: `founder of ${epoch}`, epoch, fence, expiresAt: 0, label: 'namespace' },
+    id: -1,
+    owner: `founder of ${epoch}`,
+    epoch,
+    fence,
+    expiresAt: 0,
+    label: 'namespace',
   });
 
   it.each([

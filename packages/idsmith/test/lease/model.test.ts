@@ -1,10 +1,11 @@
-import { env } from 'node:process';
 import { describe, expect, it } from 'vitest';
+import { depth } from '../../../../test/depth.ts';
 import { explore, follow } from './model/explore.ts';
-import { RULES, type Rules } from './model/rules.ts';
+import { RULES } from './model/rules.ts';
 import { HARMLESS, SABOTAGES } from './model/sabotage.ts';
 import { initialState, type World } from './model/state.ts';
 import {
+  BEHIND,
   CLOCKLESS,
   COPIED,
   COPY,
@@ -12,17 +13,20 @@ import {
   DURABLE,
   FORGETFUL,
   HELD,
+  KEPT,
   LIMITS,
   LOCALITY,
   LONG_LOST,
   LOST,
   NEW,
+  REWINDING,
   type Story,
   TAKEN_OVER,
+  UNKNOWN,
 } from './model/worlds.ts';
 
-/** How many steps further than the depths below to look: one less in every run, `MODEL_DEEPER=2 npx vitest run …/model.test.ts`. */
-const deeper = Number(env.MODEL_DEEPER ?? -1);
+/** How many steps further than the depths below to look: `TEST_DEPTH=4 npx vitest run …/model.test.ts` looks two steps further. */
+const deeper = depth - 2;
 const timeout = deeper > 0 ? 3_600_000 : 300_000;
 
 const SEARCHES: [name: string, world: World, story: Story, depth: number][] = [
@@ -37,6 +41,16 @@ const SEARCHES: [name: string, world: World, story: Story, depth: number][] = [
   ['a forgetful store whose namespace is dated twice', FORGETFUL, DATED_TWICE, 7],
   ['a process that is copied', { ...COPIED, faults: 2 }, COPY, 10],
   ['a process that is copied, among others', { ...COPIED, processes: 3, nodes: 2, faults: 2 }, NEW, 10],
+  ['a store that goes back, from nothing', REWINDING, NEW, 12],
+  ['a store that goes back, with a holder', REWINDING, KEPT, 9],
+  ['a store that has gone back, with a holder that it does not know', REWINDING, UNKNOWN, 10],
+  ['a store that goes back, after a takeover that its replica does not know', REWINDING, BEHIND, 8],
+  [
+    'a store that goes back, with more processes and node ids',
+    { ...REWINDING, processes: 3, nodes: 2 },
+    KEPT,
+    8,
+  ],
   ['clients with different limits, one of them with a long lease', LIMITS, LONG_LOST, 11],
 ];
 
@@ -71,25 +85,5 @@ describe('the lease protocol, weakened', () => {
   it.each(HARMLESS)('stays safe when $name', ({ rules, world }) => {
     const start = initialState(world);
     expect(explore(start, world, { ...RULES, ...rules }, 9).trace).toBeUndefined();
-  });
-});
-
-describe('a forgetful store', () => {
-  const world = { ...FORGETFUL, processes: 2, nodes: 1, mints: false, renews: false, releases: false };
-  const search = (rules: Partial<Rules>) => {
-    const all = { ...RULES, ...rules };
-    return explore(follow(initialState(world), world, all, DATED_TWICE), world, all, 13).trace;
-  };
-
-  it('is misled by a date from before its loss when namespaces are founded under one name again', () => {
-    expect(search({ namesBirthsAnew: false })).toBeDefined();
-  });
-
-  it('is not when each has a name of its own', () => {
-    expect(search({})).toBeUndefined();
-  });
-
-  it('is not misled either way if it takes no date that comes too late', () => {
-    expect(search({ namesBirthsAnew: false, refusesLateBirth: true })).toBeUndefined();
   });
 });

@@ -1,16 +1,19 @@
 import {
   acquireLease,
+  ClockError,
   defineLayout,
   FlakeGenerator,
   type LeaseOptions,
   type LeaseStore,
-  LocalityGenerator,
   layouts,
   memoryStore,
 } from 'idsmith';
 import { FakeTime } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
+import { requireBelievable } from '../../src/lease/namespace-store.ts';
+import type { LeaseSettings } from '../../src/lease/options.ts';
 import { layoutRecord } from '../../src/lease/protocol.ts';
+import { requireRoom } from '../../src/lease/window.ts';
 import { eventsOf, meanwhile, named, ONE_RENEWAL, setUp, TTL } from './set-up.ts';
 
 const EPOCH = Date.UTC(2024, 0, 1);
@@ -48,85 +51,6 @@ describe('the size of a lease', () => {
   });
 });
 
-describe('the layout of a namespace', () => {
-  it('is the first one, and another is refused before anything is held', async () => {
-    const { store, lease } = setUp();
-    await lease({ layout: wide });
-    await lease({ layout: wide });
-    const refused = lease({ layout: narrow });
-    await expect(refused).rejects.toThrow(named('INVALID_OPTION'));
-    await expect(refused).rejects.toThrow(/has ids of the layout ".*node:9.*", not ".*node:10/);
-    expect((await store.listLeases('test')).filter(({ owner }) => owner !== null)).toHaveLength(2);
-  });
-
-  it('is compared when a lease is bound that was acquired without one', async () => {
-    const { time, lease } = setUp();
-    await lease({ layout: wide });
-    const held = await lease();
-    expect(() => new FlakeGenerator({ node: held, layout: narrow })).toThrow(named('INVALID_OPTION'));
-    expect(() => new FlakeGenerator({ node: held, layout: wide, clock: time.clock() })).not.toThrow();
-  });
-
-  it('is remembered from the first generator on that is bound', async () => {
-    const { time, store, lease } = setUp();
-    const clock = time.clock();
-    const ids = new FlakeGenerator({ node: await lease(), layout: wide, clock });
-    ids.next();
-    await time.advance(1);
-    expect(await store.listLeases('test')).toContainEqual(
-      expect.objectContaining({ id: -2, label: wide.fingerprint }),
-    );
-    await expect(lease({ layout: narrow })).rejects.toThrow(named('INVALID_OPTION'));
-    const other = await lease();
-    expect(() => new FlakeGenerator({ node: other, layout: narrow, clock })).toThrow(named('INVALID_OPTION'));
-  });
-
-  it('ends the lease of whoever named another one at the same moment', async () => {
-    const { time, lease } = setUp();
-    const clock = time.clock();
-    const [a, b] = [await lease(), await lease()];
-    const seen = eventsOf(b);
-    const failures: unknown[] = [];
-    b.on('renewal-failed', (error) => failures.push(error));
-    const first = new FlakeGenerator({ node: a, layout: wide, clock });
-    const second = new FlakeGenerator({ node: b, layout: narrow, clock });
-    await time.advance(1);
-    expect(seen).toEqual(['fenced', 'renewal-failed']);
-    expect(failures).toEqual([named('INVALID_OPTION')]);
-    expect(() => second.next()).toThrow(named('LEASE_FENCED'));
-    await time.advance(3 * TTL);
-    expect(() => second.next()).toThrow(named('LEASE_FENCED'));
-    expect(() => first.next()).not.toThrow();
-  });
-
-  it('is not asked of locality generators, whose ids are others', async () => {
-    const { time, store, lease } = setUp();
-    const clock = time.clock();
-    new LocalityGenerator({ node: await lease(), clock }).next();
-    await time.advance(TTL);
-    expect((await store.listLeases('test')).map(({ id }) => id)).toEqual([0]);
-    expect(() => new FlakeGenerator({ node: lease as never, layout: wide, clock })).toThrow();
-    const held = await lease();
-    expect(() => new FlakeGenerator({ node: held, layout: wide, clock })).not.toThrow();
-  });
-
-  it('is checked again when a lost lease is replaced', async () => {
-    const { time, inner, lease } = setUp();
-    const clock = time.clock();
-    const held = await lease();
-    const ids = new FlakeGenerator({ node: held, layout: wide, clock });
-    await time.advance(1);
-    // The store is emptied by hand, and others begin in it with another layout.
-    const emptied = memoryStore();
-    inner.listLeases = emptied.listLeases;
-    inner.swapLease = emptied.swapLease;
-    await lease({ layout: narrow });
-    await time.advance(2 * TTL);
-    expect(held.state).toBe('fenced');
-    expect(() => ids.next()).toThrow(named('LEASE_FENCED'));
-  });
-});
-
 describe('rows that are deleted under a holder', () => {
   it('end its window at once, and it goes on with another', async () => {
     const { time, inner, lease } = setUp();
@@ -155,7 +79,7 @@ describe('rows that are deleted under a holder', () => {
     inner.listLeases = async () => [];
     inner.swapLease = async () => false;
     await time.advance(TTL / 2);
-    expect(seen).toEqual(['fenced']);
+    expect(seen).toEqual(['fenced', 'renewal-failed']);
     expect(() => generator.next()).toThrow(named('LEASE_FENCED'));
   });
 });
@@ -339,5 +263,40 @@ describe('an acquisition that fails', () => {
     };
     await expect(lease({ layout: narrow })).rejects.toThrow(named('INVALID_OPTION'));
     expect((await store.listLeases('test')).find(({ id }) => id === 0)).toMatchObject({ owner: null });
+  });
+});
+
+describe('a generator', () => {
+  it('has room for as many node ids as the lease may get', () => {
+    const room = (size: number) => () => requireRoom({ namespace: 'a', size }, { nodes: 8 } as never);
+    expect(room(8)).not.toThrow();
+    expect(room(9)).toThrow('room for 8 node ids');
+  });
+});
+
+const NOW = 1_000_000;
+
+describe('a clock', () => {
+  const check = (now: number, newest: number, store: object = {}) =>
+    requireBelievable({ store, maxIdle: 1000 } as LeaseSettings, now, newest);
+
+  it('is believed up to maxIdle after everything in the namespace', () => {
+    expect(() => check(NOW + 1000, NOW)).not.toThrow();
+    expect(() => check(NOW + 1001, NOW)).toThrow(ClockError);
+    expect(() => check(NOW, -Infinity)).not.toThrow();
+  });
+
+  it('is believed where the store has a clock of its own to compare', () => {
+    const now = async () => 0;
+    expect(() => check(NOW + 1001, NOW, { now })).not.toThrow();
+    expect(() => check(NOW + 1001, NOW, { now, hostClock: false })).not.toThrow();
+    expect(() => check(NOW + 1001, NOW, { now, hostClock: true })).toThrow(ClockError);
+  });
+
+  it('is shown as a date, or as a number that is none', () => {
+    expect(() => check(Date.UTC(2026, 0, 1), 0)).toThrow('2026-01-01T00:00:00.000Z');
+    expect(() => check(8.64e15, 0)).toThrow('+275760-09-13T00:00:00.000Z');
+    expect(() => check(8.64e15 + 1, 0)).toThrow('8640000000000001');
+    expect(() => check(Number.POSITIVE_INFINITY, 0)).toThrow('Infinity');
   });
 });

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { acquireLease, type LeaseRecord, memoryStore } from 'idsmith';
 import { FakeTime } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
-import { pageOf } from '../../src/lease/pages.ts';
+import { pageOf } from '../../src/lease/acquire.ts';
 import { anyReady, candidates, isReady } from '../../src/lease/protocol.ts';
+import { meanwhile, setUp } from './set-up.ts';
 import { simulateScale } from './simulation/scale.ts';
 
 const NOW = 1_000_000;
@@ -38,6 +39,37 @@ describe('the page to look at', () => {
   it('is the whole namespace of a store that reads no pages', () => {
     const { readLeases: _, ...plain } = memoryStore();
     expect(pageOf({ store: plain, size: 65_536 }, 0, true, 0.5)).toBeUndefined();
+  });
+
+  const readLeases = async () => [];
+  const page = (size: number, seen: number, hasRivals = false, fraction = 0.5, pageSize?: number) =>
+    pageOf(
+      { size, store: { readLeases, ...(pageSize && { pageSize }) } as never },
+      seen,
+      hasRivals,
+      fraction,
+    );
+
+  it('is the whole namespace, unless it is larger than 16 pages', () => {
+    expect(page(64, 0, false, 0.5, 4)).toBeUndefined();
+    expect(page(65, 0, false, 0.5, 4)).toEqual({ first: 0, count: 4 });
+    expect(page(1024, 0)).toBeUndefined();
+    expect(page(1025, 0)).toEqual({ first: 0, count: 64 });
+    expect(pageOf({ size: 1025, store: {} as never }, 0, true, 0)).toBeUndefined();
+  });
+
+  it('is one of the two lowest, then any two, then the whole namespace', () => {
+    const pages = [0, 1, 2, 3, 4].map((seen) => page(66, seen, false, 0.5, 4));
+    expect(pages.map((each) => each?.first)).toEqual([0, 4, 32, 32, undefined]);
+    expect(page(66, 2, false, 0.99, 4)).toEqual({ first: 64, count: 2 });
+  });
+
+  it('is any one for those who know of rivals, at most once for each page', () => {
+    expect(page(66, 0, true, 0.5, 4)).toEqual({ first: 32, count: 4 });
+    expect(page(3, 0, true, 0.99, 4)).toEqual({ first: 0, count: 3 });
+    expect(page(8, 1, true, 0.99, 4)).toEqual({ first: 4, count: 4 });
+    expect(page(8, 2, true, 0.99, 4)).toBeUndefined();
+    expect(page(3, 1, true, 0.99, 4)).toBeUndefined();
   });
 });
 
@@ -92,7 +124,11 @@ describe('a large namespace', () => {
     };
     const lease = () =>
       acquireLease(store, {
-        ...{ namespace: 'large', size, timer: time, clock: time.clock(), maxSkew: 0 },
+        namespace: 'large',
+        size,
+        timer: time,
+        clock: time.clock(),
+        maxSkew: 0,
         // After the lowest pages it looks into the middle, where nobody is.
         random: { fill: (target) => void crypto.getRandomValues(target).fill(0x80, 0, 1) },
       });
@@ -146,5 +182,48 @@ describe('a fleet in the simulator', () => {
     const expected = (32 * 3 * steady.seconds) / 30;
     expect(steady.operations.swap / expected).toBeGreaterThan(0.9);
     expect(steady.operations.swap / expected).toBeLessThan(1.1);
+  });
+});
+
+const free = (id: number, fence: number): LeaseRecord => ({
+  id,
+  owner: null,
+  epoch: 1,
+  fence,
+  expiresAt: 0,
+  label: '',
+});
+
+describe('an acquisition in a large namespace', () => {
+  it('begins with the lowest page again after it has waited', async () => {
+    const { time, store, inner, lease } = setUp({ pageSize: 1 });
+    for (let id = 0; id < 17; id++) await inner.swapLease('test', undefined, free(id, time.now + 5000));
+    const pages: (number | string)[] = [];
+    store.listLeases = (namespace) => {
+      pages.push('all');
+      return inner.listLeases(namespace);
+    };
+    store.readLeases = async (namespace, first, count) => {
+      pages.push(first);
+      return (await inner.readLeases?.(namespace, first, count)) ?? [];
+    };
+    const held = await meanwhile(time, lease({ size: 17 }));
+    expect(held.id).toBe(0);
+    expect([pages.slice(0, 2), pages.slice(4)]).toEqual([
+      [0, 1],
+      ['all', 0],
+    ]);
+  });
+
+  it('reads nothing more for its layout, if nobody else claims at the same time', async () => {
+    let reads = 0;
+    const { lease } = setUp({
+      readLeases: async () => {
+        reads++;
+        return [];
+      },
+    });
+    await lease({ layout: { nodes: 3, fingerprint: 'a' } });
+    expect(reads).toBe(0);
   });
 });

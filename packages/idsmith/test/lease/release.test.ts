@@ -1,6 +1,6 @@
 import { acquireLease, FlakeGenerator, type LeaseRecord, layouts, StoreError } from 'idsmith';
 import { describe, expect, it } from 'vitest';
-import { eventsOf, named, setUp, TTL } from './set-up.ts';
+import { eventsOf, meanwhile, named, setUp, TTL } from './set-up.ts';
 
 describe('release', () => {
   it('ends minting at once, and is done once', async () => {
@@ -135,5 +135,65 @@ describe('a lease in threads', () => {
     const third = attached.next();
     expect([first, second, third].map((id) => layouts.jflake.decode(id).node)).toEqual([0, 0, 1]);
     expect(first < second && second < third).toBe(true);
+  });
+});
+
+describe('the fence of a window that was ended', () => {
+  it('stays where it is, whenever the lease is released: a copy of the process may use the window', async () => {
+    for (let steps = 0; steps < 40; steps++) {
+      const { time, store, inner, lease } = setUp();
+      const held = await lease();
+      const [before] = (await inner.listLeases('test')) as [LeaseRecord];
+      let releasing: Promise<void> | undefined;
+      let isAway = true;
+      store.swapLease = async (...question) => {
+        if (question[2].id === 0 && isAway) throw new StoreError('away');
+        const isDone = await inner.swapLease(...question);
+        isAway = false;
+        if (question[2].owner !== null) void release();
+        return isDone;
+      };
+      const release = async () => {
+        for (let i = 0; i < steps; i++) await undefined;
+        releasing ??= held.release();
+      };
+      held.fence();
+      await time.advance(1000);
+      await meanwhile(time, releasing as unknown as Promise<void>, 2000);
+      const [after] = (await inner.listLeases('test')) as [LeaseRecord];
+      expect(after).toEqual(before);
+    }
+  });
+});
+
+describe('a lease that is released while it is replaced', () => {
+  it('holds nothing at the end, in whichever moment that is', async () => {
+    let met = 0;
+    for (let steps = 0; steps < 40; steps++) {
+      const { time, store, inner, lease } = setUp();
+      const held = await lease();
+      let releasing: Promise<void> | undefined;
+      let owners: unknown;
+      store.swapLease = async (...question) => {
+        if (question[2].owner === null) await new Promise<void>((resolve) => time.after(10, resolve));
+        const isDone = await inner.swapLease(...question);
+        if (question[2].owner !== null) void release();
+        return isDone;
+      };
+      const release = async () => {
+        for (let i = 0; i < steps; i++) await undefined;
+        if (held.state === 'active') met++;
+        releasing ??= held.release().then(async () => {
+          owners = (await inner.listLeases('test')).map(({ owner }) => owner);
+        });
+      };
+      held.fence();
+      await time.advance(1000);
+      await meanwhile(time, releasing as unknown as Promise<void>, 2000);
+      expect(owners).toEqual([null, null]);
+    }
+    // The last ones come too late: the lease has its new window.
+    expect(met).toBeGreaterThan(0);
+    expect(met).toBeLessThan(40);
   });
 });

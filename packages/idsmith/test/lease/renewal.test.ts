@@ -14,7 +14,7 @@ describe('renewal', () => {
     expect(seen).toEqual(['renewed']);
     expect(held.until).toBeGreaterThan(until);
     await time.advance(20 * TTL);
-    expect(held).toMatchObject({ state: 'active', id: 0, epoch: 1 });
+    expect(held).toMatchObject({ state: 'active', id: 0, term: 1 });
   });
 
   it('does not come for all who started together at the same moment', async () => {
@@ -142,7 +142,7 @@ describe('a lease that somebody else took over', () => {
     await store.swapLease('test', record, { ...(record as LeaseRecord), owner: 'thief', epoch: 2 });
     await time.advance(ONE_RENEWAL);
     expect(seen).toEqual(['reacquired']);
-    expect(held).toMatchObject({ id: 1, epoch: 1, state: 'active' });
+    expect(held).toMatchObject({ id: 1, term: 1, state: 'active' });
     const after = generator.next();
     expect(after).toBeGreaterThan(before);
     expect(layouts.jflake.decode(after).node).toBe(1);
@@ -174,8 +174,126 @@ describe('a lease that somebody else took over', () => {
     const left = { ...(record as LeaseRecord), owner: null, epoch: 2, fence: time.now + TTL, expiresAt: 0 };
     await store.swapLease('test', record, left);
     await time.advance(3 * TTL);
-    expect(held).toMatchObject({ id: 0, epoch: 3 });
+    expect(held).toMatchObject({ id: 0, term: 3 });
     clock.offset = held.from - 3000 - time.now;
     expect(layouts.jflake.decode(generator.next()).timestamp).toBeGreaterThanOrEqual(held.from);
+  });
+});
+
+/** A question to the store that is answered when the test says so. */
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+describe('a store that was replaced', () => {
+  it('ends the window at once', async () => {
+    const { time, store, lease } = setUp();
+    const held = await lease({ reacquire: false });
+    const seen = eventsOf(held);
+    store.now = async () => {
+      throw new StoreError('another file', { isReplaced: true });
+    };
+    await time.advance(TTL / 2);
+    expect(held.state).toBe('fenced');
+    expect(held.until).toBe(held.from);
+    expect(seen.slice(0, 2)).toEqual(['fenced', 'renewal-failed']);
+  });
+});
+
+describe('a window that is ended during a renewal', () => {
+  it('is replaced once, though its node id has a new holder', async () => {
+    const { time, store, inner, lease } = setUp();
+    const held = await lease();
+    const { opened, open } = gate();
+    const [record] = (await inner.listLeases('test')) as [LeaseRecord];
+    const { epoch, fence } = record;
+    await inner.swapLease('test', record, { ...record, owner: 'new', epoch: epoch + 1, fence: fence + 1 });
+    let isAsked = false;
+    let claims = 0;
+    store.readLeases = async (...question) => {
+      isAsked = true;
+      await opened;
+      return (await inner.readLeases?.(...question)) ?? [];
+    };
+    store.swapLease = (...question) => {
+      if (question[2].owner !== null && question[2].epoch === 1 && question[2].id > 0) claims++;
+      return inner.swapLease(...question);
+    };
+    for (let ms = 0; !isAsked && ms < TTL / 2; ms += 100) await time.advance(100);
+    expect(isAsked).toBe(true);
+    held.fence();
+    open();
+    await time.advance(1000);
+    expect(claims).toBe(1);
+    expect([held.state, held.id]).toEqual(['active', 1]);
+  });
+});
+
+describe('a renewal', () => {
+  it('is what whenMoved() waits for', async () => {
+    const { time, lease } = setUp();
+    const held = await lease();
+    let hasMoved = false;
+    void held.whenMoved({}).then(() => {
+      hasMoved = true;
+    });
+    await time.advance(0);
+    expect(hasMoved).toBe(false);
+    await time.advance(TTL / 2);
+    expect(hasMoved).toBe(true);
+  });
+
+  it('whose answer was lost is found on its page', async () => {
+    const { time, store, inner, lease } = setUp();
+    store.readLeases = async (...page) => (await inner.readLeases?.(...page)) ?? [];
+    const held = await lease({ reacquire: false });
+    const seen = eventsOf(held);
+    let isLost = false;
+    store.swapLease = async (...question) => {
+      const isDone = await inner.swapLease(...question);
+      if (isLost) return isDone;
+      isLost = true;
+      throw new StoreError('cut off');
+    };
+    await time.advance(TTL - 1000);
+    expect(seen.slice(0, 2)).toEqual(['renewal-failed', 'renewed']);
+    expect(seen).not.toContain('fenced');
+  });
+
+  it('that fails after the release tells nobody', async () => {
+    const { time, store, lease } = setUp();
+    const held = await lease();
+    const seen = eventsOf(held);
+    let fail = (_: Error) => {};
+    store.now = () =>
+      new Promise((_, reject) => {
+        fail = reject;
+      });
+    await time.advance(TTL / 2 - 1000);
+    const released = held.release();
+    fail(new StoreError('away'));
+    await released;
+    await time.advance(TTL);
+    expect(seen).toEqual(['released']);
+  });
+
+  it('that comes late opens the window again, and each end is told when it comes', async () => {
+    const { time, state, lease } = setUp();
+    const held = await lease();
+    const ends: [number, number][] = [];
+    held.on('fenced', () => ends.push([time.now, held.until]));
+    for (let round = 0; round < 2; round++) {
+      state.down = true;
+      await time.advance(2 * TTL);
+      state.down = false;
+      await time.advance(TTL / 2);
+      expect(held.state).toBe('active');
+    }
+    expect(ends).toHaveLength(2);
+    for (const [at, until] of ends) expect(at).toBe(until);
   });
 });

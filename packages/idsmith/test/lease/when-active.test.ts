@@ -1,5 +1,7 @@
+import { getEventListeners } from 'node:events';
 import { FlakeGenerator } from 'idsmith';
 import { describe, expect, it } from 'vitest';
+import { LeaseWaiters } from '../../src/lease/waiters.ts';
 import { meanwhile, named, setUp, TTL } from './set-up.ts';
 
 /** A lease whose window has ended because its store is down. */
@@ -80,5 +82,68 @@ describe('a lease that ends', () => {
     await held[method]();
     expect(held.state).toBe('released');
     expect((await store.listLeases('test'))[0]?.owner).toBeNull();
+  });
+});
+
+/** A timer that notes what is asked of it. */
+function notedTimer() {
+  const set: { ms: number; fire(): void; background: boolean; isCancelled: boolean }[] = [];
+  const after = (ms: number, fire: () => void, background: boolean) => {
+    const timer = { ms, fire, background, isCancelled: false };
+    set.push(timer);
+    return () => {
+      timer.isCancelled = true;
+    };
+  };
+  return { set, timer: { after } };
+}
+
+describe('those who wait for a lease', () => {
+  function waitersOf(state: 'active' | 'fenced' | 'released') {
+    const { set, timer } = notedTimer();
+    const lease = { namespace: 'a', state };
+    return { set, lease, waiters: new LeaseWaiters(lease, timer) };
+  }
+  const settled = async (promise: Promise<void>) => {
+    let outcome = 'waits';
+    promise.then(
+      () => {
+        outcome = 'active';
+      },
+      (error: Error) => {
+        outcome = error.message;
+      },
+    );
+    for (let i = 0; i < 10; i++) await undefined;
+    return outcome;
+  };
+
+  it('need neither timer nor signal if it is active', async () => {
+    const { set, waiters } = waitersOf('active');
+    const { signal } = new AbortController();
+    expect(await settled(waiters.wait({ timeout: 5, signal }, false))).toBe('active');
+    expect([set, getEventListeners(signal, 'abort')]).toEqual([[], []]);
+    expect(await settled(waiters.wait({ signal: AbortSignal.abort(new Error('gone')) }, false))).toBe('gone');
+  });
+
+  it('let go of timer and signal when it becomes active', async () => {
+    const { set, lease, waiters } = waitersOf('fenced');
+    const { signal } = new AbortController();
+    const waiting = waiters.wait({ timeout: 5, signal }, false);
+    expect(await settled(waiting)).toBe('waits');
+    lease.state = 'active';
+    waiters.wake();
+    expect(await settled(waiting)).toBe('active');
+    expect(set.map(({ ms, isCancelled }) => [ms, isCancelled])).toEqual([[5, true]]);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it('wait for the next window, even if this one is active, and not if it was released', async () => {
+    const { waiters } = waitersOf('active');
+    const waiting = waiters.wait({}, true);
+    expect(await settled(waiting)).toBe('waits');
+    waiters.wake();
+    expect(await settled(waiting)).toBe('active');
+    expect(await settled(waitersOf('released').waiters.wait({}, true))).toContain('was released');
   });
 });

@@ -1,7 +1,7 @@
 // The steps of an acquisition between having listed the records and holding one.
 
 import type { LeaseRecord } from '../../../src/lease/port.ts';
-import { type Candidate, isUndated, NAMESPACE_ID } from '../../../src/lease/protocol.ts';
+import { type Candidate, isUndated, lineageOf, NAMESPACE_ID } from '../../../src/lease/protocol.ts';
 import type { Rules } from './rules.ts';
 import type { Acquiring, Process, Put, SwapTask, Task, World } from './state.ts';
 
@@ -9,13 +9,21 @@ import type { Acquiring, Process, Put, SwapTask, Task, World } from './state.ts'
 export function choose(
   process: Process,
   { owner, records = [], now: before }: Acquiring,
-  now: number,
+  { now, lineage }: { readonly now: number; readonly lineage: number },
   world: World,
   rules: Rules,
   put: Put,
   names: number,
 ): void {
   const birth = records.find(({ id }) => id === NAMESPACE_ID);
+  if (world.rewinds) {
+    const founded = founding(process, birth, { now, lineage }, world, rules, nameOf(names));
+    if (founded) {
+      const task: Task = { kind: 'swap', why: 'birth', expected: birth, next: founded, acquiring: { owner } };
+      put(`founds the namespace, from ${founded.fence} on`, { ...process, task }, { names: names + 1 });
+      return;
+    }
+  }
   if (!world.durable && rules.needsBirth && (!birth || isUndated(birth))) {
     const next = birth
       ? rules.datedBirth(birth, now, process.limit, world.maxSkew)
@@ -31,16 +39,33 @@ export function choose(
   // Whoever has lost a race takes any.
   const picks = before === undefined ? [0] : ready.keys();
   if (ready.length > 0)
-    for (const pick of picks) claim(process, ready, pick, { owner, now, birth }, world, rules, put);
+    for (const pick of picks) claim(process, ready, pick, { owner, now, lineage, birth }, world, rules, put);
   else put('finds none that is ready', acquireAgain(process, owner));
+}
+
+/** The namespace's own record that is needed before anything is claimed; `undefined` if the present one is right. */
+function founding(
+  { limit }: Process,
+  birth: LeaseRecord | undefined,
+  { now, lineage }: { readonly now: number; readonly lineage: number },
+  { maxSkew }: World,
+  rules: Rules,
+  owner: string,
+): LeaseRecord | undefined {
+  const told = String(lineage);
+  // A namespace without a record is judged by the record of the store itself, which is older than any loss.
+  const recorded = lineageOf(birth) ?? '0';
+  const verdict = rules.judgeNamespace(recorded, { now, lineage: told }, limit, maxSkew);
+  if (verdict.kind === 'wait-until') return rules.foundedBirth(owner, told, limit, verdict.time);
+  return birth ? undefined : rules.foundedBirth(owner, told, limit, 0);
 }
 
 function claim(
   process: Process,
   ready: readonly Candidate[],
   pick: number,
-  { owner, now = 0, birth }: Acquiring,
-  { maxSkew }: World,
+  { owner, now = 0, lineage, birth }: Acquiring,
+  { maxSkew, rewinds }: World,
   rules: Rules,
   put: Put,
 ): void {
@@ -48,21 +73,22 @@ function claim(
   const next = rules.claimed(candidate, now, { owner, label: '', ttl: process.ttl, maxSkew });
   const from = rules.windowStart(candidate, now, maxSkew);
   const left = ready.filter((other) => other !== candidate);
-  const acquiring = { owner, now, birth, left, from };
-  const task: Task = { kind: 'swap', why: 'claim', expected: candidate.record, next, acquiring };
+  const acquiring = { owner, now, birth, left, from, ...(rewinds && { lineage: lineage! }) };
+  const compared = rewinds && { birth };
+  const task: Task = { kind: 'swap', why: 'claim', expected: candidate.record, next, acquiring, ...compared };
   put(`claims ${next.id}, ${from} to ${next.fence}`, { ...process, task });
 }
 
 export function claimAnswered(process: Process, task: SwapTask, world: World, rules: Rules, put: Put): void {
   const { answer, acquiring, next } = task as Required<SwapTask>;
   const { owner, birth, left = [], from = 0 } = acquiring;
-  if (answer && birth && rules.verifiesClaims) {
+  if (answer && birth && !world.rewinds && rules.verifiesClaims) {
     const again: Task = { kind: 'verify', acquiring: { owner, birth, from }, claim: next };
     put('hears yes', { ...process, task: again });
-  } else if (answer) put('hears yes', holding(process, next, from, rules));
+  } else if (answer) put('hears yes', holding(process, next, from, rules, world.rewinds ? acquiring : {}));
   else {
     // Rivals are there: on with the same listing, or with a new one and the time at hand.
-    put('hears no', acquireAgain(process, owner, acquiring.now));
+    put('hears no', acquireAgain(process, owner, acquiring.now, acquiring.lineage));
     for (const pick of left.keys()) claim(process, left, pick, acquiring, world, rules, put);
   }
 }
@@ -77,13 +103,19 @@ export function verify(
 ): void {
   const birth = records.find(({ id }) => id === NAMESPACE_ID);
   if (rules.sameRecord(birth, acquiring.birth)) {
-    put('finds the namespace the same', holding(process, claim, acquiring.from!, rules));
+    put('finds the namespace the same', holding(process, claim, acquiring.from!, rules, {}));
   } else put('finds another namespace', acquireAgain(process, acquiring.owner));
 }
 
-function holding(process: Process, record: LeaseRecord, from: number, rules: Rules): Process {
+function holding(
+  process: Process,
+  record: LeaseRecord,
+  from: number,
+  rules: Rules,
+  { lineage }: Partial<Acquiring>,
+): Process {
   const start = process.held && !rules.takesNewStart ? process.held.from : from;
-  const held = { record, from: start, attempts: [], copiedUntil: 0 };
+  const held = { record, from: start, attempts: [], copiedUntil: 0, lineage };
   // Of a generator that follows the clock nothing is left from the window before.
   const { floor } = process;
   return { ...process, task: undefined, held, lastUsed: floor - 1, stamped: 0 };
@@ -94,9 +126,10 @@ export function nameOf(count: number): string {
   return `o${count}`;
 }
 
-/** @param now the time that whoever has lost a race uses again */
-export function acquireAgain(process: Process, owner: string, now?: number): Process {
-  return { ...process, task: { kind: 'acquire', acquiring: { owner, ...(now !== undefined && { now }) } } };
+/** @param now the time that whoever has lost a race uses again, with the lineage that came with it */
+export function acquireAgain(process: Process, owner: string, now?: number, lineage?: number): Process {
+  const again = { ...(now !== undefined && { now }), ...(lineage !== undefined && { lineage }) };
+  return { ...process, task: { kind: 'acquire', acquiring: { owner, ...again } } };
 }
 
 /** Whether a time from before the listing may be used: not to date a namespace. */

@@ -1,4 +1,5 @@
 import type { LeaseRecord } from '../../../src/lease/port.ts';
+import { lineageOf } from '../../../src/lease/protocol.ts';
 import type { Acquiring, Process, State, Swap, Task } from './state.ts';
 
 /** Marks, apart from the small numbers of the model. */
@@ -27,6 +28,9 @@ export function encode(state: State): string {
   length = 0;
   write(state.time);
   write(state.faults);
+  write(state.lineage);
+  write(state.replica ? state.replica.length : NONE);
+  if (state.replica) for (const record of state.replica) writeRecord(record);
   for (const used of state.used) write(used);
   for (const { process } of order) writeProcess(process);
   for (const record of state.records) writeRecord(record);
@@ -59,6 +63,7 @@ function writeProcess(process: Process): void {
     writeRecord(held.record);
     write(held.from);
     write(held.copiedUntil);
+    write(held.lineage ?? NONE);
     write(held.attempts.length);
     for (const attempt of held.attempts) writeRecord(attempt);
   } else write(NONE);
@@ -69,6 +74,10 @@ function writeProcess(process: Process): void {
 function writeTask(task: Task): void {
   write(TASKS.indexOf(task.kind));
   if ('why' in task) write(REASONS.indexOf(task.why));
+  if ('lineage' in task) {
+    write(task.lineage ?? NONE);
+    write(task.sentAt ?? NONE);
+  }
   if (task.kind === 'look') return;
   if (task.kind === 'verify') writeRecord(task.claim);
   if (task.kind === 'swap') {
@@ -78,9 +87,10 @@ function writeTask(task: Task): void {
   if (task.acquiring) writeAcquiring(task.acquiring);
 }
 
-function writeAcquiring({ owner, records, now = NONE, birth, left, from = 0 }: Acquiring): void {
+function writeAcquiring({ owner, records, now = NONE, lineage, birth, left, from = 0 }: Acquiring): void {
   writeOwner(owner);
   write(now);
+  write(lineage ?? NONE);
   write(from);
   writeRecord(birth);
   write(records ? records.length : NONE);
@@ -94,9 +104,10 @@ function writeAcquiring({ owner, records, now = NONE, birth, left, from = 0 }: A
   }
 }
 
-function writeSwap({ expected, next }: Swap): void {
+function writeSwap({ expected, next, birth }: Swap): void {
   writeRecord(expected);
   writeRecord(next);
+  writeRecord(birth);
 }
 
 function writeRecord(record: LeaseRecord | undefined): void {
@@ -106,6 +117,7 @@ function writeRecord(record: LeaseRecord | undefined): void {
   }
   writeOwner(record.owner);
   write(record.id + 2);
+  write(Number(lineageOf(record) || NONE));
   write(record.epoch);
   // A birth record without a date has a fence beyond 16 bits; what is left of it is beyond the model's time too.
   write(record.fence);

@@ -14,6 +14,7 @@ import {
   type State,
   type SwapTask,
   type Task,
+  type Told,
   type World,
 } from './state.ts';
 
@@ -21,13 +22,16 @@ import {
 export function goOn(process: Process, state: State, world: World, rules: Rules, put: Put): void {
   const { task, held } = process;
   const records = state.records.filter((record) => record !== undefined);
-  if (task?.kind === 'look') look(process, task.why, records, state, rules, put);
+  if (task?.kind === 'look') look(process, task, records, state, rules, put);
   else if (task?.kind === 'verify') verify(process, task, records, rules, put);
   else if (task?.kind === 'acquire' && task.acquiring.records) {
     const { acquiring } = task;
-    const times = new Set(readings(state.time, world));
-    if (acquiring.now !== undefined && mayUseOldTime(acquiring, world)) times.add(acquiring.now);
-    for (const now of times) choose(process, acquiring, now, world, rules, put, state.names);
+    const lineage = rules.toldLineage(state.lineage);
+    const moments = readings(state.time, world).map((now) => ({ now, lineage }));
+    const { now = state.time, lineage: told = lineage } = acquiring;
+    const isOther = moments.every((moment) => moment.now !== now || moment.lineage !== told);
+    if (isOther && mayUseOldTime(acquiring, world)) moments.push({ now, lineage: told });
+    for (const moment of moments) choose(process, acquiring, moment, world, rules, put, state.names);
   } else if (task?.kind === 'acquire' || (!held && !task)) {
     const owner = task ? task.acquiring.owner : nameOf(state.names);
     const next: Task = { kind: 'acquire', acquiring: { ...task?.acquiring, owner, records } };
@@ -38,7 +42,7 @@ export function goOn(process: Process, state: State, world: World, rules: Rules,
   if (!held || process.releasing) return;
   if (!task && world.renews) {
     for (const now of readings(state.time, world)) {
-      const next = renewing(process, now, state.names, rules);
+      const next = renewing(process, now, state, world, rules);
       // One that would gain nothing changes nothing.
       if (next.task.next.fence !== held.record.fence)
         put(`renews at ${now}`, next, { names: state.names + 1 });
@@ -55,7 +59,13 @@ function readings(time: number, { storeClock, clockError }: World): number[] {
   return storeClock ? [time] : [time - clockError, time, time + clockError].filter((now) => now >= 0);
 }
 
-function renewing(process: Process, now: number, names: number, rules: Rules): Process & { task: SwapTask } {
+function renewing(
+  process: Process,
+  now: number,
+  { names, time, lineage }: State,
+  { rewinds }: World,
+  rules: Rules,
+): Process & { task: SwapTask } {
   const held = process.held!;
   const { record } = held;
   const owner = rules.namesAttempts ? nameOf(names) : record.owner!;
@@ -63,7 +73,11 @@ function renewing(process: Process, now: number, names: number, rules: Rules): P
   const after: Held = rules.awaitsRenewal
     ? { ...held, attempts: [...held.attempts, next] }
     : { ...held, record: next };
-  return { ...process, held: after, task: { kind: 'swap', why: 'renew', expected: record, next } };
+  const told = rewinds && {
+    lineage: rules.toldLineage(lineage),
+    ...(!rules.waitsForAnswer && { sentAt: time }),
+  };
+  return { ...process, held: after, task: { kind: 'swap', why: 'renew', expected: record, next, ...told } };
 }
 
 /** `release()` waits for a renewal that is under way. */
@@ -83,30 +97,61 @@ function leave(
 }
 
 /** The answer to a swap has come: on with what it was for. */
-export function answered(process: Process, task: SwapTask, world: World, rules: Rules, put: Put): void {
-  if (task.why === 'claim') claimAnswered(process, task, world, rules, put);
-  else put(`hears ${task.answer ? 'yes' : 'no'}`, afterAnswer(process, task, rules));
+export function answered(
+  process: Process,
+  task: SwapTask,
+  state: State,
+  world: World,
+  rules: Rules,
+  put: Put,
+): void {
+  const { why, answer, next } = task;
+  if (why === 'claim') claimAnswered(process, task, world, rules, put);
+  else if (why === 'renew' && (answer || !rules.looksAfterRefusal))
+    found(process, 'hears yes', next, task, state, rules, put);
+  else put(`hears ${answer ? 'yes' : 'no'}`, afterAnswer(process, task));
 }
 
-function afterAnswer(process: Process, { why, answer, next, acquiring }: SwapTask, rules: Rules): Process {
+function afterAnswer(process: Process, { why, answer, acquiring, sentAt, lineage }: SwapTask): Process {
   if (acquiring) return acquireAgain(process, acquiring.owner);
   if (why === 'renew') {
-    if (!answer && rules.looksAfterRefusal) return { ...process, task: { kind: 'look', why } };
-    return afterWork(adopting(process, next), rules);
+    const told = lineage !== undefined && { lineage, sentAt };
+    return { ...process, task: { kind: 'look', why, ...told } };
   }
   if (answer || why === 'release-again') return restarted(process);
   return { ...process, task: { kind: 'look', why: 'release' } };
 }
 
-/** A release that was called meanwhile leaves the lease as it was. */
-function adopting(process: Process, record: LeaseRecord): Process {
-  return process.releasing ? process : { ...process, held: { ...process.held!, record, attempts: [] } };
+/** One of the renewals stands in the store. It counts, unless another had got the node id and the store has lost that. */
+function found(
+  process: Process,
+  what: string,
+  record: LeaseRecord,
+  { sentAt, lineage }: Told,
+  state: State,
+  rules: Rules,
+  put: Put,
+): void {
+  const held = process.held!;
+  const isDoubtful = lineage !== undefined && rules.isLate(held.record, sentAt ?? state.time);
+  if (process.releasing) put(what, afterWork(process, rules));
+  else if (isDoubtful && rules.toldLineage(state.lineage) !== held.lineage)
+    loses(process, `${what}, too late`, state, true, put);
+  else {
+    put(what, afterWork({ ...process, held: { ...held, record, attempts: [], lineage } }, rules));
+  }
+}
+
+/** @param stops whether the window is given up at once */
+function loses(process: Process, what: string, { names }: State, stops: boolean, put: Put): void {
+  const left = stops ? { ...process, held: undefined } : process;
+  put(what, acquireAgain(left, nameOf(names)), { names: names + 1 });
 }
 
 /** A swap of the own record was refused: it is another of our renewals', or another's. */
 function look(
   process: Process,
-  why: 'renew' | 'release',
+  task: Task & { kind: 'look' },
   records: readonly LeaseRecord[],
   state: State,
   rules: Rules,
@@ -114,20 +159,16 @@ function look(
 ): void {
   const { record, attempts } = process.held!;
   const current = records.find(({ id }) => id === record.id);
-  const found = rules.verdict(current, record, attempts);
-  if (why === 'release') {
-    const mine = found === 'mine';
+  const verdict = rules.verdict(current, record, attempts);
+  if (task.why === 'release') {
+    const mine = verdict === 'mine';
     put(
       `finds it ${mine ? '' : 'not '}its own`,
       mine ? leave(process, current!, 'release-again', rules) : restarted(process),
     );
-  } else if (found === 'mine') {
-    put('finds its own renewal', afterWork(adopting(process, current!), rules));
+  } else if (verdict === 'mine') {
+    found(process, 'finds its own renewal', current!, task, state, rules, put);
   } else if (process.releasing) {
     put('finds it lost', afterWork(process, rules));
-  } else {
-    const stops = found === 'broken' && rules.stopsWhenBroken;
-    const left = stops ? { ...process, held: undefined } : process;
-    put(`finds it ${found}`, acquireAgain(left, nameOf(state.names)), { names: state.names + 1 });
-  }
+  } else loses(process, `finds it ${verdict}`, state, verdict === 'broken' && rules.stopsWhenBroken, put);
 }

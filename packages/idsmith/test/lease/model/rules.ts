@@ -1,5 +1,6 @@
 import { type LeaseRecord, sameRecord } from '../../../src/lease/port.ts';
 import * as protocol from '../../../src/lease/protocol.ts';
+import { judgeNamespace } from '../../../src/lineage/judge.ts';
 
 /** Milliseconds in one unit of the model's time. */
 const UNIT = 1000;
@@ -15,6 +16,19 @@ export const RULES = {
   verdict: protocol.verdict,
   undatedBirth: protocol.undatedBirth,
   datedBirth: protocol.datedBirth,
+  foundedBirth: protocol.foundedBirth,
+  judgeNamespace,
+  /** The lineage that a store tells when it has gone back so often. */
+  toldLineage: (lineage: number) => lineage,
+  /** A store that tells its lineage claims node ids and founds namespaces only while it has the lineage of the namespace's record. */
+  comparesLineage: true,
+  /**
+   * True if another may have got the node id by the time when a renewal is answered: only what was lost by a store that has gone back
+   * since could tell. The renewal counts then only in the lineage in which the holder's record is known to be whole.
+   */
+  isLate: ({ expiresAt }: LeaseRecord, now: number) => now >= expiresAt,
+  /** Whether a renewal is late is asked when its answer has come, not when it is sent. */
+  waitsForAnswer: true,
   /** By what a store recognises the record to be replaced. */
   sameRecord,
   /** On a forgetful store nothing is claimed before the namespace has a record of its own. */

@@ -1,8 +1,10 @@
 import { sameRecord } from '../../../src/lease/port.ts';
 import { claimed, datedBirth, released, renewed, windowStart } from '../../../src/lease/protocol.ts';
+import { judgeNamespace } from '../../../src/lineage/judge.ts';
 import { RULES, type Rules } from './rules.ts';
 import type { World } from './state.ts';
 import {
+  BEHIND,
   CLOCKLESS,
   COPIED,
   COPY,
@@ -10,12 +12,16 @@ import {
   FORGETFUL,
   FOUNDED,
   HELD,
+  KEPT,
   LIMITS,
   LOCALITY,
   LONG_LOST,
   LOST,
+  REWINDING,
   type Story,
   TAKEN_OVER,
+  TOLD,
+  UNKNOWN,
 } from './worlds.ts';
 
 /** The protocol with one thing wrong, and a world small enough that the harm is soon found. */
@@ -189,6 +195,49 @@ export const SABOTAGES: readonly Sabotage[] = [
     rules: { verifiesClaims: false },
     world: { ...FORGETFUL, ...ONE_NODE, ...QUIET, mints: false, faults: 1 },
     story: FOUNDED,
+  },
+  {
+    name: 'a store that goes back tells the same lineage',
+    rules: { toldLineage: () => 0 },
+    world: { ...REWINDING, ...QUIET, mints: false },
+    story: UNKNOWN,
+  },
+  {
+    name: 'a newcomer does not wait after the store has gone back',
+    rules: {
+      judgeNamespace: (recorded, moment, ...rest) => {
+        const verdict = judgeNamespace(recorded, moment, ...rest);
+        return verdict.kind === 'wait-until' ? { ...verdict, time: moment.now } : verdict;
+      },
+    },
+    world: { ...REWINDING, ...QUIET, mints: false },
+    story: UNKNOWN,
+  },
+  {
+    name: 'a newcomer waits less long than a window that is forgotten may last',
+    rules: {
+      judgeNamespace: (recorded, moment, longest) => judgeNamespace(recorded, moment, longest - 2, 0),
+    },
+    world: { ...REWINDING, ...QUIET, mints: false },
+    story: UNKNOWN,
+  },
+  {
+    name: 'a claim does not compare the lineage of the store',
+    rules: { comparesLineage: false },
+    world: { ...REWINDING, ...QUIET, mints: false },
+    story: TOLD,
+  },
+  {
+    name: 'a holder goes on after its lease has run out, though the store may have lost who came next',
+    rules: { isLate: () => false },
+    world: { ...REWINDING, releases: false, mints: false, faults: 0 },
+    story: BEHIND,
+  },
+  {
+    name: 'a renewal counts that was in time when it was sent, and carried out after the lease had run out',
+    rules: { waitsForAnswer: false },
+    world: { ...REWINDING, releases: false, mints: false, faults: 0 },
+    story: KEPT,
   },
 ];
 

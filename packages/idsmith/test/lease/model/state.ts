@@ -28,6 +28,8 @@ export interface World {
   readonly faults: number;
   /** Whether a fault may be that a process is copied, with all it knows, in the place of one that has nothing. */
   readonly copies?: boolean;
+  /** Whether the store tells its lineage, and may once go back to an earlier state, as by the promotion of a replica that is behind. */
+  readonly rewinds?: boolean;
   /** What each process takes for the longest ttl, and uses for its own, where they do not agree. */
   readonly limits?: readonly number[];
 }
@@ -36,6 +38,8 @@ export interface World {
 export interface Swap {
   readonly expected: LeaseRecord | undefined;
   readonly next: LeaseRecord;
+  /** The namespace's own record, if the swap compares it, and the store's lineage with it. */
+  readonly birth?: LeaseRecord | undefined;
 }
 
 /** What an acquisition remembers between its requests. */
@@ -44,25 +48,34 @@ export interface Acquiring {
   /** What was listed. */
   readonly records?: readonly LeaseRecord[];
   readonly now?: number;
+  /** The lineage that the store told with the time. */
+  readonly lineage?: number;
   readonly birth?: LeaseRecord | undefined;
   readonly left?: readonly Candidate[];
   readonly from?: number;
+}
+
+/** What a store with a lineage told before a renewal. */
+export interface Told {
+  readonly sentAt?: number | undefined;
+  readonly lineage?: number | undefined;
 }
 
 /** What a process waits for, or has to do next. */
 export type Task =
   | { readonly kind: 'acquire'; readonly acquiring: Acquiring }
   | { readonly kind: 'verify'; readonly acquiring: Acquiring; readonly claim: LeaseRecord }
-  | { readonly kind: 'look'; readonly why: 'renew' | 'release' }
+  | ({ readonly kind: 'look'; readonly why: 'renew' | 'release' } & Told)
   | SwapTask;
 
-export type SwapTask = Swap & {
-  readonly kind: 'swap';
-  readonly why: 'birth' | 'claim' | 'renew' | 'release' | 'release-again';
-  /** What the store answered, if the request has been executed. */
-  readonly answer?: boolean;
-  readonly acquiring?: Acquiring;
-};
+export type SwapTask = Swap &
+  Told & {
+    readonly kind: 'swap';
+    readonly why: 'birth' | 'claim' | 'renew' | 'release' | 'release-again';
+    /** What the store answered, if the request has been executed. */
+    readonly answer?: boolean;
+    readonly acquiring?: Acquiring;
+  };
 
 export interface Held {
   readonly record: LeaseRecord;
@@ -71,6 +84,8 @@ export interface Held {
   readonly attempts: readonly LeaseRecord[];
   /** Where the window ends that a copy was made of, 0 if none was: what lies before counts for neither. */
   readonly copiedUntil: number;
+  /** In a world with rewinds: the lineage in which the record is known to be whole. */
+  readonly lineage?: number | undefined;
 }
 
 export interface Process {
@@ -106,6 +121,10 @@ export interface State {
   readonly faults: number;
   /** For the next owner's name. */
   readonly names: number;
+  /** How often the store has gone back. */
+  readonly lineage: number;
+  /** The records of a replica that gets no more changes; `undefined` while it gets them all. */
+  readonly replica?: readonly (LeaseRecord | undefined)[] | undefined;
 }
 
 /** Names a step of one process: what it does, what it is afterwards, and what else is then different. */
@@ -131,6 +150,7 @@ export function initialState({ processes, nodes, maxSkew, faults, ttl, maxTtl, l
     used: Array<number>(nodes).fill(0),
     faults,
     names: 0,
+    lineage: 0,
   };
 }
 

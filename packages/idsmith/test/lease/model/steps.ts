@@ -30,11 +30,19 @@ export function steps(state: State, world: World, rules: Rules): Step[] {
   for (const by of new Set([1, world.ttl])) {
     if (state.time + by <= world.end) found.push([`${by} passes`, { ...state, time: state.time + by }]);
   }
+  if (world.rewinds && state.lineage === 0) found.push(rewind(state));
   if (!world.durable && state.faults > 0 && state.records.some(Boolean)) {
     const records = state.records.map(() => undefined);
     found.push(['the store loses everything', { ...state, records, faults: state.faults - 1 }]);
   }
   return found;
+}
+
+/** A replica stops to get changes, and is promoted some time later: everything that was acknowledged in between is gone. */
+function rewind(state: State): Step {
+  const { replica, records, lineage } = state;
+  if (!replica) return ['the replica falls behind', { ...state, replica: records }];
+  return ['the store goes back', { ...state, records: replica, replica: undefined, lineage: lineage + 1 }];
 }
 
 /** The holder's clock may show anything near the store's time, and have jumped there from anywhere. */
@@ -69,14 +77,16 @@ function meetStore(process: Process, state: State, world: World, rules: Rules, p
   if (task.answer === undefined) {
     put(`has ${show(task)} executed: ${answer}`, executed, { records });
     if (faults >= 0) {
-      const strays = [...state.strays, { expected: task.expected, next: task.next }];
+      const strays = [...state.strays, requestOf(task)];
       put(`has ${show(task)} executed: ${answer}, and repeated`, executed, { records, faults, strays });
     }
   } else {
-    answered(process, task, world, rules, put);
+    answered(process, task, state, world, rules, put);
     if (faults >= 0) put(`has ${show(task)} executed again: ${answer}`, executed, { records, faults });
   }
 }
+
+const requestOf = ({ expected, next, birth }: Swap): Swap => ({ expected, next, ...(birth && { birth }) });
 
 /** The answer does not come, the request is late or lost, or the process dies and another starts in its place. */
 function fail(process: Process, state: State, rules: Rules, put: Put): void {
@@ -85,7 +95,7 @@ function fail(process: Process, state: State, rules: Rules, put: Put): void {
   const faults = state.faults - 1;
   const late =
     task?.kind === 'swap' && task.answer === undefined
-      ? { faults, strays: [...state.strays, { expected: task.expected, next: task.next }] }
+      ? { faults, strays: [...state.strays, requestOf(task)] }
       : undefined;
   if (held) {
     put('dies', restarted(process), { faults });
@@ -117,13 +127,22 @@ function copy(p: number, state: State, found: Step[]): void {
 /** The store's part: one atomic compare and swap. */
 function execute(
   state: State,
-  { expected, next }: Swap,
+  { expected, next, birth }: Swap,
   world: World,
   rules: Rules,
 ): { records: State['records']; answer: boolean } {
   const { records, time } = state;
   const isLate = next.id === NAMESPACE_ID && next.fence < time + world.maxTtl;
-  const answer = rules.sameRecord(records[next.id + 1], expected) && !(isLate && rules.refusesLateBirth);
+  // The record that must have the lineage of the store.
+  const base = next.id === NAMESPACE_ID ? next : birth;
+  const isPresent =
+    base?.label === String(rules.toldLineage(state.lineage)) &&
+    (birth === undefined || rules.sameRecord(records[0], birth));
+  const isCompared = world.rewinds && base !== undefined && rules.comparesLineage;
+  const answer =
+    rules.sameRecord(records[next.id + 1], expected) &&
+    !(isLate && rules.refusesLateBirth) &&
+    !(isCompared && !isPresent);
   return { answer, records: answer ? records.with(next.id + 1, next) : records };
 }
 

@@ -2,10 +2,20 @@ import type { World } from './state.ts';
 
 /** Three processes, two node ids, a store that keeps everything and has a clock. The longest ttl is the worst case. */
 export const DURABLE: World = {
-  ...{ processes: 3, nodes: 2, durable: true, storeClock: true },
-  ...{ ttl: 2, maxTtl: 2, maxSkew: 1, clockError: 1, end: 16 },
+  processes: 3,
+  nodes: 2,
+  durable: true,
+  storeClock: true,
+  ttl: 2,
+  maxTtl: 2,
+  maxSkew: 1,
+  clockError: 1,
+  end: 16,
   followsClock: false,
-  ...{ mints: true, renews: true, releases: true, faults: 2 },
+  mints: true,
+  renews: true,
+  releases: true,
+  faults: 2,
 };
 
 /** Everybody goes by their own clock. */
@@ -19,6 +29,9 @@ export const COPIED: World = { ...DURABLE, processes: 2, nodes: 1, faults: 1, co
 
 /** The store may lose everything, and its clients differ in the longest ttl: the first holds longer than the other waits. */
 export const LIMITS: World = { ...FORGETFUL, processes: 2, nodes: 1, limits: [4, 1], maxTtl: 4, faults: 1 };
+
+/** The store may go back once to an earlier state, and then tells another lineage. */
+export const REWINDING: World = { ...DURABLE, processes: 2, nodes: 1, rewinds: true, faults: 1 };
 
 /** Holders mint locality UUIDs. */
 export const LOCALITY: World = { ...DURABLE, followsClock: true };
@@ -44,13 +57,34 @@ export const FOUNDED: Story = [...founds('P0'), ...dates('P0'), '2 passes', '1 p
 /** One process has a node id there. */
 export const HELD: Story = [...FOUNDED, ...acquires('P0'), ...verifies('P0')];
 
+/** A store that tells its lineage has a namespace. */
+export const TOLD: Story = ['P0 lists', 'P0 founds', 'P0 has', 'P0 hears'];
+
+/** One process has a node id there. */
+export const KEPT: Story = [...TOLD, ...acquires('P0')];
+
+/** The store goes back to the time before that process had it. */
+export const UNKNOWN: Story = [...TOLD, 'the replica falls behind', ...acquires('P0'), 'the store goes back'];
+
+/** A replica has that holder's record and nothing later. The lease has run out, and another process has the node id. */
+export const BEHIND: Story = [...KEPT, 'the replica falls behind', '2 passes', ...acquires('P1')];
+
 /** A holder has been copied. */
 export const COPY: Story = [...acquires('P0'), 'P0 is copied to P1'];
 
 /** A process with a long ttl holds a node id, one with a shorter limit has seen the namespace, and the store loses it. */
 export const LONG_LOST: Story = [
-  ...[...founds('P0'), ...dates('P0'), '2 passes', '2 passes', '1 passes'],
-  ...[...acquires('P0'), ...verifies('P0'), 'P1 lists', 'the store loses', 'P1 finds none', ...founds('P1')],
+  ...founds('P0'),
+  ...dates('P0'),
+  '2 passes',
+  '2 passes',
+  '1 passes',
+  ...acquires('P0'),
+  ...verifies('P0'),
+  'P1 lists',
+  'the store loses',
+  'P1 finds none',
+  ...founds('P1'),
 ];
 
 /** Then the store has lost everything, and another process has founded the namespace anew. */
@@ -58,6 +92,12 @@ export const LOST: Story = [...HELD, 'the store loses', ...founds('P1'), ...date
 
 /** A process asks that the namespace be dated, but its request is slow; another does so too, and takes a node id. */
 export const DATED_TWICE: Story = [
-  ...[...founds('P0'), 'P0 lists', 'P0 dates'],
-  ...[...dates('P1'), '2 passes', '1 passes', ...acquires('P1'), ...verifies('P1')],
+  ...founds('P0'),
+  'P0 lists',
+  'P0 dates',
+  ...dates('P1'),
+  '2 passes',
+  '1 passes',
+  ...acquires('P1'),
+  ...verifies('P1'),
 ];

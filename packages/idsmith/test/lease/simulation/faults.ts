@@ -1,3 +1,4 @@
+import { COVERED_LOSS } from '../../../src/lineage/ceiling.ts';
 import type { Simulation } from './simulation.ts';
 import type { Worker } from './worker.ts';
 
@@ -65,15 +66,29 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
+/** A fault of stores that tell their lineage: another server takes the place of the store, and does not have its last writes. */
+const goBack: Fault = (simulation) => {
+  const { store, random, plan } = simulation;
+  if (!store.isUp) return false;
+  store.isUp = false;
+  simulation.later(random.between(1, random.pick([1, plan.ttl])), () => {
+    store.goBack(random.between(0, Math.min(COVERED_LOSS, 3 * plan.ttl)));
+    store.isUp = true;
+    store.offset = random.between(-plan.maxSkew, plan.maxSkew);
+  });
+  return true;
+};
+
 const NAMES = Object.keys(FAULTS);
+const WENT_BACK = 'store went back';
 
 /** Injects some fault or other. */
 export function applyFault(simulation: Simulation): void {
-  const { random, workers } = simulation;
+  const { random, workers, plan } = simulation;
   if (workers.length === 0) return;
-  const name = random.pick(NAMES);
+  const name = random.pick(plan.store.tellsLineage ? [...NAMES, WENT_BACK] : NAMES);
   const worker = random.pick(workers);
-  if (!FAULTS[name]!(simulation, worker)) return;
+  if (!(FAULTS[name] ?? goBack)(simulation, worker)) return;
   simulation.count(name);
   simulation.note(`${name}: ${worker.machine.name}`);
 }

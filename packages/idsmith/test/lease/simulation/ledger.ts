@@ -64,7 +64,7 @@ export class Ledger {
     lease: Lease,
   ): void {
     const { from, until } = lease;
-    const user = `${machine} in its lease ${lease.epoch} of ${lease.id}`;
+    const user = `${machine} in its lease ${lease.term} of ${lease.id}`;
     const other = this.#users.get(`${node}@${timestamp}`) ?? user;
     this.#users.set(`${node}@${timestamp}`, other);
     const complain = (what: string) => {

@@ -32,7 +32,7 @@ export class Network {
    */
   client(machine: Machine, maxTtl: number, isCareful: boolean): LeaseStore {
     const store = this.#store;
-    const { durable, hasClock, pageSize } = store.traits;
+    const { durable, hasClock, pageSize, tellsLineage } = store.traits;
     let isLetIn = maxTtl >= store.traits.maxTtl || !isCareful;
     const filtered = async (ask: () => LeaseRecord[]) => {
       // A lease does not look at an answer that comes after a third of its ttl, which is the limit of such a client.
@@ -47,18 +47,19 @@ export class Network {
       if (!isLetIn) throw new Error('not let in yet');
       return records;
     };
-    const list = () => filtered(() => store.list());
-    const page = (_: string, first: number, count: number) =>
-      filtered(() => store.list().filter(({ id }) => id < 0 || (id >= first && id < first + count)));
-    const claim: LeaseStore['claimLease'] = (_, expected, next, birth) =>
-      this.#wire.ask(machine, () => store.has(birth) && store.swap(expected, next));
+    const list = (namespace: string) => filtered(() => store.list(namespace));
+    const page = (namespace: string, first: number, count: number) =>
+      filtered(() => store.list(namespace).filter(({ id }) => id < 0 || (id >= first && id < first + count)));
+    const claim: LeaseStore['claimLease'] = (...args) => this.#wire.ask(machine, () => store.claim(...args));
+    const moment = () => this.#wire.ask(machine, () => ({ now: store.now(), lineage: store.lineage }));
     return {
       durable,
       maxTtl,
       ...(hasClock ? { now: () => this.#wire.ask(machine, () => store.now()) } : {}),
       listLeases: list,
+      ...(tellsLineage && { moment, claimLease: claim }),
       ...(pageSize > 0 && { pageSize, readLeases: page, claimLease: claim }),
-      swapLease: (_, expected, next) => this.#wire.ask(machine, () => store.swap(expected, next)),
+      swapLease: (...args) => this.#wire.ask(machine, () => store.swapIn(...args)),
     };
   }
 }

@@ -31,23 +31,32 @@ export interface Plan {
   readonly recovery: number;
 }
 
-export function makePlan(random: SeededRandom): Plan {
+/** @param seed every fifth one has a store that tells its lineage, and goes back */
+export function makePlan(random: SeededRandom, seed: number): Plan {
   const ttl = random.between(100, 5000);
   const maxSkew = random.between(0, Math.floor(ttl / 4));
   const durable = random.chance(0.6);
   // Only a store with a clock can forget and still be safe.
   const isPaged = random.chance(0.3);
   const store = {
-    ...{ durable, hasClock: !durable || random.chance(0.6), maxTtl: ttl + random.between(0, ttl) },
+    durable,
+    hasClock: !durable || random.chance(0.6),
+    maxTtl: ttl + random.between(0, ttl),
     pageSize: isPaged ? 1 : 0,
+    tellsLineage: false,
   };
   const isLowered = !durable && random.chance(0.4);
   const longest = isLowered ? store.maxTtl : ttl;
   // More than sixteen pages make a namespace large.
   const nodes = isPaged && random.chance(0.5) ? random.between(17, 20) : random.between(2, 4);
   const weather = makeWeather(random, Math.floor(ttl / 8), random.between(1, 4) * ttl);
-  return {
-    ...{ store, isLowered, ttl, maxSkew, processes: random.between(3, 6), weather },
+  const plan: Plan = {
+    store,
+    isLowered,
+    ttl,
+    maxSkew,
+    processes: random.between(3, 6),
+    weather,
     worker: {
       lease: { namespace: 'simulated', size: nodes, ttl: longest, maxSkew, reacquire: random.chance(0.7) },
       flake: {
@@ -68,12 +77,17 @@ export function makePlan(random: SeededRandom): Plan {
     // Clocks may have been up to four ttls ahead, and fences with them; then some tries, each of which may take a ttl.
     recovery: 12 * longest + 2 * store.maxTtl + 4 * maxSkew + 20_000,
   };
+  const tellsLineage = seed % 5 === 0;
+  return { ...plan, store: { ...store, tellsLineage, hasClock: store.hasClock || tellsLineage } };
 }
 
 /** Few ids in a tick, so that ticks fill. */
 function makeLayout(random: SeededRandom): Layout {
   return defineLayout({
-    ...{ epoch: EPOCH, timeBits: 41, nodeBits: 5, sequenceBits: random.between(0, 4) },
+    epoch: EPOCH,
+    timeBits: 41,
+    nodeBits: 5,
+    sequenceBits: random.between(0, 4),
     tick: random.pick([1, 1, 1, 10]),
     order: random.pick([
       ['time', 'node', 'sequence'],

@@ -1,4 +1,5 @@
 import type { LeaseRecord } from 'idsmith';
+import { NAMESPACE_ID } from '../../../src/lease/protocol.ts';
 import { bindLease, type LeaseUser, type LeaseWindow } from '../../../src/lease/window.ts';
 import { Timeline } from '../../../src/locality/timeline.ts';
 import { OwnPosition } from '../../../src/uuid7/position.ts';
@@ -113,7 +114,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
     class extends SimulatedStore {
       #before = new Map<number, LeaseRecord>();
 
-      override swap(expected: LeaseRecord | undefined, next: LeaseRecord): boolean {
+      protected override swap(expected: LeaseRecord | undefined, next: LeaseRecord): boolean {
         const before = this.#before;
         this.#before = new Map(this.records);
         if (!this.isAsExpected(before.get(next.id), expected)) return false;
@@ -124,7 +125,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   ),
   'a store says yes to a renewal and does not keep it': store(
     class extends SimulatedStore {
-      override swap(expected: LeaseRecord | undefined, next: LeaseRecord): boolean {
+      protected override swap(expected: LeaseRecord | undefined, next: LeaseRecord): boolean {
         const isRenewal = next.id >= 0 && next.owner !== null && expected?.epoch === next.epoch;
         return isRenewal
           ? this.isAsExpected(this.records.get(next.id), expected)
@@ -134,7 +135,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   ),
   'a store does not keep the fence of what is released': store(
     class extends SimulatedStore {
-      override swap(expected: LeaseRecord | undefined, next: LeaseRecord): boolean {
+      protected override swap(expected: LeaseRecord | undefined, next: LeaseRecord): boolean {
         return super.swap(expected, next.owner === null ? { ...next, fence: 0 } : next);
       }
     },
@@ -143,6 +144,21 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
     class extends SimulatedStore {
       override restart(): void {
         this.records.clear();
+      }
+    },
+  ),
+  'a store that goes back tells the same lineage': store(
+    class extends SimulatedStore {
+      override get lineage(): string | undefined {
+        return this.traits.tellsLineage ? 'life 0' : undefined;
+      }
+    },
+  ),
+  'a newcomer does not wait after its store went back': store(
+    class extends SimulatedStore {
+      protected override swap(expected: LeaseRecord | undefined, next: LeaseRecord): boolean {
+        const isBirth = this.traits.tellsLineage && next.id === NAMESPACE_ID;
+        return super.swap(expected, isBirth ? { ...next, fence: 0 } : next);
       }
     },
   ),

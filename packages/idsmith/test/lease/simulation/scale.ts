@@ -46,8 +46,13 @@ class Member {
     while (!this.#isStopped && !this.lease) {
       try {
         const lease = await acquireLease(store, {
-          ...{ namespace: 'fleet', size: options.nodes, ttl: options.ttl ?? 30_000, label: '' },
-          ...{ clock: { now: () => agenda.now }, timer: agenda, random },
+          namespace: 'fleet',
+          size: options.nodes,
+          ttl: options.ttl ?? 30_000,
+          label: '',
+          clock: { now: () => agenda.now },
+          timer: agenda,
+          random,
         });
         if (this.#isStopped) await lease.release();
         else this.lease = lease;

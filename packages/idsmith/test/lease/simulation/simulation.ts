@@ -43,7 +43,7 @@ export class Simulation {
     this.#isCareful = !sabotage.isCareless;
     this.#tell = tell;
     this.random = new SeededRandom(seed);
-    this.plan = makePlan(this.random);
+    this.plan = makePlan(this.random, seed);
     const { store, weather, worker } = this.plan;
     this.store = new (sabotage.Store ?? SimulatedStore)(store, this.timeline);
     this.network = new Network(weather, this.timeline, this.random, this.store, (fault) => this.count(fault));

@@ -15,9 +15,17 @@ import {
   Uuid7Generator,
 } from 'idsmith';
 import { type LeaseSettings, leaseSettings } from '../../../src/lease/options.ts';
+import type { Moment } from '../../../src/lineage/judge.ts';
 import type { Machine } from '../../simulation/machine.ts';
 import type { SeededRandom } from '../../simulation/random.ts';
 import type { AnyId, Family, Ledger, Trail } from './ledger.ts';
+
+/** What a store told when a record was made. */
+interface Told {
+  readonly lineage: string | undefined;
+  /** The clock of the process right before. */
+  readonly readAt: number;
+}
 
 /** What workers are told. */
 export interface WorkerPlan {
@@ -51,8 +59,9 @@ export class Worker {
   #generators: (FlakeGenerator | LocalityGenerator | Uuid7Generator)[] = [];
   #trail: Trail = { family: 'flake', lastId: -1n, lastUsed: -1 };
   #fencedSince: number | undefined;
-  /** The record that it holds, as far as it knows. */
+  /** The record that it holds, as far as it knows, and what the store told when the record was made. */
   #record: LeaseRecord | undefined;
+  #told: Told = { lineage: undefined, readAt: Number.NEGATIVE_INFINITY };
   /** Times that its original may use as well as itself: it leaves them to that one. */
   #leavesUntil = 0;
 
@@ -79,17 +88,29 @@ export class Worker {
 
   /** The store, with an eye on the records that it says are ours. */
   #watched(store: LeaseStore): LeaseStore {
-    const swapLease: LeaseStore['swapLease'] = async (namespace, expected, next) => {
-      const done = await store.swapLease(namespace, expected, next);
-      if (done && next.id >= 0) this.#record = next;
-      return done;
+    let told = this.#told;
+    const moment = async (namespace: string) => {
+      const readAt = this.machine.clock.now();
+      const answer = (await store.moment?.(namespace)) as Moment;
+      told = { lineage: answer.lineage, readAt };
+      return answer;
     };
-    const claimLease: LeaseStore['claimLease'] = async (namespace, expected, next, birth) => {
-      const done = (await store.claimLease?.(namespace, expected, next, birth)) ?? false;
-      if (done) this.#record = next;
-      return done;
+    const watch = async (next: LeaseRecord, swap: Promise<boolean>) => {
+      const before = told;
+      const isDone = await swap;
+      if (isDone && next.id >= 0) {
+        this.#record = next;
+        this.#told = before;
+      }
+      return isDone;
     };
-    return { ...store, swapLease, ...(store.claimLease && { claimLease }) };
+    const { claimLease } = store;
+    return {
+      ...store,
+      swapLease: (...args) => watch(args[2], store.swapLease(...args)),
+      ...(claimLease && { claimLease: (...args) => watch(args[2], claimLease(...args)) }),
+      ...(store.moment && { moment }),
+    };
   }
 
   /**
@@ -103,7 +124,13 @@ export class Worker {
     machine.offset = this.machine.offset;
     const copy = new Worker(machine, this.#plan, this.#connect, this.#random, this.#ledger, this);
     copy.#record = this.#record;
-    const acquired = { record: this.#record, from: lease.from, wasEmpty: false, layout: undefined };
+    const acquired = {
+      record: this.#record,
+      from: lease.from,
+      wasEmpty: false,
+      layout: undefined,
+      ...this.#told,
+    };
     copy.#use(new Lease(copy.#settings(), acquired));
     if (isTold) for (const worker of [this, copy]) worker.#lease?.fence();
     // A tick that began before the end of the window is in hand, too.

@@ -1,0 +1,122 @@
+import { systemClock } from '../clock.js';
+import { StoreError } from '../errors.js';
+import { judgeNamespace, type Moment } from '../lineage/judge.js';
+import { show } from '../options.js';
+import { systemRandom } from '../random.js';
+import { randomName } from '../support/fresh-name.js';
+import { STORE_NAMESPACE } from './namespace.js';
+import {
+  isNewNamespace,
+  longestTtl,
+  type NamespaceView,
+  NO_NODES,
+  read,
+  storeMoment,
+  swap,
+} from './namespace-store.js';
+import { DEFAULT_MAX_TTL, type LeaseSettings } from './options.js';
+import type { LeaseRecord, LeaseStore } from './port.js';
+import { foundedBirth, lineageOf, NAMESPACE_ID } from './protocol.js';
+
+// The birth records of a store that tells its lineage: one for each namespace, and one for the store itself. The store's own record tells new
+// namespaces from lost ones: as long as it has the store's lineage, a namespace without a record is new.
+
+/**
+ * The birth record that the namespace needs; `undefined` if the present one is right.
+ *
+ * @param lineage the lineage of the store in this view
+ */
+export async function founding(
+  settings: LeaseSettings,
+  view: NamespaceView,
+  lineage: string,
+): Promise<LeaseRecord | undefined> {
+  const { store, ttl, maxSkew, random } = settings;
+  const { birth, records, isWhole } = view;
+  const longest = Math.max(longestTtl(settings), birth?.epoch ?? 0);
+  const verdict = judgeNamespace(lineageOf(birth), view, longest, maxSkew);
+  const found = (floor: number) => foundedBirth(randomName(random), lineage, longest, floor);
+  if (verdict.kind === 'wait-until') return found(verdict.time);
+  if (verdict.kind === 'record') {
+    // On a store that keeps what it has acknowledged, records of an earlier version are trusted as that version trusted them.
+    const isOld = records.some(({ id }) => id >= 0) || !isWhole;
+    if (isOld && store.durable !== false) return found(birth?.fence ?? 0);
+    const isNew = !isOld && (await isNewNamespace(settings));
+    return found(isNew ? await storeFloor(settings, view, longest) : view.now + longest + 2 * maxSkew);
+  }
+  // Others must know for how long to wait after a loss.
+  const isLonger = store.durable !== false && birth !== undefined && ttl > birth.epoch;
+  return isLonger ? { ...birth, owner: randomName(random), epoch: ttl } : undefined;
+}
+
+/** The most times that others may be quicker to write the record of the store. */
+const MAX_TRIES = 8;
+
+/**
+ * The time before which no window of a new namespace may begin, ms, by the store's own birth record.
+ *
+ * @param view tells the lineage of the namespace. In a store that can forget, it may be another one: of another node of a Cluster.
+ */
+async function storeFloor(settings: LeaseSettings, view: Moment, longest: number): Promise<number> {
+  const own = { ...settings, namespace: STORE_NAMESPACE };
+  let floor = 0;
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const birth = (await read(own, NO_NODES)).find(({ id }) => id === NAMESPACE_ID);
+    const isTold = tries === 0 && settings.store.durable !== false;
+    const moment = isTold ? view : await storeMoment(own);
+    const verdict = judgeStore(settings, birth, moment, longest);
+    // Whoever has written the record may have known only shorter windows.
+    if (verdict === undefined) return birth?.fence ? birth.fence + Math.max(0, longest - birth.epoch) : 0;
+    floor = verdict.fence;
+    if (await swap(own, birth, verdict)) return floor;
+  }
+  // Somebody else keeps writing it. To wait is always right.
+  return Math.max(floor, (await storeMoment(own)).now + longest + 2 * settings.maxSkew);
+}
+
+/** The longest difference of clocks that a restored store allows for, ms. */
+const USUAL_SKEW = 10_000;
+
+/**
+ * Writes the birth record of a namespace anew, at the word of a person. With {@link STORE_NAMESPACE}, the one of the store itself.
+ *
+ * @param state `'new'` if no window can have been forgotten. `'restored'` if windows may have been: then nobody claims before they have ended.
+ * @param ttl the longest ttl of any lease, ms, as far as the person knows
+ * @returns the time before which no window may begin, ms; 0 for any time
+ */
+export async function foundAgain(
+  store: LeaseStore,
+  namespace: string,
+  state: 'new' | 'restored',
+  ttl = 0,
+): Promise<number> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const records = await (store.readLeases?.(namespace, 0, 0) ?? store.listLeases(namespace));
+    const birth = records.find(({ id }) => id === NAMESPACE_ID);
+    const { now, lineage } = (await store.moment?.(namespace)) ?? {
+      now: (await store.now?.()) ?? systemClock.now(),
+      lineage: undefined,
+    };
+    const longest = Math.max(ttl, birth?.epoch ?? 0, store.maxTtl ?? DEFAULT_MAX_TTL);
+    const floor = state === 'new' ? 0 : Math.ceil(now) + longest + 2 * USUAL_SKEW;
+    const next = foundedBirth(randomName(systemRandom), lineage, longest, floor);
+    if (await store.swapLease(namespace, birth, next)) return floor;
+  }
+  throw new StoreError(`others keep founding namespace ${show(namespace)}: run the command again`);
+}
+
+/** The birth record that the store needs; `undefined` if the present one is right. */
+function judgeStore(
+  { store, random, maxSkew }: LeaseSettings,
+  birth: LeaseRecord | undefined,
+  moment: Moment,
+  longest: number,
+): LeaseRecord | undefined {
+  const most = Math.max(longest, birth?.epoch ?? 0);
+  const verdict = judgeNamespace(lineageOf(birth), moment, most, maxSkew);
+  if (verdict.kind === 'go-on' || moment.lineage === undefined) return undefined;
+  // A store that can forget may just have forgotten its own record.
+  const isFresh = verdict.kind === 'record' && store.durable !== false;
+  const floor = isFresh ? 0 : moment.now + most + 2 * maxSkew;
+  return foundedBirth(randomName(random), moment.lineage, most, floor);
+}

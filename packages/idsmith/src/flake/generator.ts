@@ -5,19 +5,25 @@ import type { Lease } from '../lease/lease.js';
 import type { LeaseStore } from '../lease/port.js';
 import { type LeaseWait, requireWait } from '../lease/waiters.js';
 import { bindLease, generatorClosed, type LeaseWindow } from '../lease/window.js';
-import { refuse, requireChoice, requireInteger, requireKnown, requireMethod } from '../options.js';
+import {
+  type IdForm,
+  type IdForms,
+  refuse,
+  requireChoice,
+  requireForm,
+  requireInteger,
+  requireKnown,
+  requireMethod,
+} from '../options.js';
 import { Claims } from './claims.js';
-import { fixedNodeState } from './fixed-node.js';
 import { defineLayout, Layout } from './layout.js';
 import { layouts } from './layouts.js';
-import { type LeasedFlakeOptions, leaseFor } from './leased.js';
-import type { FlakeOptions, SharedFlake } from './options.js';
+import { endingWith, nextWhenActive } from './lease-wait.js';
+import type { FlakeOptions, LeasedFlakeOptions, SharedFlake } from './options.js';
 import type { FlakeRules } from './pace.js';
-import { handleOf, requireHandle, requireShareable } from './shared-handle.js';
-import { SharedState } from './shared-state.js';
-import { LOWER_HALF, OwnState } from './state.js';
+import { handleOf, requireHandle, requireShareable, SharedState } from './shared-state.js';
+import { fixedNodeState, LOWER_HALF, OwnState } from './state.js';
 import { TickSlot } from './tick-table.js';
-import { endingWith, nextWhenActive } from './waiting.js';
 
 const YEAR = 365 * 86_400_000;
 /** The largest batch. More ids in one array would take over a gigabyte. */
@@ -25,7 +31,7 @@ const MAX_BATCH = 2 ** 24;
 // Constants of this module, because an imported constant is looked up at each use, which makes `fill()` half as fast.
 const LOW = LOWER_HALF;
 const HIGH = 1 - LOW;
-const OPTIONS = ['layout', 'node', 'clock', 'onFull', 'onClockBack', 'maxBackward'];
+const OPTIONS = ['layout', 'node', 'clock', 'onFull', 'onClockBack', 'maxBackward', 'as'];
 
 /**
  * Makes flakes: 64-bit ids that sort by time. Ids of one generator strictly increase.
@@ -33,8 +39,9 @@ const OPTIONS = ['layout', 'node', 'clock', 'onFull', 'onClockBack', 'maxBackwar
  * @example
  * const ids = new FlakeGenerator({ node: 3 });
  * ids.next(); // 1703865194431643648n
+ * new FlakeGenerator({ node: 3, as: 'string' }).next(); // '1703865194431643648'
  */
-export class FlakeGenerator {
+export class FlakeGenerator<F extends IdForm = 'bigint'> {
   readonly #layout: Layout;
   readonly #clock: Clock;
   readonly #rules: FlakeRules;
@@ -43,12 +50,17 @@ export class FlakeGenerator {
   readonly #shift: number;
   /** True if the sequence lies within the lower 32 bits. Then ids of a tick differ in these bits alone. */
   readonly #isLow: boolean;
+  readonly #as: F;
+  /** Gives an id the type that `as` asks for; `undefined` for bigint, which an id is anyway. */
+  readonly #toForm: ((id: bigint) => IdForms[F]) | undefined;
   /** The state, if no other thread shares it. Then the next id of a tick needs nothing else. */
   #own: OwnState | undefined;
-  #handle: SharedFlake | undefined;
+  #handle: SharedFlake<F> | undefined;
   #ownsLease = false;
-  /** Aborted by {@link close}. */
-  readonly #closing = new AbortController();
+  /**
+   * Aborted by {@link close}. Made by the first call that waits: some runtimes allow no controller while modules load.
+   */
+  #closing: AbortController | undefined;
   /** The lease that drives the generator; `undefined` with a fixed node, and in a generator from {@link attach}. */
   readonly lease: Lease | undefined;
 
@@ -56,14 +68,16 @@ export class FlakeGenerator {
    * @throws InvalidOptionError naming the first option that is wrong
    * @throws TimeExhaustedError when the layout's time has run out
    */
-  constructor(options: FlakeOptions);
+  constructor(options: FlakeOptions<F>);
   /** @internal */
-  constructor(options: { clock?: Clock }, handle: SharedFlake);
-  constructor(options: FlakeOptions | { clock?: Clock }, handle?: SharedFlake) {
+  constructor(options: { clock?: Clock | undefined }, handle: SharedFlake<F>);
+  constructor(options: FlakeOptions<F> | { clock?: Clock | undefined }, handle?: SharedFlake<F>) {
     requireKnown('options', options, handle ? ['clock'] : OPTIONS);
-    const given = (handle ?? options) as FlakeOptions;
+    const given = (handle ?? options) as FlakeOptions<F>;
     const { maxBackward = 10_000 } = given;
-    this.#layout = handle ? defineLayout(handle.layout) : layoutOf(options as FlakeOptions);
+    this.#layout = handle ? defineLayout(handle.layout) : layoutOf(options as FlakeOptions<F>);
+    this.#as = requireForm(given.as);
+    this.#toForm = formOf(this.#as, this.#layout);
     this.#clock = requireMethod('clock', 'now', options.clock, systemClock);
     this.#rules = {
       onFull: requireChoice('onFull', given.onFull, ['wait', 'borrow']),
@@ -76,42 +90,55 @@ export class FlakeGenerator {
     this.#isLow = shift + bits <= 32;
     this.#checkExpiry();
     this.#handle = handle;
-    this.#own = handle ? undefined : this.#ownState((options as FlakeOptions).node);
-    const state = this.#own ?? attachedState(handle as SharedFlake, bits);
+    this.#own = handle ? undefined : this.#ownState((options as FlakeOptions<F>).node);
+    const state = this.#own ?? attachedState(handle as SharedFlake<F>, bits);
     this.#claims = new Claims(this.#layout, this.#clock, this.#rules, state);
-    if (!handle) this.#bind((options as FlakeOptions).node);
-    const { node } = options as FlakeOptions;
+    if (!handle) this.#bind((options as FlakeOptions<F>).node);
+    const { node } = options as FlakeOptions<F>;
     this.lease = typeof node === 'object' ? node : undefined;
   }
 
   /**
-   * Makes a generator on a lease of its own, which `close()` releases. The number of node ids comes from the layout.
+   * The same as `leaseFlakes(store, options)`. Prefer `leaseFlakes` in code that is bundled: a bundler leaves the lease protocol out unless
+   * the program imports `leaseFlakes` or `connect`, so that a generator with a fixed node stays small.
    *
-   * @throws LeasesExhaustedError when all node ids are held, or none can be used within `waitFor`
-   * @throws InvalidOptionError naming the first option that is wrong; also when the namespace has another layout
-   * @throws ClockError when this clock and the store's differ by more than `maxSkew`
-   * @throws StoreError when the store fails
+   * @throws InvalidOptionError when a bundler has left the lease protocol out; other errors as `leaseFlakes` does
    *
    * @example
    * const ids = await FlakeGenerator.lease(store, { namespace: 'orders' });
    */
-  static lease(store: LeaseStore, options: LeasedFlakeOptions): Promise<FlakeGenerator> {
-    return leaseFor(store, options, (flakeOptions) => {
-      const generator = new FlakeGenerator(flakeOptions);
-      generator.#ownsLease = true;
-      return generator;
-    });
+  static async lease<F extends IdForm = 'bigint'>(
+    store: LeaseStore,
+    options: LeasedFlakeOptions<F>,
+  ): Promise<FlakeGenerator<F>> {
+    if (leasing === undefined)
+      throw new InvalidOptionError(
+        'FlakeGenerator.lease is not in this bundle: import leaseFlakes of idsmith, and call leaseFlakes(store, options)',
+      );
+    return leasing(store, options);
+  }
+
+  /** Makes a generator whose `close()` also releases its lease. @internal */
+  static owning<F extends IdForm>(lease: Lease, options: Omit<FlakeOptions<F>, 'node'>): FlakeGenerator<F> {
+    const generator = new FlakeGenerator({ ...options, node: lease });
+    generator.#ownsLease = true;
+    return generator;
   }
 
   /**
-   * The next id.
+   * The next id, in the type that `as` asks for.
    *
    * @throws ClockError when the clock gives no time, stands still in a full tick, or stepped back further than allowed
    * @throws LeaseFencedError when the lease's window has ended
    * @throws ClosedError when the generator was closed or its lease released
    * @throws TimeExhaustedError when the layout's time has run out
    */
-  next(): bigint {
+  next(): IdForms[F] {
+    const id = this.#mint();
+    return this.#toForm === undefined ? (id as IdForms[F]) : this.#toForm(id);
+  }
+
+  #mint(): bigint {
     // The first step, because the clock may be code that mints with this very generator.
     const reading = this.#clock.now();
     const own = this.#own;
@@ -131,21 +158,21 @@ export class FlakeGenerator {
    * @throws ClosedError when the generator was closed or its lease released, also meanwhile
    * @throws the reason of `signal` when it is aborted; other errors as {@link next} does
    */
-  async nextAsync(options: { signal?: AbortSignal } = {}): Promise<bigint> {
-    return nextWhenActive(this, options, this.#closing.signal);
+  async nextAsync(options: { signal?: AbortSignal | undefined } = {}): Promise<IdForms[F]> {
+    return nextWhenActive(this, options, () => this.#closingSignal());
   }
 
   /** Resolves when the lease is active, at once with a fixed node. Throws the same errors as `lease.whenActive`. */
   async ready(options: LeaseWait = {}): Promise<void> {
     requireWait(options).signal?.throwIfAborted();
     this.#claims.requireOpen();
-    await this.lease?.whenActive(endingWith(options, this.#closing.signal));
+    await this.lease?.whenActive(endingWith(options, this.#closingSignal()));
   }
 
   /**
    * Ends this generator: from now on it throws a `ClosedError`. Idempotent.
    *
-   * The lease is released if {@link FlakeGenerator.lease} acquired it. A lease that the caller gave stays as it is, but nobody
+   * The lease is released if `leaseFlakes` or {@link FlakeGenerator.lease} acquired it. A lease that the caller gave stays as it is, but nobody
    * mints with it any more, in any thread. A generator from {@link attach}, or with a fixed node, ends alone.
    *
    * @throws StoreError when the store fails; minting has ended, and the lease expires
@@ -153,7 +180,7 @@ export class FlakeGenerator {
   async close(): Promise<void> {
     this.#claims.isClosed = true;
     this.#own = undefined;
-    if (!this.#closing.signal.aborted) this.#closing.abort(generatorClosed());
+    this.#closing?.abort(generatorClosed());
     if (this.#ownsLease) await this.lease?.release();
     else if (this.lease) this.#claims.state.close();
   }
@@ -165,7 +192,7 @@ export class FlakeGenerator {
 
   /** The next id in decimal digits, for JSON. Throws the same errors as {@link next}. */
   nextString(): string {
-    return this.next().toString();
+    return this.#mint().toString();
   }
 
   /**
@@ -179,7 +206,7 @@ export class FlakeGenerator {
         `ids of ${this.#layout.bits} bits do not fit a JavaScript number; use next() or nextString()`,
       );
     }
-    return Number(this.next());
+    return Number(this.#mint());
   }
 
   /**
@@ -187,11 +214,12 @@ export class FlakeGenerator {
    *
    * @throws InvalidOptionError unless `count` is a whole number from 0 to 2^24
    */
-  batch(count: number): bigint[] {
+  batch(count: number): IdForms[F][] {
     requireInteger('count', count, 0, MAX_BATCH);
     const ids = new BigUint64Array(count);
     this.fill(ids);
-    return Array.from(ids);
+    const toForm = this.#toForm;
+    return toForm === undefined ? (Array.from(ids) as IdForms[F][]) : Array.from(ids, (id) => toForm(id));
   }
 
   /**
@@ -220,7 +248,7 @@ export class FlakeGenerator {
    *   than 62 bits
    * @throws ClosedError when the generator was closed or its lease released
    */
-  share(): SharedFlake {
+  share(): SharedFlake<F> {
     this.#claims.requireOpen();
     if (this.#handle) return this.#handle;
     requireShareable(this.#layout);
@@ -231,17 +259,26 @@ export class FlakeGenerator {
     own.leaveTick();
     this.#claims.state = state;
     this.#own = undefined;
-    this.#handle = handleOf(state.buffer, this.#layout, this.#rules, turns);
+    this.#handle = handleOf(state.buffer, this.#layout, this.#rules, this.#as, turns);
     return this.#handle;
   }
 
   /**
-   * Makes a generator that shares the state of the generator whose `share()` returned the handle, in any thread.
+   * Makes a generator that shares the state of the generator whose `share()` returned the handle, in any thread. Its ids have the
+   * same type.
    *
    * @throws InvalidOptionError when the handle is not from `share()`, or has unknown names
    */
-  static attach(handle: SharedFlake, options: { clock?: Clock } = {}): FlakeGenerator {
+  static attach<F extends IdForm = 'bigint'>(
+    handle: SharedFlake<F>,
+    options: { clock?: Clock | undefined } = {},
+  ): FlakeGenerator<F> {
     return new FlakeGenerator(options, requireHandle(handle));
+  }
+
+  #closingSignal(): AbortSignal {
+    this.#closing ??= new AbortController();
+    return this.#closing.signal;
   }
 
   #checkExpiry(): void {
@@ -300,11 +337,45 @@ export class FlakeGenerator {
   }
 }
 
-function layoutOf({ layout = layouts.jflake }: FlakeOptions): Layout {
+type LeaseFlakes = <F extends IdForm = 'bigint'>(
+  store: LeaseStore,
+  options: LeasedFlakeOptions<F>,
+) => Promise<FlakeGenerator<F>>;
+
+let leasing: LeaseFlakes | undefined;
+
+/** Gives {@link FlakeGenerator.lease} its work. The class does not import it, or each bundle with the class would carry leases. */
+export function provideLeasing(lease: LeaseFlakes): LeaseFlakes {
+  leasing = lease;
+  return lease;
+}
+
+function layoutOf({ layout = layouts.jflake }: Pick<FlakeOptions, 'layout'>): Layout {
   if (layout instanceof Layout) return layout;
   refuse('layout', 'a layout from defineLayout()', layout);
 }
 
-function attachedState({ state, turns }: SharedFlake, sequenceBits: number): SharedState {
+function attachedState(
+  { state, turns }: Pick<SharedFlake, 'state' | 'turns'>,
+  sequenceBits: number,
+): SharedState {
   return new SharedState(state, sequenceBits, turns && TickSlot.attach(turns));
+}
+
+/**
+ * The function that gives ids this form, if they need one.
+ *
+ * @throws InvalidOptionError when ids of the layout may not be exact in this form
+ */
+function formOf<F extends IdForm>(as: F, { bits }: Layout): ((id: bigint) => IdForms[F]) | undefined {
+  if (as === 'number' && bits > 53)
+    throw new InvalidOptionError(
+      `as 'number' needs a layout of at most 53 bits, not ${bits}: use layouts.safe53 or layouts.seconds53, or as 'string'`,
+    );
+  const forms: Record<IdForm, ((id: bigint) => unknown) | undefined> = {
+    bigint: undefined,
+    string: String,
+    number: Number,
+  };
+  return forms[as] as ((id: bigint) => IdForms[F]) | undefined;
 }

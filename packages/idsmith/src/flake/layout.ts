@@ -1,5 +1,5 @@
 import { InvalidIdError, InvalidOptionError, TimeExhaustedError } from '../errors.js';
-import { refuse, requireInteger, requireKnown, show } from '../options.js';
+import { type Complete, refuse, requireInteger, requireKnown, show } from '../options.js';
 
 /** The three fields of a flake. */
 export type FlakeField = 'time' | 'node' | 'sequence';
@@ -12,9 +12,9 @@ export interface LayoutOptions {
   nodeBits: number;
   sequenceBits: number;
   /** The length of a tick, the unit of the time field, in milliseconds. Default 1. */
-  tick?: number;
+  tick?: number | undefined;
   /** The fields from the highest bits to the lowest. Time comes first, so that ids increase. Default time, node, sequence. */
-  order?: readonly ['time', 'node', 'sequence'] | readonly ['time', 'sequence', 'node'];
+  order?: readonly ['time', 'node', 'sequence'] | readonly ['time', 'sequence', 'node'] | undefined;
 }
 
 /** The fields of an id. */
@@ -36,7 +36,7 @@ export class Layout {
   /** The length of a tick in milliseconds. */
   readonly tick: number;
   /** The fields from the highest bits to the lowest. */
-  readonly order: Required<LayoutOptions>['order'];
+  readonly order: Complete<LayoutOptions>['order'];
   /** The total number of bits: up to 63 fit a signed 64-bit column, up to 53 a JavaScript number. */
   readonly bits: number;
   /** The lowest bit of each field and its number of bits. */
@@ -46,7 +46,7 @@ export class Layout {
   readonly #shifts: Readonly<Record<FlakeField, bigint>>;
 
   /** @internal */
-  constructor({ epoch, timeBits, nodeBits, sequenceBits, tick, order }: Required<LayoutOptions>) {
+  constructor({ epoch, timeBits, nodeBits, sequenceBits, tick, order }: Complete<LayoutOptions>) {
     const widths = { time: timeBits, node: nodeBits, sequence: sequenceBits };
     const [first, second, third] = order;
     const field = (name: FlakeField, shift: number) => Object.freeze({ shift, bits: widths[name] });
@@ -174,7 +174,10 @@ export class Layout {
 
 const ORDERS = ['time,node,sequence', 'time,sequence,node'];
 
-/** The beginning of 2026. A clock before this is wrong, and must not keep the presets from loading. */
+/**
+ * The beginning of 2026. A clock before this is wrong, and tells nothing about an epoch: while a module loads, the clock of a Worker
+ * is at 1970.
+ */
 const WRITTEN = 1_767_225_600_000;
 const OPTIONS = ['epoch', 'timeBits', 'nodeBits', 'sequenceBits', 'tick', 'order'];
 
@@ -186,7 +189,8 @@ const OPTIONS = ['epoch', 'timeBits', 'nodeBits', 'sequenceBits', 'tick', 'order
 export function defineLayout(options: LayoutOptions): Layout {
   requireKnown('options', options, OPTIONS);
   const { epoch, timeBits, nodeBits, sequenceBits, tick = 1, order = ['time', 'node', 'sequence'] } = options;
-  requireInteger('epoch', epoch, 0, Math.max(Date.now(), WRITTEN));
+  const now = Date.now();
+  requireInteger('epoch', epoch, 0, now < WRITTEN ? 2 ** 48 : now);
   requireInteger('timeBits', timeBits, 1, 53);
   requireInteger('nodeBits', nodeBits, 0, 32);
   requireInteger('sequenceBits', sequenceBits, 0, 32);

@@ -1,47 +1,57 @@
-import { acquireLease } from '../lease/acquire-lease.js';
-import type { LeaseOptions } from '../lease/options.js';
+import { acquireLease } from '../lease/lease.js';
 import type { LeaseStore } from '../lease/port.js';
-import { refuse, requireKnown } from '../options.js';
+import { type IdForm, refuse, requireKnown } from '../options.js';
+import { FlakeGenerator, provideLeasing } from './generator.js';
 import { Layout } from './layout.js';
 import { layouts } from './layouts.js';
-import type { FlakeOptions } from './options.js';
+import type { LeasedFlakeOptions } from './options.js';
 
-/** The options of `FlakeGenerator.lease`: those of the generator and of its lease. The layout decides the number of node ids. */
-export interface LeasedFlakeOptions
-  extends Omit<LeaseOptions, 'size' | 'layout'>,
-    Omit<FlakeOptions, 'node'> {}
-
-const GENERATOR_NAMES = ['layout', 'clock', 'onFull', 'onClockBack', 'maxBackward'] as const;
+const GENERATOR_NAMES = ['layout', 'clock', 'onFull', 'onClockBack', 'maxBackward', 'as'] as const;
 const LEASE_NAMES = [
-  ...(['namespace', 'ttl', 'label', 'maxSkew', 'waitFor', 'maxIdle', 'reacquire'] as const),
-  ...(['clock', 'timer', 'random', 'onWait', 'signal'] as const),
-];
+  'namespace',
+  'ttl',
+  'label',
+  'maxSkew',
+  'waitFor',
+  'maxIdle',
+  'reacquire',
+  'clock',
+  'timer',
+  'random',
+  'onWait',
+  'signal',
+] as const;
 
 /** The names of {@link LeasedFlakeOptions}. */
 export const LEASED_FLAKE_NAMES: readonly string[] = [...new Set([...LEASE_NAMES, ...GENERATOR_NAMES])];
 
 /**
- * Acquires a lease for a generator and makes the generator. A generator that cannot be made leaves nothing held.
+ * Makes a generator on a lease of its own, which `close()` releases. The number of node ids comes from the layout. A generator that cannot
+ * be made leaves nothing held.
  *
- * @throws InvalidOptionError naming the first option that is wrong
+ * @throws LeasesExhaustedError when all node ids are held, or none can be used within `waitFor`
+ * @throws InvalidOptionError naming the first option that is wrong; also when the namespace has another layout
+ * @throws ClockError when this clock and the store's differ by more than `maxSkew`
+ * @throws StoreError when the store fails
+ *
+ * @example
+ * const ids = await leaseFlakes(store, { namespace: 'orders' });
  */
-export async function leaseFor<T>(
-  store: LeaseStore,
-  options: LeasedFlakeOptions,
-  make: (options: FlakeOptions) => T,
-): Promise<T> {
+export const leaseFlakes = /* @__PURE__ */ provideLeasing(async function leaseFlakes<
+  F extends IdForm = 'bigint',
+>(store: LeaseStore, options: LeasedFlakeOptions<F>): Promise<FlakeGenerator<F>> {
   requireKnown('options', options, LEASED_FLAKE_NAMES);
   const { layout = layouts.jflake } = options;
   if (!(layout instanceof Layout)) refuse('layout', 'a layout from defineLayout()', layout);
   const lease = await acquireLease(store, { ...pick(options, LEASE_NAMES), layout });
   try {
-    return make({ ...pick(options, GENERATOR_NAMES), layout, node: lease });
+    return FlakeGenerator.owning(lease, { ...pick(options, GENERATOR_NAMES), layout });
   } catch (error) {
     // If this fails, the lease expires.
     await lease.release().catch(() => undefined);
     throw error;
   }
-}
+});
 
 /** The members of `options` with these names, as far as they are given. */
 function pick<T extends object, Name extends keyof T>(options: T, names: readonly Name[]): Pick<T, Name> {

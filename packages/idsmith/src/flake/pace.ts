@@ -1,8 +1,9 @@
 import { ClockError } from '../errors.js';
+import type { Complete } from '../options.js';
 import type { FlakeOptions } from './options.js';
 
 /** The rules for a full tick and for a clock that steps back. */
-export type FlakeRules = Required<Pick<FlakeOptions, 'onFull' | 'onClockBack' | 'maxBackward'>>;
+export type FlakeRules = Complete<Pick<FlakeOptions, 'onFull' | 'onClockBack' | 'maxBackward'>>;
 
 /** The time, ms, that ids may run at once past a clock that stepped back. After that they keep the clock's speed. */
 const SLACK = 100;

@@ -1,12 +1,16 @@
+import { InvalidOptionError } from '../errors.js';
 import type { LeaseWindow } from '../lease/window.js';
-import { Pace } from './pace.js';
+import { type IdForm, isA, refuse, requireKnown, requireSharedMemory } from '../options.js';
+import type { Layout } from './layout.js';
+import type { SharedFlake } from './options.js';
+import { type FlakeRules, Pace } from './pace.js';
 import type { FlakeState } from './state.js';
-import type { TickSlot } from './tick-table.js';
+import type { SlotHandle, TickSlot } from './tick-table.js';
 
 // The shared memory in words of 64 bits: the position, then two windows of three words each (until, firstTick, node). The
 // position is (tick + 1, sequence, number of the window in force), from the highest bits to the lowest.
 const WINDOW_WORDS = 3;
-export const SHARED_BYTES = 8 * (1 + 2 * WINDOW_WORDS);
+const SHARED_BYTES = 8 * (1 + 2 * WINDOW_WORDS);
 const CLOSED = 2n ** 64n - 1n;
 /** The word for a window without end. */
 const ENDLESS = 2n ** 62n;
@@ -137,4 +141,45 @@ function windowAt(which: number): number {
 
 function toWord(until: number): bigint {
   return until === Number.POSITIVE_INFINITY ? ENDLESS : BigInt(until);
+}
+
+const HANDLE_NAMES = ['state', 'layout', 'onFull', 'onClockBack', 'maxBackward', 'as', 'turns'];
+
+/** @throws InvalidOptionError when the runtime or the layout does not allow a shared state */
+export function requireShareable({ fields }: Layout): void {
+  requireSharedMemory();
+  const wide = fields.time.bits + fields.sequence.bits;
+  if (wide > 62)
+    throw new InvalidOptionError(`share() needs timeBits + sequenceBits to be 62 at most, not ${wide}`);
+}
+
+/** The handle of a shared state. */
+export function handleOf<F extends IdForm>(
+  state: SharedArrayBuffer,
+  { epoch, tick, order, fields }: Layout,
+  rules: FlakeRules,
+  as: F,
+  turns: SlotHandle | undefined,
+): SharedFlake<F> {
+  const layout = {
+    epoch,
+    tick,
+    order,
+    timeBits: fields.time.bits,
+    nodeBits: fields.node.bits,
+    sequenceBits: fields.sequence.bits,
+  };
+  return { state, layout, ...rules, as, ...(turns && { turns }) };
+}
+
+/**
+ * Checks a handle, which may have come from anywhere.
+ *
+ * @throws InvalidOptionError when the handle is not from `share()`, or has a name that it does not know
+ */
+export function requireHandle<F extends IdForm>(handle: SharedFlake<F>): SharedFlake<F> {
+  if (!isA('SharedArrayBuffer', handle?.state) || handle.state.byteLength !== SHARED_BYTES)
+    refuse('handle', 'a handle from share()', handle);
+  if (handle.turns !== undefined) requireKnown('handle.turns', handle.turns, ['memory', 'slot', 'group']);
+  return requireKnown('handle', handle, HANDLE_NAMES);
 }

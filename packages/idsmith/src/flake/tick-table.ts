@@ -1,4 +1,3 @@
-import { md5 } from '../encoding/md5.js';
 import { InvalidOptionError } from '../errors.js';
 
 // Generators of one process with the same layout and the same fixed node must not mint in the same tick. So all threads
@@ -94,8 +93,10 @@ function tickOf(claim: bigint): number {
   return Number(claim >> GROUP_BITS) - 1;
 }
 
-/** The first 64 bits of the key's MD5, never 0. */
+/** The FNV-1a hash of the key, 64 bits, never 0. Keys with one hash share a slot, and only wait for each other more often. */
 function digestOf(key: string): bigint {
-  const digest = md5(new TextEncoder().encode(key));
-  return new DataView(digest.buffer, digest.byteOffset).getBigUint64(0) || 1n;
+  let hash = 0xcbf29ce484222325n;
+  for (let i = 0; i < key.length; i++)
+    hash = BigInt.asUintN(64, (hash ^ BigInt(key.charCodeAt(i))) * 0x100000001b3n);
+  return hash || 1n;
 }

@@ -13,8 +13,18 @@ const calls: [string, (generator: FlakeGenerator) => unknown][] = [
 ];
 
 const noTimes = [
-  ...[Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1, -0.5, -(2 ** 53), 2 ** 53],
-  ...[undefined, null, '5', 5n, {}],
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  Number.NEGATIVE_INFINITY,
+  -1,
+  -0.5,
+  -(2 ** 53),
+  2 ** 53,
+  undefined,
+  null,
+  '5',
+  5n,
+  {},
 ] as number[];
 
 function make(isShared: boolean) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { defineLayout, layouts } from 'idsmith';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 const named = (code: string) => expect.objectContaining({ code });
 const SOUND = { epoch: 0, timeBits: 41, nodeBits: 10, sequenceBits: 12 };
@@ -119,6 +119,13 @@ describe('a wrong layout', () => {
     [{ ticks: 10 }],
   ])('%o is refused', (wrong) => {
     expect(() => defineLayout({ ...SOUND, ...wrong } as never)).toThrow(named('INVALID_OPTION'));
+  });
+
+  it('may begin at any time while the clock is at 1970, as when a Worker loads its module', () => {
+    const now = vi.spyOn(Date, 'now').mockReturnValue(0);
+    const epoch = Date.UTC(2026, 9, 1);
+    expect(defineLayout({ ...SOUND, epoch }).epoch).toBe(epoch);
+    now.mockRestore();
   });
 
   it.each([null, undefined, 5])('%s is refused', (options) => {

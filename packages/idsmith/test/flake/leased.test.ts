@@ -1,10 +1,10 @@
-import { FlakeGenerator, layouts, type Store } from 'idsmith';
+import { FlakeGenerator, type LeasedFlakeOptions, layouts, type Store } from 'idsmith';
 import { describe, expect, it } from 'vitest';
 import { meanwhile, named, setUp, TTL } from '../lease/set-up.ts';
 
 function leasing() {
   const parts = setUp();
-  const make = (options: Partial<Parameters<typeof FlakeGenerator.lease>[1]> = {}) =>
+  const make = (options: Partial<LeasedFlakeOptions> = {}) =>
     FlakeGenerator.lease(parts.store, {
       namespace: 'orders',
       clock: parts.time.clock(),
@@ -50,7 +50,9 @@ describe('FlakeGenerator.lease', () => {
   it('tells why it refuses an option, though the lease cannot be released', async () => {
     const { store, state, time } = setUp();
     const failing = FlakeGenerator.lease(store, {
-      ...{ namespace: 'orders', clock: time.clock(), timer: time },
+      namespace: 'orders',
+      clock: time.clock(),
+      timer: time,
       get onFull(): never {
         // The option is read when the lease is held.
         state.down = true;

@@ -8,7 +8,11 @@ export const tiny = defineLayout({ epoch: 0, timeBits: 45, nodeBits: 4, sequence
 
 /** The sequence straddles the middle of the 64 bits. */
 export const straddling = defineLayout({
-  ...{ epoch: Date.UTC(2025), timeBits: 28, nodeBits: 30, sequenceBits: 6, tick: 1000 },
+  epoch: Date.UTC(2025),
+  timeBits: 28,
+  nodeBits: 30,
+  sequenceBits: 6,
+  tick: 1000,
   order: ['time', 'sequence', 'node'],
 });
 

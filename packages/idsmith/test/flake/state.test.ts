@@ -170,8 +170,10 @@ describe('a thread that is terminated while it moves the window', () => {
         { node: 5, until: 1e6, tick: 100, sequence: 3 },
         { node: 2, until: 3e6, tick: 199, sequence: FULL },
       ]).toContainEqual({
-        ...{ node: living.node, until: living.until },
-        ...{ tick: living.tick, sequence: living.sequence },
+        node: living.node,
+        until: living.until,
+        tick: living.tick,
+        sequence: living.sequence,
       });
       expect(living.advance(living.tick + 1, 0)).toBe(true);
       living.move(window(7), 300);

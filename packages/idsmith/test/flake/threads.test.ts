@@ -1,10 +1,11 @@
 import { FlakeGenerator, layouts, type SharedFlake } from 'idsmith';
 import { describe, expect, it } from 'vitest';
+import { atDepth } from '../../../../test/depth.ts';
 import { repeated } from '../support/unique.ts';
 import { inProcess, inWorker } from '../support/workers.ts';
 
 const script = new URL('scripts/attached-worker.mjs', import.meta.url);
-const COUNT = 1_000_000;
+const COUNT = atDepth(1_000_000);
 
 /** How many ids are not above the one before them. */
 function falls(ids: BigUint64Array, first = -1n): number {
@@ -32,7 +33,7 @@ function repeats(ids: BigUint64Array): number {
   return count;
 }
 
-describe('4 worker threads × 1,000,000 ids', () => {
+describe(`4 worker threads × ${COUNT} ids`, () => {
   it('have none repeated, and each its own increasing', async () => {
     const generator = new FlakeGenerator({ node: 5 });
     const first = generator.next();
@@ -79,9 +80,9 @@ describe('threads that have one fixed node, each with generators of its own', ()
   };
   const none = (threads: number) => Array.from({ length: threads }, () => undefined);
 
-  it('repeat no id: 4 threads and the main one × 200,000', async () => {
+  it('repeat no id: 4 threads and the main one', async () => {
     const generator = new FlakeGenerator({ node: 500 });
-    const others = mint('jflake', 500, 200_000, none(4));
+    const others = mint('jflake', 500, atDepth(200_000), none(4));
     const own: bigint[] = [];
     let isDone = false;
     const end = others.finally(() => {

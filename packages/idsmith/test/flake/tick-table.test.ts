@@ -11,7 +11,9 @@ describe('a slot of the table of ticks', () => {
     expect([one.taken, one.claim(5), two.claim(5), one.claim(5), two.claim(4)]).toEqual([
       -1,
       true,
-      ...[false, false, false],
+      false,
+      false,
+      false,
     ]);
     expect([one.taken, two.taken, two.claim(6), one.taken]).toEqual([5, 5, true, 6]);
   });

@@ -3,10 +3,10 @@ import type { Lease } from '../lease/lease.js';
 import { type LeaseWait, requireWait } from '../lease/waiters.js';
 import { requireKnown } from '../options.js';
 
-/** The part of a generator that mints while somebody waits. */
-interface WaitingGenerator {
+/** The part of a generator that mints when its lease is active. */
+interface WaitingGenerator<Id> {
   readonly lease: Lease | undefined;
-  next(): bigint;
+  next(): Id;
 }
 
 /** The options of a wait that also ends with the generator. */
@@ -18,14 +18,14 @@ export function endingWith(options: LeaseWait, closing: AbortSignal): LeaseWait 
 /**
  * The next id. Waits for the lease while its window has ended.
  *
- * @param closing ends the wait with the generator
+ * @param closing gives the signal that ends the wait with the generator
  * @throws the reason of either signal when it is aborted; other errors as `next()` does
  */
-export async function nextWhenActive(
-  generator: WaitingGenerator,
-  options: { signal?: AbortSignal },
-  closing: AbortSignal,
-): Promise<bigint> {
+export async function nextWhenActive<Id>(
+  generator: WaitingGenerator<Id>,
+  options: { signal?: AbortSignal | undefined },
+  closing: () => AbortSignal,
+): Promise<Id> {
   requireKnown('options', options, ['signal']);
   const { signal } = requireWait(options);
   const { lease } = generator;
@@ -36,7 +36,7 @@ export async function nextWhenActive(
     } catch (error) {
       if (lease === undefined || !(error instanceof LeaseFencedError)) throw error;
     }
-    const wait = endingWith(options, closing);
+    const wait = endingWith(options, closing());
     // The generator may be ahead of the lease's clock. Then only the next window helps.
     if (lease.state === 'active') await lease.whenMoved(wait);
     else await lease.whenActive(wait);

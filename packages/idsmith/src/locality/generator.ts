@@ -39,7 +39,7 @@ export class LocalityGenerator {
    *
    * @throws InvalidOptionError when the handle is not from `share()`, or an option is not known
    */
-  static attach(handle: SharedLocality, options: { clock?: Clock } = {}): LocalityGenerator {
+  static attach(handle: SharedLocality, options: { clock?: Clock | undefined } = {}): LocalityGenerator {
     return new LocalityGenerator(requireAttachOptions(options), requireHandle(handle));
   }
 

@@ -48,8 +48,8 @@ export function randomNode(random: RandomSource): MachineNode {
 
 /** The first three bytes of MAC addresses that virtual machines have: VMware, VirtualBox, Hyper-V, Xen, Parallels, Azure. */
 const VIRTUAL_VENDORS = [
-  ...[0x000569, 0x000c29, 0x001c14, 0x005056, 0x080027, 0x00155d, 0x00163e, 0x001c42],
-  ...[0x000d3a, 0x002248, 0x6045bd, 0x7c1e52],
+  0x000569, 0x000c29, 0x001c14, 0x005056, 0x080027, 0x00155d, 0x00163e, 0x001c42, 0x000d3a, 0x002248,
+  0x6045bd, 0x7c1e52,
 ];
 
 function isVirtual([byte0 = 0, byte1 = 0, byte2 = 0]: Uint8Array): boolean {

@@ -2,11 +2,10 @@ import { type Clock, systemClock } from '../clock.js';
 import { InvalidOptionError } from '../errors.js';
 import { bindLease, generatorClosed, type LeaseUser, type LeaseWindow } from '../lease/window.js';
 import { isA, refuse, requireInteger, requireMethod, requireSharedMemory } from '../options.js';
-import { systemRandom } from '../random.js';
-import { writeIds } from './bytes.js';
-import { identityWords, LEASED_NODES, sampleId } from './layout.js';
+import { type RandomSource, systemRandom } from '../random.js';
+import { identityWords, LEASED_NODES, sampleId, writeIds } from './layout.js';
 import { sharedLedger } from './ledger.js';
-import { chooseNode, isLease, type LocalityNode, leasedNode } from './node.js';
+import { chooseNode, isLease, type LocalityNode, leasedNode, type NodeOption } from './node.js';
 import {
   type LocalityMode,
   type LocalityOptions,
@@ -15,7 +14,7 @@ import {
   type SharedLocality,
 } from './options.js';
 import { randomSeed, sequentialSeed, windowNumber } from './seed.js';
-import { SharedWalk } from './shared-walk.js';
+import { SharedCounter } from './shared-counter.js';
 import { ID_LENGTH, Sheet, type Spelling } from './text.js';
 import { readingMs, Timeline } from './timeline.js';
 
@@ -29,6 +28,17 @@ const SHEET = 64;
 const STRIDE = 512;
 /** The largest batch. More ids in one array would take over a gigabyte. */
 const MAX_BATCH = 2 ** 24;
+
+/**
+ * The options that decide where a generator begins. Nothing is drawn and no machine is looked at before the first id, because some
+ * runtimes forbid both while modules load.
+ */
+interface Origin {
+  readonly node: NodeOption;
+  readonly clock: Clock;
+  readonly counter: number | undefined;
+  readonly random: RandomSource;
+}
 
 /** The engine of `LocalityGenerator`, which documents the methods, and of the process-wide default generator. */
 export class LocalityMinter {
@@ -48,8 +58,10 @@ export class LocalityMinter {
   /** The last counter used, and the times that ids may carry. */
   #counter = 0;
   #timeline!: Timeline;
+  /** The options that decide the node and the first counter; `undefined` when they are decided. */
+  #origin: Origin | undefined;
   /** The shared counter and its time, in place of the two above, while other threads count along. */
-  #walk: SharedWalk | undefined;
+  #shared: SharedCounter | undefined;
   #handle: SharedLocality | undefined;
   /** The time of the ids claimed last. */
   #ms = 0;
@@ -67,25 +79,25 @@ export class LocalityMinter {
     this.#setMode(this.#style.mode);
     this.#clock = requireMethod('clock', 'now', options.clock, systemClock);
     const random = requireMethod('random', 'fill', options.random, systemRandom);
-    const { node, ledger } = handle ?? chooseNode(options, random);
-    this.#become(node);
     this.#isLeased = !handle && isLease(options.node);
     if (handle) {
+      this.#become(handle.node);
       this.#handle = handle;
       this.#seededIn = handle.seededIn;
-      this.#walk = new SharedWalk(handle.counter, handle.ledger, handle.stream);
+      this.#shared = new SharedCounter(handle.counter, handle.ledger, handle.stream);
       return;
     }
-    this.#timeline = new Timeline(ledger, SPAN[this.#style.reversal]);
-    const { counter } = options;
-    const seed = this.#mode === 'variable' ? randomSeed(random) : this.#seedFor(this.#read());
-    this.#counter =
-      (counter === undefined ? seed : requireInteger('counter', counter, -(2 ** 31), 2 ** 32 - 1)) | 0;
+    const { node = 'auto', counter } = options;
+    if (counter !== undefined) requireInteger('counter', counter, -(2 ** 31), 2 ** 32 - 1);
+    this.#origin = { node, clock: this.#clock, counter, random };
+    // The other two draw random numbers, or look at the machine. That waits for the first id.
+    if (node !== 'auto' && node !== 'random') this.#settle(chooseNode(this.#origin, random));
     // The last step, because a lease stays bound.
-    if (isLease(options.node)) this.#enter(options.node[bindLease](this.#leaseUser()));
+    if (isLease(node)) this.#enter(node[bindLease](this.#leaseUser()));
   }
 
   get node(): LocalityNode {
+    this.#begin();
     return { ...this.#node, mac: this.#node.mac.slice() };
   }
 
@@ -137,7 +149,7 @@ export class LocalityMinter {
     this.#requireOpen();
     if (this.#mode === 'variable') return;
     this.#takeBack();
-    const counter = this.#walk?.counter(this.#step) ?? this.#counter;
+    const counter = this.#shared?.counter(this.#step) ?? this.#counter;
     this.#setMode('variable');
     this.#restart(counter);
   }
@@ -151,14 +163,14 @@ export class LocalityMinter {
       );
     requireSharedMemory();
     this.#takeBack();
-    // The shared walk begins in a millisecond above all stamped so far.
+    // The shared counter begins in a millisecond above all stamped so far.
     const ms = this.#timeline.stamp(0, 1, true);
     const { stream } = this.#timeline;
     const ledger = sharedLedger(this.#timeline.ledger);
-    const counter = SharedWalk.memory(this.#counter, ms);
-    this.#walk = new SharedWalk(counter, ledger, stream);
-    const walk = { counter, ledger, stream, seededIn: this.#seededIn };
-    this.#handle = { ...this.#style, mode: this.#mode, node: this.node, ...walk };
+    const counter = SharedCounter.memory(this.#counter, ms);
+    this.#shared = new SharedCounter(counter, ledger, stream);
+    const memory = { counter, ledger, stream, seededIn: this.#seededIn };
+    this.#handle = { ...this.#style, mode: this.#mode, node: this.node, ...memory };
     return this.#handle;
   }
 
@@ -210,7 +222,7 @@ export class LocalityMinter {
 
   /**
    * Claims `count` ids, sets `#ms` to their time, and returns the counter before the first id. A new seed window begins a
-   * new walk. A call that throws changes nothing.
+   * new counter. A call that throws changes nothing.
    */
   #claim(now: number, count: number): number {
     // The clock, which was read before, may have closed this generator.
@@ -218,9 +230,9 @@ export class LocalityMinter {
     const { reseed, window } = this.#style;
     if (reseed && this.#mode === 'sequential' && windowNumber(now, window) > this.#seededIn)
       return this.#claimAfresh(now, count);
-    if (this.#walk) {
-      const counter = this.#walk.take(now, count, this.#step);
-      this.#ms = this.#walk.ms;
+    if (this.#shared) {
+      const counter = this.#shared.take(now, count, this.#step);
+      this.#ms = this.#shared.ms;
       return counter;
     }
     this.#ms = this.#timeline.stamp(now, count);
@@ -241,15 +253,39 @@ export class LocalityMinter {
     return counter;
   }
 
-  /** @throws ClosedError when the generator was closed or its lease released */
+  /** Makes the generator ready to mint. @throws ClosedError when the generator was closed or its lease released */
   #requireOpen(): void {
     if (this.#isClosed) throw generatorClosed();
+    this.#begin();
+  }
+
+  /** Chooses the node and the first counter, unless that was done. */
+  #begin(): void {
+    const origin = this.#origin;
+    if (origin === undefined) return;
+    const { counter, random } = origin;
+    const now = this.#mode === 'sequential' ? this.#read() : 0;
+    const chosen = this.#timeline === undefined ? chooseNode(origin, random) : undefined;
+    const start = this.#mode === 'variable' && counter === undefined ? randomSeed(random) : counter;
+    // The clock and the random source may be code that mints with this generator.
+    if (this.#origin === undefined) return;
+    this.#origin = undefined;
+    if (chosen !== undefined) this.#settle(chosen);
+    const seed = this.#mode === 'sequential' ? this.#seedFor(now) : 0;
+    this.#counter = (start ?? seed) | 0;
+  }
+
+  /** Takes a node, and the ledger in which its generators claim milliseconds. */
+  #settle({ node, ledger }: ReturnType<typeof chooseNode>): void {
+    this.#become(node);
+    this.#timeline = new Timeline(ledger, SPAN[this.#style.reversal]);
   }
 
   /** This generator, as its lease sees it. */
   #leaseUser(): LeaseUser {
     return {
       nodes: LEASED_NODES[this.#style.format],
+      isPlain: this.#mode === 'sequential',
       move: (window) => this.#enter(window),
       close: () => this.close(),
     };
@@ -282,7 +318,7 @@ export class LocalityMinter {
     return sequentialSeed(now, window);
   }
 
-  /** Begins a new walk at `counter`. Other threads keep a shared walk. */
+  /** Begins again at `counter`. Other threads keep a shared counter. */
   #restart(counter: number): void {
     this.#goAlone(this.#ownTimeline(), counter);
     this.#timeline.restart();
@@ -291,11 +327,11 @@ export class LocalityMinter {
   #goAlone(timeline: Timeline, counter: number): void {
     this.#timeline = timeline;
     this.#counter = counter;
-    this.#walk = undefined;
+    this.#shared = undefined;
     this.#handle = undefined;
   }
 
-  /** A timeline for this generator alone. Claims of a shared walk belong to the other threads, too. */
+  /** A timeline for this generator alone. Claims of a shared counter belong to the other threads, too. */
   #ownTimeline(): Timeline {
     return this.#handle ? new Timeline(this.#handle.ledger, SPAN[this.#style.reversal]) : this.#timeline;
   }

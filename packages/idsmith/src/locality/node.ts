@@ -1,4 +1,4 @@
-import { isMachineClock, systemClock } from '../clock.js';
+import { type Clock, isMachineClock } from '../clock.js';
 import type { Lease } from '../lease/lease.js';
 import { bindLease } from '../lease/window.js';
 import { isA, refuse, requireInteger, requireKnown } from '../options.js';
@@ -6,10 +6,17 @@ import type { RandomSource } from '../random.js';
 import type { MachineNode } from '../runtime/machine.js';
 import { machineIdentity, processIdentity, randomNode } from './identity.js';
 import { privateLedger } from './ledger.js';
-import type { LocalityOptions } from './options.js';
 
 /** The source of the node in a generator's ids. */
 export type NodeSource = 'machine' | 'random' | 'given' | 'lease';
+
+/** The option `node` of a generator. */
+export type NodeOption =
+  | 'auto'
+  | 'machine'
+  | 'random'
+  | { processId: number; mac: Uint8Array; source?: NodeSource }
+  | Lease;
 
 /** The node in a generator's ids, and its source. */
 export interface LocalityNode extends MachineNode {
@@ -26,7 +33,7 @@ const NODE_NAMES = ['processId', 'mac', 'source'];
  * of its own has a private ledger.
  */
 export function chooseNode(
-  { node = 'auto', clock = systemClock, counter }: LocalityOptions,
+  { node, clock, counter }: { node: NodeOption; clock: Clock; counter: number | undefined },
   random: RandomSource,
 ): { node: LocalityNode; ledger: ArrayBufferLike } {
   if (node === 'random') return apart(randomNode(random), 'random');
@@ -42,7 +49,7 @@ function apart(node: MachineNode, source: NodeSource): { node: LocalityNode; led
 }
 
 /** True if the option `node` is a lease. */
-export function isLease(node: LocalityOptions['node']): node is Lease {
+export function isLease(node: NodeOption | undefined): node is Lease {
   return typeof (node as Lease | undefined)?.[bindLease] === 'function';
 }
 

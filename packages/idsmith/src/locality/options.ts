@@ -1,56 +1,52 @@
 import type { Clock } from '../clock.js';
-import { InvalidOptionError } from '../errors.js';
-import type { Lease } from '../lease/lease.js';
-import { isA, refuse, requireChoice, requireInteger, requireKnown, show } from '../options.js';
+import { isA, refuse, requireChoice, requireInteger, requireKnown } from '../options.js';
 import type { RandomSource } from '../random.js';
 import type { LocalityFormat } from './layout.js';
 import { LEDGER_BYTES, MAX_STREAM } from './ledger.js';
-import { type LocalityNode, NODE_SOURCES, type NodeSource, requireNode } from './node.js';
+import { type LocalityNode, NODE_SOURCES, type NodeOption, type NodeSource, requireNode } from './node.js';
 import type { SeedWindow } from './seed.js';
-import { WALK_BYTES } from './shared-walk.js';
+import { COUNTER_BYTES } from './shared-counter.js';
 
 /** The mode of a generator: `'variable'` spreads ids over all shards, `'sequential'` keeps them together. */
 export type LocalityMode = 'variable' | 'sequential';
 
 /** The reversal of a variable counter's digits: all of them, or the same digits as the Java library. */
-export type Reversal = 'full' | 'java';
+type Reversal = 'full' | 'java';
 
 /** The options of a `LocalityGenerator`. */
 export interface LocalityOptions {
   /** Default `'variable'`. */
-  mode?: LocalityMode;
+  mode?: LocalityMode | undefined;
   /**
    * Default `'full'`. `'java'` reproduces the Java library byte for byte, which loses four bits of every
    * counter from 2^31 up.
    */
-  reversal?: Reversal;
+  reversal?: Reversal | undefined;
   /**
    * Default `'auto'`: the process id and MAC address where they are unique, 44 random bits everywhere else.
    * `'machine'`: the process id and MAC address in any case. `'random'`: 44 random bits of this generator's own. A lease:
    * its node id within its window, for ids that never repeat.
    */
-  node?: 'auto' | 'machine' | 'random' | { processId: number; mac: Uint8Array; source?: NodeSource } | Lease;
+  node?: NodeOption | undefined;
   /** Start value, signed or unsigned 32 bits. Default random, or the seed in sequential mode. */
-  counter?: number;
+  counter?: number | undefined;
   /** The length of time that shares a sequential seed. Default `'ten-minutes'`. */
-  window?: SeedWindow;
+  window?: SeedWindow | undefined;
   /** Sequential mode: take a new seed when a new window begins. Default false. */
-  reseed?: boolean;
+  reseed?: boolean | undefined;
   /** Default `'locality'`; `'rfc9562'` makes standard UUIDs of version 8 with the same fields. */
-  format?: LocalityFormat;
-  /** Another name for `format`. */
-  flavour?: LocalityFormat;
+  format?: LocalityFormat | undefined;
   /** Default the machine's clock. */
-  clock?: Clock;
+  clock?: Clock | undefined;
   /** Default the runtime's cryptographic source. */
-  random?: RandomSource;
+  random?: RandomSource | undefined;
 }
 
 /** The options that decide the look of ids, with their defaults. */
 export type LocalityStyle = Pick<SharedLocality, 'mode' | 'reversal' | 'window' | 'format' | 'reseed'>;
 
 const STYLE_NAMES = ['mode', 'reversal', 'window', 'format', 'reseed'];
-const OPTION_NAMES = [...STYLE_NAMES, 'flavour', 'node', 'counter', 'clock', 'random'];
+const OPTION_NAMES = [...STYLE_NAMES, 'node', 'counter', 'clock', 'random'];
 const HANDLE_NAMES = [...STYLE_NAMES, 'node', 'counter', 'ledger', 'stream', 'seededIn'];
 
 /**
@@ -79,31 +75,14 @@ export function requireOptions(options: LocalityOptions): LocalityStyle {
   return styleFrom(requireKnown('options', options, OPTION_NAMES));
 }
 
-function styleFrom(options: Partial<LocalityStyle> & { flavour?: LocalityFormat }): LocalityStyle {
+function styleFrom(options: Pick<LocalityOptions, keyof LocalityStyle>): LocalityStyle {
   return {
     mode: requireChoice('mode', options.mode, ['variable', 'sequential']),
     reversal: requireChoice('reversal', options.reversal, ['full', 'java']),
     window: requireChoice('window', options.window, ['ten-minutes', 'hour']),
-    format: formatFrom(options),
+    format: requireChoice('format', options.format, ['locality', 'rfc9562']),
     reseed: requireChoice('reseed', options.reseed, [false, true]),
   };
-}
-
-function formatFrom({
-  format,
-  flavour,
-}: {
-  format?: LocalityFormat;
-  flavour?: LocalityFormat;
-}): LocalityFormat {
-  const formats = ['locality', 'rfc9562'] as const;
-  const alias = requireChoice('flavour', flavour, formats);
-  if (format === undefined) return alias;
-  requireChoice('format', format, formats);
-  if (flavour === undefined || alias === format) return format;
-  throw new InvalidOptionError(
-    `format is ${show(format)} but flavour, its old name, is ${show(flavour)}; set format alone`,
-  );
 }
 
 /**
@@ -114,7 +93,7 @@ function formatFrom({
 export function requireHandle(handle: SharedLocality): SharedLocality {
   if (typeof handle !== 'object' || handle === null) refuse('handle', 'a handle from share()', handle);
   const { counter, ledger, stream, seededIn, node } = requireKnown('handle', handle, HANDLE_NAMES);
-  requireMemory('handle.counter', counter, WALK_BYTES);
+  requireMemory('handle.counter', counter, COUNTER_BYTES);
   requireMemory('handle.ledger', ledger, LEDGER_BYTES);
   requireInteger('handle.stream', stream, 0, MAX_STREAM);
   requireInteger('handle.seededIn', seededIn, 0, Number.MAX_SAFE_INTEGER);
@@ -129,6 +108,6 @@ function requireMemory(option: string, memory: unknown, bytes: number): void {
 }
 
 /** @throws InvalidOptionError naming the first unknown option of `attach()` */
-export function requireAttachOptions<T extends { clock?: Clock }>(options: T): T {
+export function requireAttachOptions<T extends { clock?: Clock | undefined }>(options: T): T {
   return requireKnown('options', options, ['clock']);
 }

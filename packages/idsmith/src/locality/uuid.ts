@@ -1,10 +1,13 @@
 import { hexToBytes } from '../encoding/hex.js';
 import { InvalidIdError, InvalidOptionError } from '../errors.js';
-import { isA, show } from '../options.js';
-import { defaultMinter } from './default.js';
-import { hyphenate } from './layout.js';
+import { isA, requireChoice, requireKnown, show } from '../options.js';
+import { hyphenate, type LocalityFormat } from './layout.js';
+import { LocalityMinter } from './minter.js';
 
 const TEXT = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+/** Version and variant in a UUID of either format. */
+const LOCALITY = /^.{14}b/i;
+const STANDARD = /^.{14}8.{4}[89ab]/i;
 /** Marks text that needs no check. Private to this file. */
 const CHECKED = Symbol('checked');
 
@@ -63,6 +66,22 @@ export class LocalityUuid {
     return typeof text === 'string' && text.length === 36 && TEXT.test(text);
   }
 
+  /**
+   * The time in the text of a locality UUID, of either case. There are no bounds for times: the counter comes first in an id, so the ids
+   * of a moment do not lie side by side.
+   *
+   * @param options `format`: `'locality'` (default) for version b, `'rfc9562'` for version 8
+   * @throws InvalidIdError when `text` is not a locality UUID of the format
+   */
+  static timeOf(text: string, options: { format?: LocalityFormat | undefined } = {}): Date {
+    const { format } = requireKnown('options', options, ['format']);
+    const isStandard = requireChoice<LocalityFormat>('format', format, ['locality', 'rfc9562']) === 'rfc9562';
+    if (LocalityUuid.isValid(text) && (isStandard ? STANDARD : LOCALITY).test(text)) return timeIn(text);
+    throw new InvalidIdError(
+      `${show(text)} is not a locality UUID of version ${isStandard ? '8' : "b; for version 8, say format: 'rfc9562'"}`,
+    );
+  }
+
   /** Switches the process-wide default generator to sequential mode. */
   static useSequentialIds(): void {
     defaultMinter().useSequentialIds();
@@ -85,7 +104,7 @@ export class LocalityUuid {
 
   /** The time in the id; `undefined` unless the version is `'b'`. */
   get timestamp(): Date | undefined {
-    return this.version === 'b' ? new Date(Number.parseInt(this.#text.slice(24), 16)) : undefined;
+    return this.version === 'b' ? timeIn(this.#text) : undefined;
   }
 
   /** The maker's MAC address, its first two and a half bytes zero; `undefined` unless the version is `'b'`. */
@@ -148,6 +167,11 @@ export class LocalityUuid {
   }
 }
 
+/** The time of a locality UUID in either format: the last 48 bits. */
+function timeIn(text: string): Date {
+  return new Date(Number.parseInt(text.slice(24), 16));
+}
+
 /** The value of text that is known to be a UUID in lower case. */
 export function uuidOf(text: string): LocalityUuid {
   return new LocalityUuid(text, CHECKED);
@@ -166,4 +190,12 @@ function halfToHex(half: bigint): string {
     throw new InvalidIdError(`half of a UUID must be a bigint of 64 bits, not ${show(half)}`);
   }
   return BigInt.asUintN(64, half).toString(16).padStart(16, '0');
+}
+
+let minter: LocalityMinter | undefined;
+
+/** The process-wide default generator, which `new LocalityUuid()` uses. Made on first use. */
+function defaultMinter(): LocalityMinter {
+  minter ??= new LocalityMinter({});
+  return minter;
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { LeaseFencedError, LocalityGenerator, type LocalityOptions, LocalityUuid } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
+import { atDepth } from '../../../../test/depth.ts';
 import type { LeaseWindow } from '../../src/lease/window.ts';
 import { handLease } from '../support/hand-lease.ts';
 import { repeated } from '../support/unique.ts';
@@ -266,7 +267,7 @@ describe('generators with leases, through any history of windows, clocks, toggle
         for (const act of history) act(landlord);
         expect(repeated(landlord.ids)).toEqual([]);
       }),
-      { numRuns: 2000 },
+      { numRuns: atDepth(2000) },
     );
   });
 });

@@ -1,6 +1,6 @@
 import { acquireLease, type LeaseRecord, LocalityGenerator, LocalityUuid, memoryStore } from 'idsmith';
 import { FakeTime } from 'idsmith/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { repeated } from '../support/unique.ts';
 
 const fenced = expect.objectContaining({ code: 'LEASE_FENCED' });
@@ -23,6 +23,17 @@ describe('a locality generator with a lease', () => {
     const [a, b] = [first, second].map((node) => new LocalityGenerator({ node, clock }).nextUuid());
     expect([a?.processId, b?.processId]).toEqual([0, 1]);
     expect([...(b?.macFragment ?? [])]).toEqual([0, 0, 0, 0, 0, 0]);
+  });
+
+  it('is refused in sequential mode where every copy of a container has a store of its own', async () => {
+    const held = await acquireLease(memoryStore(), { namespace: 'locality', size: 4 });
+    vi.stubEnv('KUBERNETES_SERVICE_HOST', '10.0.0.1');
+    expect(() => new LocalityGenerator({ node: held, mode: 'sequential' })).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION' }),
+    );
+    expect(new LocalityGenerator({ node: held }).next()).toHaveLength(36);
+    vi.unstubAllEnvs();
+    await held.release();
   });
 
   it('mints until the end of its window, and no further', async () => {

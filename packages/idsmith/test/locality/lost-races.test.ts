@@ -2,7 +2,7 @@ import { LocalityGenerator } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { privateLedger, sharedLedger } from '../../src/locality/ledger.ts';
-import { SharedWalk } from '../../src/locality/shared-walk.ts';
+import { SharedCounter } from '../../src/locality/shared-counter.ts';
 import { Timeline } from '../../src/locality/timeline.ts';
 import { beforeExchange } from '../support/interrupt-atomics.ts';
 
@@ -13,20 +13,20 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('a walk that a stranger overtakes', () => {
+describe('a shared counter that a stranger overtakes', () => {
   it('leaves the millisecond to the stranger', () => {
     const ledger = sharedLedger(privateLedger());
     const timeline = new Timeline(ledger, 1e9);
-    const memory = SharedWalk.memory(0, timeline.stamp(TODAY, 1));
-    const walk = new SharedWalk(memory, ledger, timeline.stream);
+    const memory = SharedCounter.memory(0, timeline.stamp(TODAY, 1));
+    const view = new SharedCounter(memory, ledger, timeline.stream);
     const stranger = new Timeline(ledger, 1e9);
     let taken = 0;
     const hasHappened = beforeExchange(1, () => {
       taken = stranger.stamp(TODAY + 1, 1);
     });
-    walk.take(TODAY + 1, 1, 1);
+    view.take(TODAY + 1, 1, 1);
     expect([hasHappened(), taken]).toEqual([true, TODAY + 1]);
-    expect(walk.ms).toBe(TODAY + 2);
+    expect(view.ms).toBe(TODAY + 2);
     expect(stranger.stamp(TODAY + 2, 1)).toBe(TODAY + 3);
   });
 });

@@ -20,8 +20,16 @@ interface Call {
 const callWith = (inner: fc.Arbitrary<Call[]>): fc.Arbitrary<Call> =>
   fc.record({
     what: fc.constantFrom<What>(
-      ...(['next', 'next', 'uuid', 'batch', 'fill'] as const),
-      ...(['sequential', 'variable', 'share', 'attached', 'move'] as const),
+      'next',
+      'next',
+      'uuid',
+      'batch',
+      'fill',
+      'sequential',
+      'variable',
+      'share',
+      'attached',
+      'move',
     ),
     count: fc.integer({ min: 1, max: 70 }),
     inner,

@@ -1,5 +1,6 @@
 import { LocalityGenerator, LocalityUuid } from 'idsmith';
 import { describe, expect, it } from 'vitest';
+import { atDepth } from '../../../../test/depth.ts';
 import { idsIn, repeated } from '../support/unique.ts';
 import { inProcess, inWorker } from '../support/workers.ts';
 
@@ -28,9 +29,9 @@ async function alongside<T>(
 }
 
 const THREADS = 10;
-const EACH = 50_000;
+const EACH = atDepth(50_000);
 
-describe('10 worker threads × 50,000 ids', () => {
+describe(`10 worker threads × ${EACH} ids`, () => {
   it('are unique with a shared counter, while the main thread mints too', async () => {
     const generator = new LocalityGenerator();
     const handle = generator.share();
@@ -90,10 +91,12 @@ describe('a shared generator', () => {
   });
 });
 
-describe('8 processes × 100,000 ids', () => {
-  it('are unique', async () => {
+describe('8 processes', () => {
+  const each = atDepth(100_000);
+
+  it(`× ${each} ids are unique`, async () => {
     const outputs = await Promise.all(
-      Array.from({ length: 8 }, () => inProcess(script('process'), ['100000'])),
+      Array.from({ length: 8 }, () => inProcess(script('process'), [String(each)])),
     );
     const lines = function* () {
       for (const output of outputs) yield* output.split('\n');
@@ -106,6 +109,6 @@ describe('8 processes × 100,000 ids', () => {
       }
     };
     expect(repeated(counted())).toEqual([]);
-    expect(count).toBe(800_000);
+    expect(count).toBe(8 * each);
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { atDepth } from '../../../../test/depth.ts';
 import { privateLedger, sharedLedger } from '../../src/locality/ledger.ts';
 import { Timeline } from '../../src/locality/timeline.ts';
 
@@ -62,7 +63,7 @@ describe('a timeline', () => {
           }
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: atDepth(1000) },
     );
   });
 });
@@ -108,7 +109,7 @@ describe('timelines in one ledger', () => {
           owners.set(ms, owner);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: atDepth(1000) },
     );
   });
 

@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { LocalityGenerator, LocalityUuid, systemClock } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
+import { atDepth } from '../../../../test/depth.ts';
 import { idsIn, repeated } from '../support/unique.ts';
 
 const node = { processId: 12618, mac: Uint8Array.of(2, 66, 0xfd, 0x53, 0x7a, 0x50) };
 const timeOf = (id: string) => LocalityUuid.parse(id).timestamp?.getTime() as number;
 
 describe('uniqueness', () => {
-  it('holds for those who join a walk that was begun anew in this millisecond', () => {
+  it('holds for those who join a shared counter that was begun anew in this millisecond', () => {
     const clock = new FakeClock(Date.UTC(2026, 0, 1));
     const generator = new LocalityGenerator({ node, clock });
     generator.useSequentialIds();
@@ -160,7 +161,7 @@ describe('uniqueness', () => {
         for (const each of others) ids.push(each.next());
         expect(repeated(ids)).toEqual([]);
       }),
-      { numRuns: 2000 },
+      { numRuns: atDepth(2000) },
     );
   });
 });

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
-import { LocalityGenerator, LocalityUuid } from 'idsmith';
+import { InvalidIdError, LocalityGenerator, LocalityUuid } from 'idsmith';
 import { describe, expect, it } from 'vitest';
 
 const TEXT = '20be0ffc-314a-bd53-7a50-013a65ca76d2';
@@ -67,6 +67,43 @@ describe('a LocalityUuid', () => {
         ).toBe(true);
         expect(LocalityUuid.isValid(value.toString())).toBe(true);
       }),
+    );
+  });
+});
+
+describe('timeOf()', () => {
+  const STANDARD = uuid.toRfc9562().toString();
+
+  it('reads the time of a locality UUID, of either case', () => {
+    expect(LocalityUuid.timeOf(TEXT).toISOString()).toBe('2012-10-15T18:58:18.450Z');
+    expect(LocalityUuid.timeOf(TEXT.toUpperCase())).toEqual(uuid.timestamp);
+  });
+
+  it('reads the standard form where it is asked for', () => {
+    expect(LocalityUuid.timeOf(STANDARD, { format: 'rfc9562' })).toEqual(uuid.timestamp);
+    const minted = new LocalityGenerator({ format: 'rfc9562' }).next();
+    const age = Date.now() - LocalityUuid.timeOf(minted, { format: 'rfc9562' }).getTime();
+    expect(Math.abs(age)).toBeLessThan(60_000);
+  });
+
+  it.each([STANDARD, '019b76da-b800-7000-b000-b00000000000', ` ${TEXT}`, 'no', '', 7, null, undefined, uuid])(
+    'refuses %s as one of version b, and names the other format',
+    (wrong) => {
+      expect(() => LocalityUuid.timeOf(wrong as string)).toThrow(InvalidIdError);
+      expect(() => LocalityUuid.timeOf(wrong as string)).toThrow(
+        "is not a locality UUID of version b; for version 8, say format: 'rfc9562'",
+      );
+    },
+  );
+
+  it('refuses version b and other variants as the standard form, and other options', () => {
+    const format = 'rfc9562';
+    expect(() => LocalityUuid.timeOf(TEXT, { format })).toThrow(InvalidIdError);
+    const otherVariant = `${STANDARD.slice(0, 19)}c${STANDARD.slice(20)}`;
+    expect(() => LocalityUuid.timeOf(otherVariant, { format })).toThrow(InvalidIdError);
+    expect(() => LocalityUuid.timeOf(TEXT, { format: 'java' as 'rfc9562' })).toThrow('format must be');
+    expect(() => LocalityUuid.timeOf(TEXT, { formats: 'locality' } as never)).toThrow(
+      'unknown name "formats"',
     );
   });
 });

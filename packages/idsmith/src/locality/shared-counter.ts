@@ -1,20 +1,20 @@
 import { claimBy, isBy, msOf } from './ledger.js';
 import { checkTime } from './timeline.js';
 
-// A walk is one counter that several threads advance. Its threads share 24 bytes: the number of ids taken so far (64 bits),
+// Several threads advance one counter. They share 24 bytes: the number of ids taken so far (64 bits),
 // the present millisecond with the block that it was claimed for (48 + 16 bits), and the counter at the start (32 bits).
 //
-// Ids of a walk are numbered: the n-th id has the counter start + n × step. Two ids with the same text are at least 2^24
+// Ids of a shared counter are numbered: the n-th id has the counter start + n × step. Two ids with the same text are at least 2^24
 // numbers apart, so it is enough that ids of one millisecond are closer than that. Numbers come in blocks of 2^20. A
 // millisecond belongs to the block that it was claimed for. The block before that and the 14 after it may use it, too.
-// Example: the walk is at millisecond 500, claimed for block 7. A thread with numbers of block 21 stamps 500. A thread with
+// Example: the counter is at millisecond 500, claimed for block 7. A thread with numbers of block 21 stamps 500. A thread with
 // numbers of block 22 claims 501 first. This holds for any number of threads. A thread that stops at any point does not
 // delay the others.
 
 const POSITION = 0;
 const PRESENT = 1;
 /** The size of the shared memory in bytes. */
-export const WALK_BYTES = 24;
+export const COUNTER_BYTES = 24;
 
 const BLOCK_FIELD = 16n;
 const BLOCK_MASK = 0xffffn;
@@ -25,7 +25,7 @@ const WIDTH = 16;
 const BEFORE = 1;
 
 /** A counter that several threads advance, with the milliseconds of its ids. */
-export class SharedWalk {
+export class SharedCounter {
   /** The time of the last ids taken. */
   ms = 0;
   readonly #words: BigUint64Array;
@@ -48,9 +48,9 @@ export class SharedWalk {
     this.#blockSize = 2 ** blockBits;
   }
 
-  /** Memory for a walk that starts from the counter `start` and has claimed the millisecond `ms` in its ledger. */
+  /** Memory for a counter that starts from `start` and has claimed the millisecond `ms` in its ledger. */
   static memory(start: number, ms: number): SharedArrayBuffer {
-    const memory = new SharedArrayBuffer(WALK_BYTES);
+    const memory = new SharedArrayBuffer(COUNTER_BYTES);
     new BigUint64Array(memory)[PRESENT] = presentOf(ms, 0);
     new Int32Array(memory, 16, 1)[0] = start;
     return memory;
@@ -100,12 +100,12 @@ export class SharedWalk {
     this.#presentBlock = Number(present & BLOCK_MASK);
   }
 
-  /** Moves the walk to `ms` or later for `block`, unless another thread has moved the walk since. */
+  /** Moves the counter to `ms` or later for `block`, unless another thread has moved it since. */
   #move(present: bigint, ms: number, block: number): void {
     for (;;) {
       const newest = Atomics.load(this.#claim, 0);
       const claimed = msOf(newest);
-      // A thread of this walk may have claimed a millisecond and stopped before its use.
+      // A thread of this counter may have claimed a millisecond and stopped before its use.
       const isOurs = claimed >= ms && isBy(this.#stream, newest);
       const next = isOurs ? claimed : checkTime(Math.max(ms, claimed + 1));
       const claim = claimBy(this.#stream, next);
@@ -133,7 +133,7 @@ function isWithin(own: number, block: number): boolean {
   return (own - block + BEFORE + BLOCKS) % BLOCKS < WIDTH;
 }
 
-/** True if the walk's millisecond was claimed for a block too far after `own`. */
+/** True if the counter's millisecond was claimed for a block too far after `own`. */
 function isLate(own: number, block: number): boolean {
   const ahead = (block - own + BLOCKS) % BLOCKS;
   return ahead > BEFORE && ahead < BLOCKS / 2;

@@ -2,44 +2,45 @@ import fc from 'fast-check';
 import { LocalityGenerator, LocalityUuid } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { describe, expect, it, vi } from 'vitest';
+import { atDepth } from '../../../../test/depth.ts';
 import { privateLedger, sharedLedger } from '../../src/locality/ledger.ts';
-import { SharedWalk } from '../../src/locality/shared-walk.ts';
+import { SharedCounter } from '../../src/locality/shared-counter.ts';
 import { Timeline } from '../../src/locality/timeline.ts';
 
 const TODAY = Date.UTC(2026, 0, 1);
 
-/** Walkers of one walk, with blocks of 2^`bits` numbers, and a stranger in the same ledger. */
-function walkers(count: number, bits: number, start = 0) {
+/** Views of one counter in several threads, with blocks of 2^`bits` numbers, and a stranger in the same ledger. */
+function viewsOf(count: number, bits: number, start = 0) {
   const ledger = sharedLedger(privateLedger());
   const timeline = new Timeline(ledger, 1e9);
-  const memory = SharedWalk.memory(start, timeline.stamp(TODAY, 1));
-  const walks = Array.from({ length: count }, () => new SharedWalk(memory, ledger, timeline.stream, bits));
-  return { walks, ledger, memory, stranger: new Timeline(ledger, 1e9) };
+  const memory = SharedCounter.memory(start, timeline.stamp(TODAY, 1));
+  const views = Array.from({ length: count }, () => new SharedCounter(memory, ledger, timeline.stream, bits));
+  return { views, ledger, memory, stranger: new Timeline(ledger, 1e9) };
 }
 
-describe('a shared walk', () => {
+describe('a shared counter', () => {
   it('gives each number once, in order, with the present millisecond', () => {
-    const { walks } = walkers(2, 20, 100);
-    const [a, b] = walks as [SharedWalk, SharedWalk];
+    const { views } = viewsOf(2, 20, 100);
+    const [a, b] = views as [SharedCounter, SharedCounter];
     expect([a.take(TODAY, 1, 7), b.take(TODAY, 3, 7), a.take(TODAY, 1, 7)]).toEqual([100, 107, 128]);
     expect([a.ms, b.ms]).toEqual([TODAY, TODAY]);
     expect(b.counter(7)).toBe(135);
   });
 
   it('goes on with the clock, and not back with it', () => {
-    const { walks } = walkers(2, 20);
-    const [a, b] = walks as [SharedWalk, SharedWalk];
+    const { views } = viewsOf(2, 20);
+    const [a, b] = views as [SharedCounter, SharedCounter];
     const times = [TODAY, TODAY + 5, TODAY, TODAY + 5, TODAY + 6].map((reading, i) => {
-      const walk = i % 2 ? b : a;
-      walk.take(reading, 1, 1);
-      return walk.ms - TODAY;
+      const view = i % 2 ? b : a;
+      view.take(reading, 1, 1);
+      return view.ms - TODAY;
     });
     expect(times).toEqual([0, 5, 5, 5, 6]);
   });
 
   it('claims a millisecond once, though two threads want it at the same time', () => {
-    const { walks, ledger } = walkers(2, 20);
-    const [a, b] = walks as [SharedWalk, SharedWalk];
+    const { views, ledger } = viewsOf(2, 20);
+    const [a, b] = views as [SharedCounter, SharedCounter];
     const real = Atomics.compareExchange as (...args: unknown[]) => never;
     const exchange = vi.spyOn(Atomics, 'compareExchange').mockImplementationOnce((...args) => {
       exchange.mockRestore();
@@ -54,8 +55,8 @@ describe('a shared walk', () => {
   });
 
   it('gives up the numbers of a thread that slept while the others went on by blocks', () => {
-    const { walks } = walkers(2, 2);
-    const [sleeper, other] = walks as [SharedWalk, SharedWalk];
+    const { views } = viewsOf(2, 2);
+    const [sleeper, other] = views as [SharedCounter, SharedCounter];
     const real = Atomics.add as (...args: unknown[]) => never;
     const add = vi.spyOn(Atomics, 'add').mockImplementationOnce((...args) => {
       add.mockRestore();
@@ -69,7 +70,7 @@ describe('a shared walk', () => {
   it.each([2 ** 17, 2 ** 18 + 2])(
     'is not misled by a sleep of %d numbers, after which blocks are numbered anew',
     (asleep) => {
-      const { walks, memory } = walkers(2, 2);
+      const { views, memory } = viewsOf(2, 2);
       const real = Atomics.add as (...args: unknown[]) => never;
       const add = vi.spyOn(Atomics, 'add').mockImplementationOnce((...args) => {
         add.mockRestore();
@@ -77,7 +78,7 @@ describe('a shared walk', () => {
         new BigUint64Array(memory)[0] = BigInt(asleep);
         return number;
       });
-      expect((walks[0] as SharedWalk).take(TODAY, 1, 1)).toBe(asleep);
+      expect((views[0] as SharedCounter).take(TODAY, 1, 1)).toBe(asleep);
     },
   );
 
@@ -87,42 +88,42 @@ describe('a shared walk', () => {
     const step = fc.record({ who: fc.nat(8), reading: fc.nat(3), count: fc.integer({ min: 1, max: 4 }) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
-        const { walks, stranger } = walkers(8, 2);
+        const { views, stranger } = viewsOf(8, 2);
         const texts = new Set<string>();
         const owners = new Map<number, boolean>();
         for (const { who, reading, count } of steps) {
-          const walk = walks[who];
-          const counter = walk?.take(TODAY + reading, count, 1) ?? 0;
-          const ms = walk ? walk.ms : stranger.stamp(TODAY + reading, count);
-          expect(owners.get(ms) ?? !walk).toBe(!walk);
-          owners.set(ms, !walk);
-          if (!walk) continue;
+          const view = views[who];
+          const counter = view?.take(TODAY + reading, count, 1) ?? 0;
+          const ms = view ? view.ms : stranger.stamp(TODAY + reading, count);
+          expect(owners.get(ms) ?? !view).toBe(!view);
+          owners.set(ms, !view);
+          if (!view) continue;
           expect(ms).toBeGreaterThanOrEqual(TODAY + reading);
           for (let i = 0; i < count; i++) texts.add(`${ms} ${(counter + i) % span}`);
         }
         const taken = steps.reduce((sum, { who, count }) => sum + (who < 8 ? count : 0), 0);
         expect(texts.size).toBe(taken);
       }),
-      { numRuns: 1000 },
+      { numRuns: atDepth(1000) },
     );
   });
 
   it('does not run ahead of the clock more than it must', () => {
-    const { walks } = walkers(8, 20);
+    const { views } = viewsOf(8, 20);
     for (let now = TODAY; now < TODAY + 1000; now++) {
-      for (const walk of walks) {
-        walk.take(now, 1, 1);
-        expect(walk.ms).toBe(now);
+      for (const view of views) {
+        view.take(now, 1, 1);
+        expect(view.ms).toBe(now);
       }
     }
   });
 
   it('is refused at the end of time', () => {
-    const { walks } = walkers(1, 20);
-    const [walk] = walks as [SharedWalk];
-    expect(() => walk.take(2 ** 48, 1, 1)).toThrow(expect.objectContaining({ code: 'TIME_EXHAUSTED' }));
-    walk.take(2 ** 48 - 1, 1, 1);
-    expect(walk.ms).toBe(2 ** 48 - 1);
+    const { views } = viewsOf(1, 20);
+    const [view] = views as [SharedCounter];
+    expect(() => view.take(2 ** 48, 1, 1)).toThrow(expect.objectContaining({ code: 'TIME_EXHAUSTED' }));
+    view.take(2 ** 48 - 1, 1, 1);
+    expect(view.ms).toBe(2 ** 48 - 1);
   });
 });
 

@@ -3,21 +3,31 @@ import { type Clock, systemClock, wholeMs } from '../clock.js';
 import { InvalidOptionError } from '../errors.js';
 import type { Lease } from '../lease/lease.js';
 import { bindLease, generatorClosed, type LeaseWindow } from '../lease/window.js';
-import { isA, refuse, requireInteger, requireMethod } from '../options.js';
-import { systemRandom } from '../random.js';
-import { writeIds } from './bytes.js';
+import { isA, refuse, requireInteger, requireKnown, requireMethod } from '../options.js';
+import { type RandomSource, systemRandom } from '../random.js';
+import { ID_LENGTH, Sheet, writeIds } from './forms.js';
 import { checkTime, LEASED_NODES, MAX_RUN } from './layout.js';
-import {
-  requireAttachOptions,
-  requireHandle,
-  requireOptions,
-  type SharedUuid7,
-  type Uuid7Options,
-} from './options.js';
 import { OwnPosition } from './position.js';
 import { RandomWords } from './random-words.js';
-import { SharedPosition } from './shared-position.js';
-import { ID_LENGTH, Sheet } from './text.js';
+import { SHARED_BYTES, SharedPosition } from './shared-position.js';
+
+/** The options of a `Uuid7Generator`. */
+export interface Uuid7Options {
+  /** Default the machine's clock. */
+  clock?: Clock | undefined;
+  /** Default the runtime's cryptographic source. */
+  random?: RandomSource | undefined;
+  /** A lease, whose node id goes into the last 16 bits of ids: then ids are unique whatever the random source gives. */
+  node?: Lease | undefined;
+}
+
+/**
+ * The handle from `share()` for `attach()`: shared memory. Post it to worker threads, for example as `workerData`.
+ */
+export interface SharedUuid7 {
+  /** The millisecond and the place in it that the threads have reached. */
+  readonly position: SharedArrayBuffer;
+}
 
 /** Ids on a sheet of text. An id that the caller keeps holds its sheet in memory: 64 ids are 2.3 kB. */
 const SHEET = 64;
@@ -265,4 +275,26 @@ export class Uuid7Generator {
     };
     enter(lease[bindLease]({ nodes: LEASED_NODES, move: enter, close }));
   }
+}
+
+/** @throws InvalidOptionError naming the first option that is not known, or a node that is not a lease */
+function requireOptions(options: Uuid7Options): Uuid7Options {
+  const { node } = requireKnown('options', options, ['clock', 'random', 'node']);
+  if (node !== undefined && typeof node?.[bindLease] !== 'function')
+    refuse('node', 'a lease from acquireLease()', node);
+  return options;
+}
+
+/** @throws InvalidOptionError naming the first unknown option of `attach()` */
+function requireAttachOptions(options: Omit<Uuid7Options, 'node'>): Omit<Uuid7Options, 'node'> {
+  return requireKnown('options', options, ['clock', 'random']);
+}
+
+/** @throws InvalidOptionError when the handle is not from `share()` */
+function requireHandle(handle: SharedUuid7): SharedUuid7 {
+  if (typeof handle !== 'object' || handle === null) refuse('handle', 'a handle from share()', handle);
+  const { position } = requireKnown('handle', handle, ['position']);
+  if (!isA('SharedArrayBuffer', position) || position.byteLength !== SHARED_BYTES)
+    refuse('handle.position', `shared memory of ${SHARED_BYTES} bytes`, position);
+  return { position };
 }

@@ -19,13 +19,13 @@
 import { TimeExhaustedError } from '../errors.js';
 
 /** The number of node ids that a lease may have: 16 bits. */
-export const LEASED_NODES = 2 ** 16;
+export const LEASED_NODES = 0x10000;
 
 /** The largest number of ids in one run, which begins with one reading of the clock. */
 export const MAX_RUN = 512;
 
 /** The last millisecond that fits 48 bits, in the year 10889. */
-const MAX_MS = 2 ** 48 - 1;
+export const MAX_MS = 2 ** 48 - 1;
 
 /** @throws TimeExhaustedError when `ms` does not fit 48 bits */
 export function checkTime(ms: number): number {

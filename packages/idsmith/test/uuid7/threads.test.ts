@@ -1,6 +1,7 @@
 import { Uuid7Generator } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
+import { atDepth } from '../../../../test/depth.ts';
 import { idsIn, repeated } from '../support/unique.ts';
 import { inWorker } from '../support/workers.ts';
 import { always, type Call, mint, notIncreasing, timeOf } from './set-up.ts';
@@ -14,7 +15,7 @@ describe('threads that share a UUIDv7 generator', () => {
     'each make increasing ids, and never one twice, with the random byte %s',
     async (byte) => {
       const generator = new Uuid7Generator(byte === undefined ? {} : { random: always(byte) });
-      const count = 100_000;
+      const count = atDepth(100_000);
       const gate = new SharedArrayBuffer(4);
       const data = { handle: generator.share(), count, byte, gate, threads: 4 };
       const working = Promise.all([1, 2, 3].map(() => inWorker<Uint8Array>(worker, data)));

@@ -5,30 +5,25 @@ import type { Position } from './position.js';
 /** The number of characters of an id. */
 export const ID_LENGTH = 36;
 /** The number of 32-bit units, of four characters each, from one id to the next. */
-const UNITS = ID_LENGTH / 4;
+const UNITS = 9;
 /** The characters of the time, with its hyphen, and of the version: `0193a1b2-c3d4-7`. */
 const HEAD = 15;
 
 // The tables of characters are written byte by byte, so that a unit of four characters is right in any byte order.
-const PAIR_AT_0 = pairs(0);
-const PAIR_AT_2 = pairs(2);
-const DIGIT_AT_2 = digits(2);
-const DIGIT_AT_3 = digits(3);
+const PAIR_AT_0 = numbers(2, 0);
+const PAIR_AT_2 = numbers(2, 2);
+const DIGIT_AT_2 = numbers(1, 2);
+const DIGIT_AT_3 = numbers(1, 3);
 const HYPHEN_AT_2 = unitOf('\0\0-\0');
 const HYPHEN_AT_3 = unitOf('\0\0\0-');
 /** The variant's digit, `8` to `b`, by the upper two bits of `b`. */
 const VARIANT_AT_3 = DIGIT_AT_3.subarray(8, 12);
 
-/** The two hex digits of each byte, at a place in the unit. */
-function pairs(place: number): Int32Array {
-  return Int32Array.from({ length: 256 }, (_, byte) =>
-    unitOf(`${'\0'.repeat(place)}${byte.toString(16).padStart(2, '0')}`),
+/** All numbers of `width` hex digits, at a place in the unit. */
+function numbers(width: number, place: number): Int32Array {
+  return Int32Array.from({ length: 16 ** width }, (_, number) =>
+    unitOf('\0'.repeat(place) + number.toString(16).padStart(width, '0')),
   );
-}
-
-/** Each hex digit at a place in the unit. */
-function digits(place: number): Int32Array {
-  return Int32Array.from({ length: 16 }, (_, digit) => unitOf(`${'\0'.repeat(place)}${digit.toString(16)}`));
 }
 
 function unitOf(characters: string): number {
@@ -93,4 +88,34 @@ export class Sheet {
       this.#bytes.copyWithin(this.#shown * ID_LENGTH, 0, HEAD);
     }
   }
+}
+
+/**
+ * Writes the `count` ids of a run as bytes, starting at id number `place` of the view. The steps come from the random
+ * numbers from index `first` on. Moves the position on.
+ */
+export function writeIds(
+  view: DataView,
+  place: number,
+  run: Run & Position,
+  count: number,
+  words: Uint32Array,
+  first: number,
+): void {
+  const { ms, highMask, lowMask, unit } = run;
+  const word0 = Math.floor(ms / 2 ** 16);
+  const word1 = ((ms % 2 ** 16) * 2 ** 16 + 0x7000) | 0;
+  let { a, b, c } = run;
+  for (let i = 0, at = 16 * place, word = 2 * first; i < count; i++, at += 16, word += 2) {
+    const low = c + (((words[word] as number) & lowMask) >>> 0) + unit;
+    c = low >>> 0;
+    b += ((words[word + 1] as number) & highMask) + (low >= 0x1_0000_0000 ? 1 : 0);
+    a += b >>> 30;
+    b &= 0x3fffffff;
+    view.setUint32(at, word0);
+    view.setInt32(at + 4, word1 | a);
+    view.setInt32(at + 8, b | (1 << 31));
+    view.setInt32(at + 12, c | 0);
+  }
+  run.leave(a, b, c);
 }

@@ -31,6 +31,8 @@ export interface SequenceRow extends SequenceInfo {
    * it again, finds another mark the second time. An allocation leaves the mark as it is.
    */
   readonly mark: string;
+  /** The lineage of the store when the row was read. A change is made only while the store has it; `undefined` if the store cannot tell. */
+  readonly lineage?: string | undefined;
 }
 
 /** The mark of a row that nobody has swapped or altered yet. */
@@ -42,7 +44,7 @@ export const UNMARKED = '0';
  * @throws InvalidOptionError naming the option that is wrong
  */
 export function defineRow(definition: SequenceDefinition, generation: number): SequenceRow {
-  requireKnown('options', definition, ['name', ...DEFINABLE]);
+  requireKnown('options', definition, ['name', 'lost', ...DEFINABLE]);
   const { name, blockSize = 20, step = 1 } = definition;
   requireSequenceName(name);
   const start = requireId('start', given(definition.start, 1n));
@@ -181,16 +183,38 @@ export function settle(row: SequenceRow, next: bigint): SequenceRow {
   return { ...row, next: BigInt.asIntN(64, next), exhausted: past };
 }
 
-/** Tells whether no id is left: the row is exhausted, or a limit was moved behind it. */
-export function isOver({ next, step, min, max, cycle, exhausted }: SequenceRow): boolean {
-  return exhausted || (!cycle && (step > 0 ? next > max : next < min));
+/** Tells whether no block can be taken any more: the row is exhausted, or fewer ids are left than a block needs. */
+export function isOver(row: SequenceRow): boolean {
+  if (row.exhausted) return true;
+  // An allocation tells whoever reads a block size below 1 what is wrong.
+  if (row.blockSize < 1) return false;
+  return wholeBlocks(row, positionOf(row)) === 0n && (!row.cycle || wholeBlocks(row, originOf(row)) === 0n);
+}
+
+/** The ids of a sequence that nobody has taken yet. */
+export interface Supply {
+  /** The ids that blocks will reach. */
+  readonly remaining: bigint;
+  /** The ids at the end that no block reaches: fewer than a block needs. A smaller block size reaches them. */
+  readonly stranded: bigint;
+}
+
+/** The ids that are left in the store; `undefined` for a cycle, which never ends. */
+export function supplyOf(info: SequenceInfo): Supply | undefined {
+  const { next, blockSize, min, max, cycle, exhausted } = info;
+  if (cycle && !exhausted) return undefined;
+  const left =
+    next >= min && next <= max ? idsLeft(info, next) : exhausted ? 0n : idsLeft(info, positionOf(info));
+  // Somebody may have set a row to exhausted that has whole blocks left. They are given to nobody.
+  const stranded = exhausted || blockSize < 1 ? left : left % BigInt(blockSize);
+  return { remaining: left - stranded, stranded };
 }
 
 /** The first id of a cycle. */
 const originOf = ({ step, min, max }: SequenceRow) => (step > 0 ? min : max);
 
-/** The position of the sequence, also when `next` has overflowed. The limit is at the end of 64 bits then. */
-export function positionOf({ next, step, min, max, exhausted }: SequenceRow): bigint {
+/** The position of the sequence, even when `next` has overflowed. The limit is at the end of 64 bits then. */
+export function positionOf({ next, step, min, max, exhausted }: SequenceInfo): bigint {
   if (!exhausted) return step > 0 ? higher(next, min) : lower(next, max);
   return step > 0 ? (next > max ? next : MAX_ID + 1n) : next < min ? next : MIN_ID - 1n;
 }
@@ -208,7 +232,7 @@ function afterBlock({ next, step, blockSize }: SequenceRow): bigint {
   return next + BigInt(step) * BigInt(Math.max(1, blockSize));
 }
 
-function idsLeft({ step, min, max }: SequenceRow, next: bigint): bigint {
+function idsLeft({ step, min, max }: SequenceInfo, next: bigint): bigint {
   const room = step > 0 ? max - next : next - min;
   return room < 0n ? 0n : room / BigInt(Math.abs(step)) + 1n;
 }

@@ -19,9 +19,9 @@ export interface BlockSource {
    * @throws SequenceExhaustedError when not even one block is left
    */
   allocate(blocks: number): Promise<Block>;
-  /** Takes back the unused end of a run. Returns `false` when somebody has allocated since, and changes nothing then. */
+  /** Takes back the unused end of a run. Returns `false` when another process has allocated since, and changes nothing then. */
   giveBack?(tail: Block): Promise<boolean>;
-  /** Tells whether nobody has allocated since the run. A source with this method gets ids back when the demand falls. */
+  /** True if no other process has allocated since the run. A source with this method gets ids back when the demand falls. */
   isLast?(run: Block): Promise<boolean>;
   /** Tells whether another source draws from the same place in the same way. Default only the same object does. */
   isSame?(other: BlockSource): boolean;
@@ -32,7 +32,7 @@ export interface SequenceInfo {
   readonly name: string;
   /** The first id of the sequence; `undefined` where another program defined it. */
   readonly start: bigint | undefined;
-  /** The first id of the next block, meaningless once the sequence is exhausted. */
+  /** The first id of the next block. Meaningless once the last id was taken. */
   readonly next: bigint;
   /** The number of ids in a block. */
   readonly blockSize: number;
@@ -42,41 +42,49 @@ export interface SequenceInfo {
   readonly max: bigint;
   /** True when the sequence starts over after its last id, and so repeats its ids: at `min`, or at `max` if it descends. */
   readonly cycle: boolean;
-  /** True when the last id has been given out. */
+  /**
+   * True when no block can be taken any more: the last id was taken, or fewer ids are left than a block needs. A smaller block size
+   * or a further limit reaches those.
+   */
   readonly exhausted: boolean;
 }
 
 /** Options of a sequence. */
 export interface SequenceOptions {
   /** The first id. Default 1. */
-  readonly start?: bigint | number;
+  readonly start?: bigint | number | undefined;
   /** The number of ids that a process takes from the store at a time, from 1 to 2^31 − 1. Default 20. */
-  readonly blockSize?: number;
+  readonly blockSize?: number | undefined;
   /** The distance from one id to the next, not 0; negative descends. Default 1. */
-  readonly step?: number;
+  readonly step?: number | undefined;
   /** The lowest id. Default −2^63; in a cycle that ascends, `start`. */
-  readonly min?: bigint | number;
+  readonly min?: bigint | number | undefined;
   /** The highest id. Default 2^63 − 1; in a cycle that descends, `start`. */
-  readonly max?: bigint | number;
+  readonly max?: bigint | number | undefined;
   /** Starts over after the last id. Default `false`. */
-  readonly cycle?: boolean;
+  readonly cycle?: boolean | undefined;
 }
 
 /** Changes of a sequence. A member that is left out stays as it is. */
 export interface SequenceChanges {
   /** The next id. It moves only forward, in the direction of the step: earlier ids may have been given out. */
-  readonly next?: bigint | number;
-  readonly blockSize?: number;
+  readonly next?: bigint | number | undefined;
+  readonly blockSize?: number | undefined;
   /** The new distance, with the same sign as before. */
-  readonly step?: number;
-  readonly min?: bigint | number;
-  readonly max?: bigint | number;
-  readonly cycle?: boolean;
+  readonly step?: number | undefined;
+  readonly min?: bigint | number | undefined;
+  readonly max?: bigint | number | undefined;
+  readonly cycle?: boolean | undefined;
 }
 
 /** A sequence to be defined: its name and its options. */
 export interface SequenceDefinition extends SequenceOptions {
   readonly name: string;
+  /**
+   * True when the store has lost the sequence, and `start` is beyond all numbers that it gave out. A store that can forget defines a lost
+   * sequence only if a person says so. Default `false`.
+   */
+  readonly lost?: boolean;
 }
 
 /** The part of a store that sequences use. */
@@ -99,6 +107,15 @@ export interface SequenceStore {
    * @throws StoreError when the store failed; if only its answer was lost, the ids are lost, too
    */
   allocate(name: string, blocks: number): Promise<Block>;
-  /** Takes back the unused end of a run. Returns `false` when somebody has allocated since, and changes nothing then. */
+  /** Takes back the unused end of a run. Returns `false` when another process has allocated since, and changes nothing then. */
   giveBack?(name: string, tail: Block): Promise<boolean>;
+  /**
+   * Moves a sequence on after the store was restored from a backup, beyond all numbers that may have been given out. Returns the next number;
+   * `undefined` if a person must tell it by `alterSequence`.
+   */
+  restoreSequence?(name: string): Promise<{ readonly next: bigint | undefined }>;
+  /** What an operator should know of the store's past: losses that were found, and sequences that a loss could repeat. */
+  warnings?(): readonly string[];
+  /** The lineage that the last row was read under. */
+  lineageRead?(): string | undefined;
 }

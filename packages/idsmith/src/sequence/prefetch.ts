@@ -30,7 +30,7 @@ export interface PrefetchPolicy {
   readonly isAhead: boolean;
   /** The number of ids at hand at which the next fetch begins. */
   readonly lowWater: number;
-  /** The number of ids that stay at hand while nobody draws. Ids beyond that number go back. */
+  /** The number of ids that stay at hand while no id is drawn. Ids beyond that number go back. */
   readonly resting: number;
   /** The number of blocks to fetch. */
   blocksToFetch(start: FetchStart): number;

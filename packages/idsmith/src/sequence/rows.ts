@@ -1,8 +1,8 @@
 import { NoSuchSequenceError, SequenceExistsError, StoreError } from '../errors.js';
-import { refuse, requireInteger, show } from '../options.js';
+import { refuse, requireChoice, requireInteger, show } from '../options.js';
 import { backoff } from '../support/backoff.js';
 import { pause, systemTimer } from '../support/timer.js';
-import { isBlock, withOrigin } from './block.js';
+import { endOf, isBlock, withOrigin } from './block.js';
 import {
   alterRow,
   canMove,
@@ -12,28 +12,34 @@ import {
   type Move,
   plainChange,
   plainMove,
+  positionOf,
   returnTail,
   type SequenceRow,
+  settle,
   takeBlocks,
 } from './blocks.js';
 import { isConfusing, refuseConfusing, requireSequenceName, requireStoredName } from './name.js';
+import { type BareRecords, type CeilingRecords, SequencePasts } from './past.js';
 import type { SequenceInfo, SequenceStore } from './port.js';
 
 /**
  * The six operations on rows that a store implements, each of them atomic. A failure is a `StoreError`. Names are checked before.
  */
 export interface SequenceRows {
-  /** Inserts a row. Returns `false` when there is a row of its name. */
-  insert(row: SequenceRow): Promise<boolean>;
+  /**
+   * Inserts a row. Returns `false` when there is a row of its name.
+   *
+   * @param isVouched true when a person has said that the row begins beyond all numbers that the store may have lost
+   * @throws StoreError when the store may have lost a row of this name, unless somebody vouches
+   */
+  insert(row: SequenceRow, isVouched?: boolean): Promise<boolean>;
   read(name: string): Promise<SequenceRow | undefined>;
   list(): Promise<SequenceRow[]>;
   /**
    * Replaces `expected` by `next`, which has the same name, if the stored row equals `expected` in every field. `next` has a fresh mark,
    * so that the same swap never succeeds a second time.
-   *
-   * @param vouched true when a caller has said where to go on, and so answers for ids that the store may have forgotten
    */
-  swap(expected: SequenceRow, next: SequenceRow, vouched?: boolean): Promise<boolean>;
+  swap(expected: SequenceRow, next: SequenceRow): Promise<boolean>;
   /** Deletes the row, if the stored row has its generation. Returns whether the row was deleted. */
   delete(row: SequenceRow): Promise<boolean>;
   /**
@@ -42,10 +48,14 @@ export interface SequenceRows {
    * its `next` is from `low` to `high`, and the other fields are those of `from`. The `next` of `from` may be out of date. The mark is
    * compared only if `to` is another row than `from`; `to` has a fresh mark then.
    *
-   * @param vouched as in `swap`
    * @returns the `next` before the change; `undefined` if nothing was changed
    */
-  advance(from: SequenceRow, move: Move, to: SequenceRow, vouched?: boolean): Promise<bigint | undefined>;
+  advance(from: SequenceRow, move: Move, to: SequenceRow): Promise<bigint | undefined>;
+  /**
+   * What the store remembers beside the rows, where it can tell its lineage. Then `read` gives rows with the lineage of that moment, and
+   * `insert`, `swap`, `delete` and `advance` change nothing once the store has another lineage than the row.
+   */
+  readonly past?: CeilingRecords | BareRecords;
 }
 
 /** The most times that a row is read again because others have changed it. */
@@ -56,6 +66,8 @@ const BACKOFF = { unit: 1, longest: 50, floor: 0 };
 export function sequenceStore(rows: SequenceRows): SequenceStore {
   /** The row of each sequence as it was last read. */
   const seen = new Map<string, SequenceRow>();
+  const pasts = rows.past && new SequencePasts(rows.past);
+  let lineage: string | undefined;
 
   async function read(name: string): Promise<SequenceRow> {
     const found = await rows.read(requireStoredName(name));
@@ -63,8 +75,31 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
       seen.delete(name);
       throw noSuchSequence(requireSequenceName(name));
     }
-    seen.set(name, found);
+    lineage = found.lineage;
+    if (pasts === undefined || pasts.isKnown(found)) seen.set(name, found);
     return found;
+  }
+
+  /** The row of a sequence from which numbers may be taken. If the store has gone back, the sequence first moves on. */
+  async function readTrusted(name: string): Promise<SequenceRow> {
+    if (pasts === undefined) return read(name);
+    for (let tries = 1; tries <= MAX_TRIES; tries++) {
+      const row = await read(name);
+      const verdict = await pasts.judge(row);
+      if (verdict?.kind === 'go-on') {
+        seen.set(name, row);
+        return row;
+      }
+      if (verdict?.kind === 'continue-at') {
+        // Another generation: what was taken before the loss cannot be given back.
+        const moved = marked({ ...settle(row, verdict.next), generation: randomNumber() });
+        if ((await rows.swap(row, moved)) && (await pasts.confirm(moved))) pasts.tellMoved(row, verdict.next);
+      }
+      if (tries > 1) await pause(systemTimer, backoff(tries, BACKOFF), false);
+    }
+    throw new StoreError(
+      `the store changed its lineage ${MAX_TRIES} times while sequence ${show(name)} was read: try again later`,
+    );
   }
 
   /**
@@ -75,6 +110,7 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
     name: string,
     row: SequenceRow,
     attempt: (row: SequenceRow, isFresh: boolean) => Promise<T | undefined>,
+    readAgain = readTrusted,
   ): Promise<T> {
     let result = await attempt(row, false);
     for (let tries = 1; result === undefined; tries++) {
@@ -83,30 +119,47 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
           `sequence ${show(name)} was changed by others ${tries} times in a row: try again later`,
         );
       if (tries > 1) await pause(systemTimer, backoff(tries, BACKOFF), false);
-      result = await attempt(await read(name), true);
+      result = await attempt(await readAgain(name), true);
     }
     return result;
   }
 
   return {
+    warnings: () => pasts?.warnings ?? [],
+    lineageRead: () => lineage,
+
     async defineSequence(definition) {
-      const row = defineRow(definition, randomNumber());
+      const isVouched = requireChoice('lost', definition.lost, [false, true]);
+      if (isVouched && definition.start === undefined)
+        refuse('start', 'a number beyond all that the lost sequence has given out', undefined);
+      const defined = defineRow(definition, randomNumber());
+      // A lost sequence goes on. Its own start is not known, so programs that define it with theirs find it.
+      const row = isVouched ? { ...defined, start: undefined } : defined;
       const confusing = isConfusing(row.name);
       if (confusing && (await rows.read(row.name)) === undefined) refuseConfusing(row.name);
-      if (confusing || !(await rows.insert(row)))
+      const begin = await pasts?.prepare(row);
+      if (confusing || !(await rows.insert(row, isVouched)))
         throw new SequenceExistsError(`sequence ${show(row.name)} is defined already`);
+      await begin?.();
     },
 
     async alterSequence(name, changes) {
-      return persist(name, await read(name), async (row) => {
+      // Who says where to go on answers for numbers that the store may have lost.
+      const isAuthoritative = changes.next !== undefined;
+      const look = isAuthoritative && rows.past?.hasCeilings !== true ? read : readTrusted;
+      const attempt = async (row: SequenceRow) => {
         const altered = marked(newLife(row, alterRow(row, changes)));
-        const vouched = changes.next !== undefined;
         const move = plainChange(row, altered);
         const to = { ...altered, exhausted: false };
-        const before = move && (await rows.advance(row, move, to, vouched));
-        if (move !== undefined && before !== undefined) return infoOf({ ...to, next: before + move.delta });
-        return (await rows.swap(row, altered, vouched)) ? infoOf(altered) : undefined;
-      });
+        const before = move && (await rows.advance(row, move, to));
+        const isMoved = move !== undefined && before !== undefined;
+        if (!isMoved && !(await rows.swap(row, altered))) return undefined;
+        const result = isMoved ? { ...to, next: before + move.delta } : altered;
+        if (isAuthoritative && pasts && !(await pasts.confirm(result))) return undefined;
+        pasts?.note(result, positionOf(result));
+        return infoOf(result);
+      };
+      return persist(name, await look(name), attempt, look);
     },
 
     async describeSequence(name) {
@@ -121,31 +174,52 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
     async removeSequence(name) {
       const row = await read(name);
       seen.delete(name);
-      await persist(name, row, async (found) => (await rows.delete(found)) || undefined);
+      await persist(name, row, async (found) => (await rows.delete(found)) || undefined, read);
       seen.delete(name);
     },
 
     async allocate(name, blocks) {
       requireInteger('blocks', blocks, 1, MAX_BLOCKS);
-      return persist(name, seen.get(name) ?? (await read(name)), async (row, isFresh) => {
+      return persist(name, seen.get(name) ?? (await readTrusted(name)), async (row, isFresh) => {
         const move = plainMove(row, blocks);
         if (move !== undefined && (!isFresh || canMove(row, move))) {
           const to = named(row);
           const first = await rows.advance(row, move, to);
           if (first === undefined) return undefined;
           if (to !== row) seen.set(name, to);
+          pasts?.note(row, first + move.delta);
           return withOrigin({ first, step: row.step, count: row.blockSize * blocks }, to.generation);
         }
         // The limit is near. A row that may be out of date cannot decide this.
         if (!isFresh) return undefined;
         const taken = takeBlocks(named(row), blocks);
-        return (await rows.swap(row, marked(taken.row))) ? taken.block : undefined;
+        if (!(await rows.swap(row, marked(taken.row)))) return undefined;
+        pasts?.note(row, endOf(taken.block));
+        return taken.block;
       });
+    },
+
+    async restoreSequence(name) {
+      return persist(
+        name,
+        await read(name),
+        async (row) => {
+          const next = await pasts?.placeAfterRestore(row);
+          if (row.cycle || row.exhausted) return { next: positionOf(row) };
+          if (next === undefined) return { next };
+          // Another generation: what was taken before cannot be given back.
+          const moved = marked({ ...settle(row, next), generation: randomNumber() });
+          return (await rows.swap(row, moved)) && (await pasts?.recordAgain(moved)) ? { next } : undefined;
+        },
+        read,
+      );
     },
 
     async giveBack(name, tail) {
       if (!isBlock(tail)) refuse('tail', 'a run of ids: first, step and count', tail);
       const row = await rows.read(requireStoredName(name));
+      // A row that the store has lost and that has grown again is another generation.
+      if (row !== undefined && pasts && (await pasts.judge(row))?.kind !== 'go-on') return false;
       const next = row && returnTail(row, tail);
       // One attempt is enough: if others have changed the row, they have allocated.
       return next !== undefined && (await rows.swap(row as SequenceRow, marked(next)));
@@ -154,7 +228,7 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
 }
 
 function infoOf(row: SequenceRow): SequenceInfo {
-  const { generation: _, mark: __, ...info } = row;
+  const { generation: _, mark: __, lineage: ___, ...info } = row;
   return { ...info, exhausted: isOver(row) };
 }
 
@@ -173,12 +247,23 @@ function newLife(row: SequenceRow, altered: SequenceRow): SequenceRow {
   return row.cycle === altered.cycle ? altered : { ...altered, generation: randomNumber() };
 }
 
+/** Tells whether a row equals another one in every field, except for those that are named. */
+export function isLike(
+  row: SequenceRow | undefined,
+  other: SequenceRow,
+  except: readonly (keyof SequenceRow)[],
+): row is SequenceRow {
+  return row !== undefined && keysOf(other).every((key) => except.includes(key) || row[key] === other[key]);
+}
+
+const keysOf = (row: SequenceRow) => Object.keys(row) as (keyof SequenceRow)[];
+
 function noSuchSequence(name: string): NoSuchSequenceError {
   return new NoSuchSequenceError(`there is no sequence ${show(name)}`);
 }
 
 /** A number of 53 random bits. Never 0, which stands for rows of other programs. */
-function randomNumber(): number {
+export function randomNumber(): number {
   const [high, low] = crypto.getRandomValues(new Uint32Array(2)) as unknown as [number, number];
   return (high & 0x1fffff) * 2 ** 32 + low || 1;
 }

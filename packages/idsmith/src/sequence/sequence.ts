@@ -1,18 +1,70 @@
-import { ClosedError, UnsafeIntegerError } from '../errors.js';
-import { requireInteger, show } from '../options.js';
+import { type Clock, systemClock } from '../clock.js';
+import { ClosedError, InvalidOptionError, SequenceExhaustedError, UnsafeIntegerError } from '../errors.js';
+import { type IdForm, type IdForms, requireInteger, requireKnown, show } from '../options.js';
+import { onAbort, requireSignal } from '../support/abort.js';
 import { report } from '../support/diagnostics.js';
-import { endOf, partOf } from './block.js';
-import type { Block } from './port.js';
-import type { SequenceStatus } from './status.js';
-import { Supply, type SupplySettings } from './supply.js';
-import { type SequenceWait, signalOf } from './wait.js';
-import { Waiters } from './waiters.js';
+import { SingleFlight } from '../support/single-flight.js';
+import { systemTimer, type Timer } from '../support/timer.js';
+import { endOf, IdBuffer, isBlock, joined, partOf, withOrigin } from './block.js';
+import type { Block, BlockSource } from './port.js';
+import type { PrefetchPolicy } from './prefetch.js';
+
+/** Sources of time, for tests. */
+export interface SequenceTime {
+  /** Default the machine's clock. */
+  readonly clock?: Clock | undefined;
+  /** Default the runtime's own timers. */
+  readonly timer?: Timer | undefined;
+}
+
+/** Options of calls that may wait. */
+export interface SequenceWait {
+  /** Ends the wait. The promise then rejects with the reason of the signal, and the caller takes no id. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The ids of one sequence in this process. */
+export interface SequenceStatus {
+  readonly name: string;
+  readonly state: 'open' | 'closed';
+  /** The number of ids at hand. */
+  readonly available: number;
+  /** The number of ids that callers wait for. */
+  readonly wanted: number;
+  /** True while ids are fetched from the store. */
+  readonly fetching: boolean;
+  /**
+   * The error of the last fetch, or of ids that could not be given back. A fetch that succeeds removes the error. `close()` does not
+   * throw it, because the ids are only a gap.
+   */
+  readonly lastError?: unknown;
+}
+
+/** The parts of a {@link Sequence}. */
+export interface SequenceSettings<F extends IdForm> {
+  readonly as: F;
+  readonly name: string;
+  readonly source: BlockSource;
+  readonly policy: PrefetchPolicy;
+  readonly time: SequenceTime;
+}
+
+/** A caller that waits for ids. */
+interface Waiter {
+  readonly count: number;
+  /** Hands out the ids of this caller. */
+  serve(): void;
+  fail(error: unknown): void;
+}
 
 /** The most ids of one `batch`. */
 const MAX_BATCH = 2 ** 24;
 
 /** The most ids that are handed out between two stops while a fetch is under way. */
 const NEAR = 1024;
+
+/** The time between two looks whether the ids at hand are needed, ms. */
+const SECOND = 1000;
 
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -23,7 +75,7 @@ const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
  * const orders = await sequences.get('orders');
  * const id = orders.take() ?? (await orders.next());
  */
-export class Sequence {
+export class Sequence<F extends IdForm = 'bigint'> {
   // The run that is being handed out: its id number `#at` is `#first + #at · #step`. Only `#at` changes. The product has 32 bits, so
   // that engines calculate with machine integers. At `#stop` the slow path takes over: at the end of the run, or earlier where more
   // ids should be fetched.
@@ -38,36 +90,69 @@ export class Sequence {
   #numberStop = 0;
 
   readonly name: string;
-  readonly #supply: Supply;
+  readonly #as: F;
+  readonly #source: BlockSource;
+  readonly #policy: PrefetchPolicy;
+  readonly #clock: Clock;
+  /** Measures how long fetches take. */
+  readonly #stopwatch: Clock;
+  readonly #timer: Timer;
   readonly #onClose: () => void;
   #closing: Promise<void> | undefined;
-  readonly #waiters = new Waiters({
-    left: () => this.#supply.left,
-    fetch: () => this.#supply.fetch(),
-    hold: () => {
-      this.#stop = this.#at;
-      this.#numberStop = 0;
-    },
-  });
+  #isClosed = false;
+
+  /** The ids at hand after the run. */
+  readonly #buffer = new IdBuffer();
+  readonly #fetching = new SingleFlight<void>();
+  /** The number of all ids that were fetched and neither dropped nor given back. */
+  #fetched = 0;
+  /** The number of ids handed out when the last fetch began. */
+  #handedOutBefore = 0;
+  /** The number of calls of `fence()`. A run that was asked for before a call is dropped, too. */
+  #fences = 0;
+  /** The error of the last fetch or of a tail on its way back, if one of them failed since a fetch succeeded. */
+  #lastError: unknown;
+
+  /** The callers that wait. First come, first served: no caller overtakes a large batch, or waits for a later one. */
+  readonly #waiters = new Set<Waiter>();
+  /** The number of ids that all of them together wait for. */
+  #wanted = 0;
+  #isServing = false;
+  /** True while a fetch is under way at whose end callers are served. */
+  #isAwaited = false;
+
+  /** Ends the next look whether the ids at hand are needed, if one is due. */
+  #cancelLook: (() => void) | undefined;
+  /** A tail on its way back. No fetch begins meanwhile. */
+  #returning: Promise<unknown> | undefined;
 
   /** @internal */
-  constructor(settings: SupplySettings, onClose: () => void) {
-    this.name = settings.name;
-    this.#supply = new Supply(settings, {
-      left: () => this.#leftOfRun(),
-      rest: () => this.#restOfRun(),
-      cut: (count) => this.#cut(count),
-      wanted: () => this.#waiters.wanted,
-    });
+  constructor({ name, as, source, policy, time }: SequenceSettings<F>, onClose: () => void) {
+    this.name = name;
+    this.#as = as;
+    this.#source = source;
+    this.#policy = policy;
+    this.#clock = time.clock ?? systemClock;
+    this.#stopwatch = time.clock ?? { now: () => performance.now() };
+    this.#timer = time.timer ?? systemTimer;
     this.#onClose = onClose;
   }
 
   /**
-   * Takes an id without waiting. Gives `undefined` if no id is at hand, or if the ids at hand belong to callers that wait.
+   * Takes an id without waiting, in the type that `as` asks for. Gives `undefined` if no id is at hand, or if the ids at hand belong
+   * to callers that wait.
    *
    * @throws ClosedError when the sequence is closed
    */
-  take(): bigint | undefined {
+  take(): IdForms[F] | undefined {
+    return (this.#as === 'bigint' ? this.#take() : this.#takeAsAsked()) as IdForms[F] | undefined;
+  }
+
+  #takeAsAsked(): string | number | undefined {
+    return this.#as === 'number' ? this.takeNumber() : this.#take()?.toString();
+  }
+
+  #take(): bigint | undefined {
     const at = this.#at;
     if (at === this.#stop) return this.#takeSlowly();
     this.#at = at + 1;
@@ -88,7 +173,7 @@ export class Sequence {
   }
 
   /**
-   * The next id. All callers that wait share one fetch, and are served in the order in which they came.
+   * The next id, in the type that `as` asks for. All callers that wait share one fetch, and are served in the order in which they came.
    *
    * @throws SequenceExhaustedError when fewer ids are left than a block needs
    * @throws NoSuchSequenceError when the sequence has been removed
@@ -96,9 +181,10 @@ export class Sequence {
    * @throws ClosedError when the sequence is closed
    * @throws the reason of `signal` when it is aborted; the caller then takes no id
    */
-  next(options?: SequenceWait): Promise<bigint> {
-    if (options === undefined && this.#at !== this.#stop) return Promise.resolve(this.take() as bigint);
-    return this.#wait(1, () => this.take() as bigint, options);
+  next(options?: SequenceWait): Promise<IdForms[F]> {
+    if (this.#as === 'number') return this.nextNumber(options) as Promise<IdForms[F]>;
+    if (options === undefined && this.#at !== this.#stop) return Promise.resolve(this.take() as IdForms[F]);
+    return this.#wait(1, () => this.take() as IdForms[F], options);
   }
 
   /**
@@ -118,25 +204,25 @@ export class Sequence {
    *
    * @throws as {@link next} does; the ids at hand stay there
    */
-  async batch(count: number, options?: SequenceWait): Promise<bigint[]> {
+  async batch(count: number, options?: SequenceWait): Promise<IdForms[F][]> {
     requireInteger('count', count, 0, MAX_BATCH);
     return this.#wait(count, () => this.#takeMany(count), options);
   }
 
-  #takeMany(count: number): bigint[] {
-    const ids = new Array<bigint>(count);
-    for (let i = 0; i < count; i++) ids[i] = this.take() as bigint;
+  #takeMany(count: number): IdForms[F][] {
+    const ids = new Array<IdForms[F]>(count);
+    for (let i = 0; i < count; i++) ids[i] = this.take() as IdForms[F];
     return ids;
   }
 
   /** One id after the other, until the sequence is closed. */
-  [Symbol.asyncIterator](): AsyncIterator<bigint, undefined> {
+  [Symbol.asyncIterator](): AsyncIterator<IdForms[F], undefined> {
     return {
       next: async () => {
         try {
           return { value: await this.next(), done: false };
         } catch (error) {
-          if (this.#closing) return { value: undefined, done: true };
+          if (this.#isClosed) return { value: undefined, done: true };
           throw error;
         }
       },
@@ -149,26 +235,26 @@ export class Sequence {
    * Does nothing after `close()`.
    */
   fence(): void {
-    this.#supply.drop();
-    this.#at = this.#stop = this.#end;
-    this.#numberStop = 0;
+    this.#fetched -= this.#left;
+    this.#fences++;
+    this.#buffer.clear();
+    this.#endRun();
   }
 
-  /** The ids at hand and the last error, for a readiness probe. Asks nobody, and works after `close()`. */
+  /** The ids at hand and the last error, for a readiness probe. Does not ask the store, and works after `close()`. */
   status(): SequenceStatus {
-    const { left, isFetching, lastError } = this.#supply;
     return {
       name: this.name,
-      state: this.#closing ? 'closed' : 'open',
-      available: left,
-      wanted: this.#waiters.wanted,
-      fetching: isFetching,
-      ...(lastError !== undefined && { lastError }),
+      state: this.#isClosed ? 'closed' : 'open',
+      available: this.#left,
+      wanted: this.#wanted,
+      fetching: this.#fetching.isRunning,
+      ...(this.#lastError !== undefined && { lastError: this.#lastError }),
     };
   }
 
   /**
-   * Stops handing out ids and gives the ids at hand back. If somebody has allocated since, or the store cannot be reached, these ids
+   * Stops handing out ids and gives the ids at hand back. If another process has allocated since, or the store cannot be reached, these ids
    * are a gap, and `status().lastError` tells the error of the store. Callers that wait get a `ClosedError`. A second call does nothing.
    */
   close(): Promise<void> {
@@ -182,46 +268,255 @@ export class Sequence {
   }
 
   async #close(): Promise<void> {
-    const tail = this.#restOfRun();
-    this.#at = this.#stop = this.#end;
-    this.#numberStop = 0;
-    const closed = this.#supply.close(tail);
-    this.#waiters.close(this.#closedError());
+    const rest = this.#restOfRun();
+    this.#isClosed = true;
+    this.#endRun();
+    this.#cancelLook?.();
+    this.#cancelLook = undefined;
+    const fences = this.#fences;
+    const error = this.#closedError();
+    for (const waiter of this.#waiters) waiter.fail(error);
     this.#onClose();
-    await closed;
-    report('idsmith:sequence', () => ({ event: 'closed', name: this.name }));
+    await this.#fetching.running?.catch(() => {});
+    await this.#returning;
+    const tails = joined([...(rest ? [rest] : []), ...this.#buffer.clear()]);
+    // From the end on: a tail goes back only if it is the last one that the source gave.
+    for (const tail of tails.reverse()) {
+      const isReturned = fences === this.#fences && (await this.#giveBack(tail));
+      if (!isReturned) break;
+    }
+    this.#report('closed', {});
   }
 
   #closedError(): ClosedError {
     return new ClosedError(`sequence ${show(this.name)} is closed: get it again with Sequences.get()`);
   }
 
+  /** The number of all ids at hand; 0 after the sequence is closed. */
+  get #left(): number {
+    return this.#isClosed ? 0 : this.#buffer.count + this.#leftOfRun();
+  }
+
   /** Draws when it is this caller's turn and `count` ids are at hand. */
   #wait<T>(count: number, draw: () => T, options: SequenceWait | undefined): Promise<T> {
     try {
       const signal = signalOf(options);
-      if (this.#closing) throw this.#closedError();
-      const isReady = this.#waiters.isEmpty && !this.#supply.isFetching && this.#supply.left >= count;
-      return isReady ? Promise.resolve(draw()) : this.#waiters.add(count, draw, signal);
+      if (this.#isClosed) throw this.#closedError();
+      const isReady = this.#waiters.size === 0 && !this.#fetching.isRunning && this.#left >= count;
+      return isReady ? Promise.resolve(draw()) : this.#waitInLine(count, draw, signal);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
+  #waitInLine<T>(count: number, draw: () => T, signal: AbortSignal | undefined): Promise<T> {
+    const isFirst = this.#waiters.size === 0;
+    const drawn = new Promise<T>((resolve, reject) => {
+      let cancel = () => {};
+      const leave = () => {
+        if (this.#waiters.delete(waiter)) this.#wanted -= count;
+        cancel();
+      };
+      const waiter: Waiter = {
+        count,
+        serve: () => {
+          leave();
+          try {
+            resolve(draw());
+          } catch (error) {
+            reject(error);
+          }
+        },
+        fail: (error) => {
+          leave();
+          reject(error);
+        },
+      };
+      this.#waiters.add(waiter);
+      this.#wanted += count;
+      cancel = onAbort(signal, (reason) => {
+        waiter.fail(reason);
+        // Those behind a large batch may be served now.
+        this.#serve();
+      });
+    });
+    this.#keepForWaiters();
+    if (this.#left < count) this.#fetchForWaiters();
+    // A caller that waits only for ids would otherwise keep the process from reading the store's answer.
+    else if (isFirst) void eventLoopTurn().then(() => this.#serve());
+    return drawn;
+  }
+
+  /** Lets `take` find no id, so that the ids at hand stay for those who wait. */
+  #keepForWaiters(): void {
+    this.#stop = this.#at;
+    this.#numberStop = 0;
+  }
+
+  #fetchForWaiters(): void {
+    if (this.#isAwaited) return;
+    this.#isAwaited = true;
+    const end = (failure?: { readonly error: unknown }) => {
+      this.#isAwaited = false;
+      this.#serve(failure);
+    };
+    this.#fetch().then(
+      () => end(),
+      (error: unknown) => end({ error }),
+    );
+  }
+
+  /** Serves callers in their order, as far as the ids at hand go. After a failed fetch, the others get its error. */
+  #serve(failure?: { readonly error: unknown }): void {
+    this.#isServing = true;
+    for (const waiter of this.#waiters) {
+      if (waiter.count <= this.#left) waiter.serve();
+      else if (failure) waiter.fail(failure.error);
+      else break;
+    }
+    this.#isServing = false;
+    if (this.#waiters.size === 0) return;
+    this.#keepForWaiters();
+    this.#fetchForWaiters();
+  }
+
+  /** Fetches a run. Calls during a fetch share it. @throws the error of the source */
+  #fetch(): Promise<void> {
+    return this.#fetching.run(() => this.#load());
+  }
+
+  /** Fetches a run in the background. A failure is dropped: the next caller that needs an id fetches again and gets the error. */
+  #fetchAhead(): void {
+    if (!this.#isClosed && !this.#fetching.isRunning) this.#fetch().catch(() => {});
+  }
+
+  async #load(): Promise<void> {
+    // Callers of the same moment are counted in.
+    await this.#returning;
+    if (this.#isClosed) return;
+    const left = this.#left;
+    const handedOut = this.#fetched - left;
+    const startedAt = this.#stopwatch.now();
+    const since = handedOut - this.#handedOutBefore;
+    const blocks = this.#policy.blocksToFetch({
+      now: startedAt,
+      left,
+      wanted: this.#wanted,
+      handedOut: since,
+    });
+    const fences = this.#fences;
+    try {
+      const run = requireRun(this.name, await this.#source.allocate(blocks));
+      const duration = this.#stopwatch.now() - startedAt;
+      const { count } = run;
+      this.#lastError = undefined;
+      if (fences === this.#fences) {
+        this.#policy.fetched({ duration, blocks, count });
+        this.#handedOutBefore = handedOut;
+        this.#fetched += count;
+        this.#buffer.push(run);
+        if (this.#source.isLast && !this.#isClosed && this.#left > this.#policy.resting) this.#lookLater();
+      }
+      this.#report('fetched', { blocks, count, duration });
+    } catch (error) {
+      this.#lastError = error;
+      this.#report(error instanceof SequenceExhaustedError ? 'exhausted' : 'fetch-failed', { blocks, error });
+      throw error;
+    }
+  }
+
+  /** Looks in a second whether the ids at hand are needed, unless a look is due. The timer does not keep the process alive. */
+  #lookLater(): void {
+    if (this.#cancelLook !== undefined) return;
+    const before = this.#fetched - this.#left;
+    const startedAt = this.#clock.now();
+    const look = async () => {
+      // A look that comes late is left out: the process was stopped meanwhile, and may be a copy of another one.
+      const isLate = Math.abs(this.#clock.now() - startedAt - SECOND) > SECOND;
+      const goesOn = isLate || (await this.#returnIdle(this.#fetched - this.#left - before));
+      if (this.#cancelLook !== cancel) return;
+      this.#cancelLook = undefined;
+      if (goesOn) this.#lookLater();
+    };
+    const cancel = this.#timer.after(SECOND, () => void look(), true);
+    this.#cancelLook = cancel;
+  }
+
+  /**
+   * Gives back the ids at hand beyond `used`, those of the last second, and beyond a rest. Leaves all ids at hand if another process
+   * has allocated since.
+   *
+   * @returns true if another look is needed in a second
+   */
+  async #returnIdle(used: number): Promise<boolean> {
+    const fences = this.#fences;
+    const keep = Math.max(this.#policy.resting, used);
+    const isBusy = () => this.#fetching.isRunning || this.#wanted > 0 || this.#left <= keep;
+    if (!isBusy()) {
+      this.#policy.rested(used);
+      const last = this.#buffer.last() ?? (this.#restOfRun() as Block);
+      if (!(await this.#isLast(last)) || this.#isClosed || fences !== this.#fences) return false;
+      if (!isBusy()) {
+        this.#returning = this.#giveBack(this.#cutEnd(this.#left - keep));
+        await this.#returning;
+        this.#returning = undefined;
+      }
+    }
+    return !this.#isClosed && this.#left > this.#policy.resting;
+  }
+
+  async #isLast(run: Block): Promise<boolean> {
+    try {
+      return (await this.#source.isLast?.(run)) ?? false;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Takes up to `count` ids off the end of the last run. They are not handed out any more. */
+  #cutEnd(count: number): Block {
+    const tail = this.#buffer.cutEnd(count) ?? this.#cutRun(Math.min(count, this.#leftOfRun()));
+    this.#fetched -= tail.count;
+    return tail;
+  }
+
+  /**
+   * Gives a tail back, which is not handed out any more. If the store cannot be reached, or others have allocated since, the tail is
+   * a gap: a driver may have sent the question twice, and then the answer to the second does not tell of the first.
+   */
+  async #giveBack(tail: Block): Promise<boolean> {
+    const { first, count } = tail;
+    try {
+      const returned = (await this.#source.giveBack?.(tail)) ?? false;
+      this.#report('given-back', { first, count, returned });
+      return returned;
+    } catch (error) {
+      this.#lastError = error;
+      this.#report('give-back-failed', { first, count, error });
+      return false;
+    }
+  }
+
+  #report(event: string, details: object): void {
+    report('idsmith:sequence', () => ({ event, name: this.name, ...details }));
+  }
+
   /** The slow path at `#stop`: fetches ahead if it is time, and goes on to the next run if this one is used up. */
   #lookUp(): boolean {
-    if (this.#closing) throw this.#closedError();
-    if (this.#waiters.isHolding) return false;
+    if (this.#isClosed) throw this.#closedError();
+    // The ids at hand belong to those who wait, and are not being drawn for them.
+    if (this.#waiters.size > 0 && !this.#isServing) return false;
     if (this.#at === this.#end) {
-      const run = this.#supply.shift();
+      const run = this.#buffer.shift();
       if (run === undefined) {
-        if (this.#supply.isAhead) this.#supply.fetchAhead();
+        if (this.#policy.isAhead) this.#fetchAhead();
         return false;
       }
       this.#begin(run);
     }
-    const { lowWater, left } = this.#supply;
-    if (lowWater > 0 && left <= lowWater) this.#supply.fetchAhead();
+    const { lowWater } = this.#policy;
+    const left = this.#left;
+    if (lowWater > 0 && left <= lowWater) this.#fetchAhead();
     // The next stop is where few ids are left. While a fetch is under way, stops are near, so that the event loop can turn.
     const rest = this.#leftOfRun();
     const ahead = Math.min(rest, left > lowWater ? left - lowWater : Math.min(NEAR, Math.ceil(rest / 2)));
@@ -249,8 +544,13 @@ export class Sequence {
     return left > 0 ? partOf(this.#run, this.#at, left) : undefined;
   }
 
-  /** Takes ids off the end of the run. Nobody hands them out any more. */
-  #cut(count: number): Block {
+  /** Leaves the rest of the run. */
+  #endRun(): void {
+    this.#at = this.#stop = this.#end;
+    this.#numberStop = 0;
+  }
+
+  #cutRun(count: number): Block {
     this.#end -= count;
     this.#stop = Math.min(this.#stop, this.#end);
     this.#numberStop = Math.min(this.#numberStop, this.#stop);
@@ -259,7 +559,7 @@ export class Sequence {
 
   // The slow paths are separate methods, so that engines can inline the fast ones.
   #takeSlowly(): bigint | undefined {
-    return this.#lookUp() ? this.take() : undefined;
+    return this.#lookUp() ? this.#take() : undefined;
   }
 
   #takeNumberSlowly(): number | undefined {
@@ -269,11 +569,42 @@ export class Sequence {
     const id = this.#first + BigInt(Math.imul(this.#at, this.#step));
     if (!isSafe(id))
       throw new UnsafeIntegerError(
-        `sequence ${show(this.name)}: ${id} is past ±(2^53 − 1), so it is not exact as a number: use next() or take()`,
+        `sequence ${show(this.name)}: ${id} is past ±(2^53 − 1), so it is not exact as a number: use as 'bigint' or 'string'`,
       );
     this.#at++;
     return Number(id);
   }
 }
 
-const isSafe = (id: bigint) => id <= MAX_SAFE && id >= -MAX_SAFE;
+/** True if the id is exact as a number. */
+export const isSafe = (id: bigint) => id <= MAX_SAFE && id >= -MAX_SAFE;
+
+/**
+ * The signal of a call.
+ *
+ * @throws the reason of the signal when it is aborted already
+ */
+function signalOf(options: SequenceWait | undefined): AbortSignal | undefined {
+  if (options === undefined) return undefined;
+  const signal = requireSignal(requireKnown('options', options, ['signal']).signal);
+  signal?.throwIfAborted();
+  return signal;
+}
+
+/** Waits until the process has read what has arrived at its sockets. */
+function eventLoopTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    if (typeof setImmediate === 'function') setImmediate(resolve);
+    else setTimeout(resolve, 0);
+  });
+}
+
+/** A copy of the run that a source gave, after a check. Users write sources, and may use their objects again. */
+function requireRun(name: string, run: Block): Block {
+  if (isBlock(run)) return withOrigin({ first: run.first, step: run.step, count: run.count }, run.origin);
+  const { first, step, count } = (run ?? {}) as Partial<Block>;
+  throw new InvalidOptionError(
+    `the source of sequence ${show(name)} must give a first id, a step and a count of at least 1, not ` +
+      `${show(first)}, ${show(step)} and ${show(count)}`,
+  );
+}

@@ -1,30 +1,47 @@
 import { systemClock } from '../clock.js';
 import { ClosedError, InvalidOptionError, NoSuchSequenceError, SequenceExistsError } from '../errors.js';
-import { refuse, requireKnown, requireMethod, show } from '../options.js';
+import { type IdForm, refuse, requireForm, requireKnown, requireMethod, show } from '../options.js';
+import { OpenObjects } from '../support/open-objects.js';
 import { systemTimer } from '../support/timer.js';
 import { endOf } from './block.js';
-import { DEFINABLE } from './blocks.js';
-import { definitionOf, requireSameDefinition } from './definition.js';
-import { Implementations, type MakeSource, type NamedSource } from './implementations.js';
+import { DEFINABLE, defineRow } from './blocks.js';
 import { requireStoredName } from './name.js';
-import type { BlockSource, SequenceChanges, SequenceInfo, SequenceOptions, SequenceStore } from './port.js';
+import type {
+  BlockSource,
+  SequenceChanges,
+  SequenceDefinition,
+  SequenceInfo,
+  SequenceOptions,
+  SequenceStore,
+} from './port.js';
 import { type Prefetch, prefetchPolicy } from './prefetch.js';
-import { Sequence } from './sequence.js';
-import type { SequenceStatus } from './status.js';
-import type { SequenceTime } from './surplus.js';
+import { isSafe, Sequence, type SequenceStatus, type SequenceTime } from './sequence.js';
 
 /** Options of `Sequences.get`. */
-export interface SequenceUse {
+export interface SequenceUse<F extends IdForm = 'bigint'> {
   /** A source of blocks other than the store, for example `postgresSequence(…)`. */
-  readonly source?: BlockSource;
+  readonly source?: BlockSource | undefined;
   /** The name of a source that was registered with `register`, instead of a `source`. */
-  readonly implementation?: string;
+  readonly implementation?: string | undefined;
   /**
    * The number of blocks to keep ahead, from 0 to 1000. With 0, exactly one block is taken when it is needed. `'adaptive'`, the
    * default, keeps as many as the present rate needs.
    */
-  readonly prefetch?: Prefetch;
+  readonly prefetch?: Prefetch | undefined;
+  /**
+   * The type of the ids: `'bigint'` (default), `'string'` (decimal digits, for JSON), or `'number'`, which needs a sequence that cannot
+   * pass 2^53 − 1.
+   */
+  readonly as?: F | undefined;
 }
+
+/** The allocation of the store for one sequence, with the name of the sequence. Nothing is asked until blocks are allocated. */
+export interface NamedSource extends BlockSource {
+  readonly name: string;
+}
+
+/** Makes the source of blocks for a sequence: another one with its name, or one on top of the store's. */
+export type MakeSource = (source: NamedSource) => BlockSource | Promise<BlockSource>;
 
 /** One store for all sequences, or a `default` store and further stores by the names of sequences. */
 export type SequenceStores = SequenceStore | { default: SequenceStore; [sequence: string]: SequenceStore };
@@ -43,10 +60,16 @@ export class Sequences {
   readonly #default: SequenceStore;
   readonly #named: ReadonlyMap<string, SequenceStore>;
   readonly #time: SequenceTime;
-  readonly #open = new Map<string, Opened>();
-  /** Every sequence that was handed out and is not closed, also those whose name was removed. */
-  readonly #handedOut = new Set<Sequence>();
-  readonly #implementations = new Implementations();
+  readonly #open = new OpenObjects<Promise<Sequence<IdForm>>>({
+    kind: 'sequence',
+    otherwise: 'close it first',
+    isSame: isSameOption,
+    defaults: { prefetch: 'adaptive' },
+  });
+  /** Every sequence that was handed out and is not closed, even those whose name was removed. */
+  readonly #handedOut = new Set<Sequence<IdForm>>();
+  /** Ways to make sources, by their names. A name keeps its meaning: two modules cannot mean different sources. */
+  readonly #implementations = new Map<string, MakeSource>();
   #closing: Promise<void> | undefined;
 
   /**
@@ -69,10 +92,11 @@ export class Sequences {
    * Defines a sequence.
    *
    * @throws SequenceExistsError when a sequence of that name exists
+   * @throws StoreError when the store may have lost a sequence of that name
    * @throws InvalidOptionError naming the wrong option; nothing is defined
    */
-  async define(name: string, options: SequenceOptions = {}): Promise<SequenceInfo> {
-    requireKnown('options', options, DEFINABLE);
+  async define(name: string, options: Omit<SequenceDefinition, 'name'> = {}): Promise<SequenceInfo> {
+    requireKnown('options', options, [...DEFINABLE, 'lost']);
     const store = this.#storeOf(name);
     await store.defineSequence({ ...options, name });
     return store.describeSequence(name);
@@ -87,7 +111,7 @@ export class Sequences {
    */
   async ensure(name: string, options: SequenceOptions = {}): Promise<SequenceInfo> {
     requireKnown('options', options, DEFINABLE);
-    const wanted = definitionOf(name, options);
+    const wanted: Definition = defineRow({ ...options, name }, 0);
     try {
       return requireSameDefinition(await this.describe(name), wanted);
     } catch (error) {
@@ -96,14 +120,14 @@ export class Sequences {
     try {
       return await this.define(name, options);
     } catch (error) {
-      // Somebody else has defined the sequence meanwhile.
+      // Another process has defined the sequence meanwhile.
       if (!(error instanceof SequenceExistsError)) throw error;
       return requireSameDefinition(await this.describe(name), wanted);
     }
   }
 
   /**
-   * Alters a sequence, also while it is used. Blocks that were taken before stay as they are.
+   * Alters a sequence, even while it is used. Blocks that were taken before stay as they are.
    *
    * @throws NoSuchSequenceError when there is no sequence of that name
    * @throws InvalidOptionError naming the wrong change; nothing is altered
@@ -151,11 +175,17 @@ export class Sequences {
    * sequences.register('oracle', ({ name }) => oracleSequence(connection, name));
    * const orders = await sequences.get('orders', { implementation: 'oracle' });
    *
-   * @throws InvalidOptionError when the name is registered with another function
+   * @throws InvalidOptionError when the name is not text, is registered with another function, or `make` is no function
    */
   register(name: string, make: MakeSource): this {
     this.#requireOpen();
-    this.#implementations.register(name, make);
+    if (typeof name !== 'string' || name === '') refuse('the name of an implementation', 'text', name);
+    if (typeof make !== 'function') refuse(`the implementation ${show(name)}`, 'a function', make);
+    if ((this.#implementations.get(name) ?? make) !== make)
+      throw new InvalidOptionError(
+        `the implementation ${show(name)} is registered with another function: use another name`,
+      );
+    this.#implementations.set(name, make);
     return this;
   }
 
@@ -165,40 +195,27 @@ export class Sequences {
    * @throws NoSuchSequenceError when it is not defined
    * @throws InvalidOptionError when an option is wrong, or differs from the option that the sequence is open with
    */
-  async get(name: string, use: SequenceUse = {}): Promise<Sequence> {
+  async get<F extends IdForm = 'bigint'>(name: string, use: SequenceUse<F> = {}): Promise<Sequence<F>> {
     this.#requireOpen();
     requireStoredName(name);
     requireKnown('options', use, USABLE);
     prefetchPolicy(use.prefetch);
+    const as = requireForm(use.as);
     if (use.implementation !== undefined) {
-      this.#implementations.makerOf(use.implementation);
+      this.#makerOf(use.implementation);
       if (use.source !== undefined)
         throw new InvalidOptionError(`sequence ${show(name)}: give a source or an implementation, not both`);
     }
-    const open = this.#open.get(name);
-    if (open !== undefined) {
-      const isSame = {
-        source: isSameSource(open.use.source, use.source),
-        implementation: use.implementation === open.use.implementation,
-        prefetch: use.prefetch === open.use.prefetch,
-      };
-      for (const option of USABLE)
-        if (use[option] !== undefined && !isSame[option])
-          throw new InvalidOptionError(
-            `sequence ${show(name)} is open with another ${option}: use the same options, or close it first`,
-          );
-      return open.sequence;
-    }
-    const entry: Opened = {
-      use: { ...use, prefetch: use.prefetch ?? 'adaptive' },
-      sequence: this.#make(name, use, () => this.#forget(name, entry)),
-    };
-    this.#open.set(name, entry);
-    entry.sequence.catch(() => this.#forget(name, entry));
-    return entry.sequence;
+    // The type of ids is compared even where it is left out: the caller expects the default then.
+    const opened = this.#open.get(name, { ...use, as }, () => {
+      const opening = this.#make(name, { ...use, as }, () => this.#open.delete(name, opening));
+      opening.catch(() => this.#open.delete(name, opening));
+      return opening;
+    });
+    return opened as Promise<Sequence<F>>;
   }
 
-  /** The supply of every sequence that is open, for a readiness probe. Asks nobody, and works after `close()`. */
+  /** The ids at hand of every sequence that is open, for a readiness probe. Does not ask the store, and works after `close()`. */
   status(): SequenceStatus[] {
     return [...this.#handedOut].map((sequence) => sequence.status());
   }
@@ -218,17 +235,25 @@ export class Sequences {
     await Promise.all([...this.#handedOut].map((sequence) => sequence.close()));
   }
 
-  async #make(name: string, use: SequenceUse, onClose: () => void): Promise<Sequence> {
-    const { source, implementation, prefetch } = use;
-    const [from, blockSize] =
+  async #make<F extends IdForm>(
+    name: string,
+    use: SequenceUse<F> & { readonly as: F },
+    onClose: () => void,
+  ): Promise<Sequence<F>> {
+    const { source, implementation, prefetch, as } = use;
+    const info = source === undefined && implementation === undefined ? await this.describe(name) : undefined;
+    if (as === 'number') requireNumbers(name, info);
+    const from =
       implementation !== undefined
-        ? [await this.#implementations.makeSource(implementation, this.#namedSource(name)), undefined]
+        ? await this.#implementedSource(implementation, name)
         : source === undefined
-          ? await this.#sourceOf(name)
-          : [requireMethod('source', 'allocate', source, source), undefined];
+          ? storeSource(this.#storeOf(name), name)
+          : requireMethod('source', 'allocate', source, source);
     this.#requireOpen();
+    // Another program may have set the block size to 0. The first allocation refuses that, so it may still be corrected.
+    const blockSize = info !== undefined && info.blockSize >= 1 ? info.blockSize : undefined;
     const policy = prefetchPolicy(prefetch, blockSize);
-    const sequence = new Sequence({ name, source: from, policy, time: this.#time }, () => {
+    const sequence = new Sequence<F>({ name, as, source: from, policy, time: this.#time }, () => {
       this.#handedOut.delete(sequence);
       onClose();
     });
@@ -236,20 +261,27 @@ export class Sequences {
     return sequence;
   }
 
-  /** The store's own allocation as a source, and the size of a block. */
-  async #sourceOf(name: string): Promise<[BlockSource, number | undefined]> {
-    const store = this.#storeOf(name);
-    const { blockSize } = await store.describeSequence(name);
-    // Another program may have set the block size to 0. The first allocation refuses that, so it may still be corrected.
-    return [storeSource(store, name), blockSize >= 1 ? blockSize : undefined];
+  /** @throws InvalidOptionError when the function that was registered gives something that is no source */
+  async #implementedSource(implementation: string, name: string): Promise<BlockSource> {
+    const make = this.#makerOf(implementation);
+    const made = await make({ name, ...storeSource(this.#storeOf(name), name) });
+    if (typeof made?.allocate === 'function') return made;
+    refuse(
+      `the source of implementation ${show(implementation)}`,
+      'an object with a method allocate()',
+      made,
+    );
   }
 
-  #namedSource(name: string): NamedSource {
-    return { name, ...storeSource(this.#storeOf(name), name) };
-  }
-
-  #forget(name: string, entry: Opened): void {
-    if (this.#open.get(name) === entry) this.#open.delete(name);
+  /** @throws InvalidOptionError naming the known implementations when this one is not registered */
+  #makerOf(implementation: string): MakeSource {
+    const make = this.#implementations.get(implementation);
+    if (make !== undefined) return make;
+    const known = [...this.#implementations.keys()].map(show).join(', ') || 'none';
+    const name = show(implementation);
+    throw new InvalidOptionError(
+      `implementation ${name} is not registered (known: ${known}): call register(${name}, …) first`,
+    );
   }
 
   #requireOpen(): void {
@@ -263,17 +295,55 @@ export class Sequences {
   }
 }
 
-/** A sequence in use, and its options. */
-interface Opened {
-  readonly use: SequenceUse;
-  readonly sequence: Promise<Sequence>;
+const USABLE = ['source', 'implementation', 'prefetch', 'as'] as const;
+
+/** True for the same value, and for sources of the same ids. */
+function isSameOption(open: unknown, given: unknown): boolean {
+  return open === given || ((open as BlockSource | undefined)?.isSame?.(given as BlockSource) ?? false);
 }
 
-function isSameSource(one: BlockSource | undefined, other: BlockSource | undefined): boolean {
-  return one === other || (one !== undefined && other !== undefined && (one.isSame?.(other) ?? false));
+/**
+ * @param info the definition; `undefined` for ids of another source, whose bounds are not known
+ * @throws InvalidOptionError unless every id that the sequence can reach is exact as a number
+ */
+function requireNumbers(name: string, info: SequenceInfo | undefined): void {
+  const why = info === undefined ? UNKNOWN_END : unsafeBoundOf(info);
+  if (why !== undefined)
+    throw new InvalidOptionError(`sequence ${show(name)}: as 'number' needs ids within ±(2^53 − 1), ${why}`);
 }
 
-const USABLE = ['source', 'implementation', 'prefetch'] as const;
+const UNKNOWN_END = "and a source of its own has no known end: use as 'string', or nextNumber()";
+
+function unsafeBoundOf({ step, cycle, next, min, max }: SequenceInfo): string | undefined {
+  const reached = { max: step < 0 && !cycle ? next : max, min: step > 0 && !cycle ? next : min };
+  const safe = { max: Number.MAX_SAFE_INTEGER, min: Number.MIN_SAFE_INTEGER };
+  const bound = (['max', 'min'] as const).find((each) => !isSafe(reached[each]));
+  if (bound === undefined) return undefined;
+  return `and this one may reach ${reached[bound]}: define or alter it with ${bound}: ${safe[bound]}, or use as 'string'`;
+}
+
+const COMPARED = ['start', 'blockSize', 'step', 'min', 'max', 'cycle'] as const;
+
+type Definition = Pick<SequenceInfo, (typeof COMPARED)[number]>;
+
+/**
+ * The stored sequence, if it has the definition. A start that the store does not know, because another program made the row,
+ * is not compared.
+ *
+ * @throws SequenceExistsError showing both definitions when they differ
+ */
+function requireSameDefinition(stored: SequenceInfo, wanted: Definition): SequenceInfo {
+  const isSame = (field: keyof Definition) =>
+    stored[field] === wanted[field] || (field === 'start' && stored.start === undefined);
+  if (COMPARED.every(isSame)) return stored;
+  throw new SequenceExistsError(
+    `sequence ${show(stored.name)} exists with another definition: ${describe(stored)} in the store, ` +
+      `${describe(wanted)} wanted`,
+  );
+}
+
+const describe = (definition: Definition) =>
+  `{ ${COMPARED.map((field) => `${field}: ${definition[field] ?? 'unknown'}`).join(', ')} }`;
 
 function isStore(value: unknown): value is SequenceStore {
   const methods = ['allocate', 'defineSequence', 'describeSequence', 'listSequences'] as const;

@@ -32,31 +32,6 @@ describe('a source', () => {
     await expect(other.close()).resolves.toBeUndefined();
   });
 
-  it('whose blocks have grown is not asked for as many of them again', async () => {
-    let size = 20;
-    const counts: number[] = [];
-    const sequence = await on(
-      {
-        async allocate(blocks) {
-          counts.push(blocks * size);
-          return { first: 1n, step: 1, count: blocks * size };
-        },
-      },
-      'adaptive',
-    );
-    await sequence.batch(100_000);
-    size = 1_000_000;
-    for (let i = 0; i < 3; i++) {
-      counts.length = 0;
-      for (let taken = 0; counts.length === 0 && taken < 1e9; taken++) {
-        if (sequence.take() === undefined) await sequence.next();
-        if (taken % 1000 === 0) await undefined;
-      }
-      if (i > 0) expect(Math.max(...counts)).toBeLessThanOrEqual(2 ** 24);
-      await sequence.batch(Math.min(2 ** 24, counts[0]!));
-    }
-  });
-
   it('is not asked in the moment of closing', async () => {
     const source = new TestSource();
     const sequence = await on(source, 'adaptive');
@@ -77,7 +52,7 @@ describe('a source', () => {
   });
 });
 
-describe('a supply that take() finds empty', () => {
+describe('a sequence without ids at hand', () => {
   it('is filled for the next time, also after an outage, unless prefetch is 0', async () => {
     let isAway = true;
     const source = new TestSource();

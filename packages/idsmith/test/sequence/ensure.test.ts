@@ -36,6 +36,15 @@ describe.each<[string, () => Promise<Store>]>([
     expect(info.next).toBe(9960n);
   });
 
+  it('accepts a sequence that was lost and is defined again, which must begin beyond its numbers', async () => {
+    await expect(sequences.define('orders', { lost: true })).rejects.toThrow(
+      'beyond all that the lost sequence',
+    );
+    await sequences.define('orders', { lost: true, start: 5001 });
+    expect(await sequences.ensure('orders')).toMatchObject({ start: undefined, next: 5001n });
+    expect(await (await sequences.get('orders')).next()).toBe(5001n);
+  });
+
   it.each([{ start: 2 }, { blockSize: 21 }, { step: 2 }, { min: 0 }, { max: 100 }, { cycle: true }])(
     'refuses %o for a sequence of the defaults, and shows both',
     async (options) => {

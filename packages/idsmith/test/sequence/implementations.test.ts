@@ -1,6 +1,7 @@
-import { type MakeSource, memoryStore, type NamedSource, Sequences } from 'idsmith';
+import { memoryStore, Sequences } from 'idsmith';
 import { connect } from 'idsmith/connect';
 import { describe, expect, it } from 'vitest';
+import type { MakeSource, NamedSource } from '../../src/sequence/sequences.ts';
 import { repeated } from '../support/unique.ts';
 import { TestSource } from './support/sources.ts';
 

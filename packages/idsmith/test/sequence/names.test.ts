@@ -7,23 +7,26 @@ import {
 } from 'idsmith';
 import Libsql from 'libsql';
 import { describe, expect, it } from 'vitest';
-import { acquireLease } from '../../src/lease/acquire-lease.ts';
+import { acquireLease } from '../../src/lease/lease.ts';
 import { sqliteStore } from '../../src/stores/sqlite/store.ts';
 
 const CONFUSING = [
-  ...[
-    '.',
-    '..',
-    'a\u200bb',
-    'a\u200db',
-    'a\u202eb',
-    'a\u2066b',
-    'a\u061cb',
-    'a\u00adb',
-    'a\u2028b',
-    'a\u2060',
-  ],
-  ...['a\u00a0b', 'a\u3000b', 'a\u3164b', 'a\ufe0f', 'a\u{e0041}b', 'a\u115fb'],
+  '.',
+  '..',
+  'a\u200bb',
+  'a\u200db',
+  'a\u202eb',
+  'a\u2066b',
+  'a\u061cb',
+  'a\u00adb',
+  'a\u2028b',
+  'a\u2060',
+  'a\u00a0b',
+  'a\u3000b',
+  'a\u3164b',
+  'a\ufe0f',
+  'a\u{e0041}b',
+  'a\u115fb',
 ];
 
 describe('A name that people cannot read', () => {

@@ -64,6 +64,16 @@ describe('adaptive', () => {
     expect(prefetchPolicy('adaptive', 2 ** 30).blocksToFetch({ ...idle, wanted: 5 })).toBe(1);
   });
 
+  it('asks for fewer blocks when they have grown', () => {
+    const policy = prefetchPolicy('adaptive', 20);
+    const before = fetches(1e6, 1, 30, 20, policy).at(-1)!;
+    expect(before * 1e6).toBeGreaterThan(2 ** 24);
+    const asked = (now: number) =>
+      policy.blocksToFetch({ ...idle, now, left: policy.lowWater, handedOut: 1e8 });
+    policy.fetched({ duration: 1, blocks: asked(1e4), count: before * 1e6 });
+    expect(asked(1e4 + 100) * 1e6).toBeLessThanOrEqual(2 ** 24);
+  });
+
   it('fetches ahead when half of a planned fetch is left', () => {
     const policy = prefetchPolicy('adaptive', 20);
     expect(policy.lowWater).toBe(0);

@@ -6,10 +6,10 @@ import {
   SequenceExhaustedError,
   type SequenceStore,
   Sequences,
-  type SequenceUse,
   StoreError,
 } from 'idsmith';
 import { type SequenceRows, sequenceStore } from '../../../src/sequence/rows.ts';
+import type { SequenceUse } from '../../../src/sequence/sequences.ts';
 import { withTimeout } from '../../../src/support/timeout.ts';
 import type { Machine } from '../../simulation/machine.ts';
 import type { SeededRandom } from '../../simulation/random.ts';
@@ -23,10 +23,15 @@ export interface Surroundings {
   readonly random: SeededRandom;
   readonly ledger: Ledger;
   readonly tamper: (store: SequenceStore) => SequenceStore;
+  /** The most ids that a client asks for at once. */
+  readonly most: number;
+  /** Called when numbers are given out that a loss could repeat. */
+  readonly onUncovered: () => void;
 }
 
 /** The rows of a server as a machine sees them: an answer that is late is an error, and nobody knows what has happened. */
 export function remoteRows(rows: SequenceRows, wire: Wire, machine: Machine, timeout: number): SequenceRows {
+  const { past } = rows;
   const ask = <T>(execute: () => Promise<T>) =>
     withTimeout(wire.ask(machine, execute), timeout, { timer: machine.timer }).catch((error) => {
       throw new StoreError(`no answer: ${error.message}`);
@@ -38,6 +43,25 @@ export function remoteRows(rows: SequenceRows, wire: Wire, machine: Machine, tim
     swap: (expected, next) => ask(() => rows.swap(expected, next)),
     delete: (row) => ask(() => rows.delete(row)),
     advance: (from, move, to) => ask(() => rows.advance(from, move, to)),
+    ...(past?.hasCeilings && {
+      past: {
+        hasCeilings: true,
+        read: (name) => ask(() => past.read(name)),
+        write: (name, expected, next) => ask(() => past.write(name, expected, next)),
+      },
+    }),
+  };
+}
+
+/** A store that notes when it gives out numbers that a loss could repeat. It tells so itself. */
+function watched(store: SequenceStore, onUncovered: () => void): SequenceStore {
+  return {
+    ...store,
+    async allocate(...args) {
+      const block = await store.allocate(...args);
+      if (store.warnings?.().some((text) => text.includes('ceiling'))) onUncovered();
+      return block;
+    },
   };
 }
 
@@ -59,7 +83,8 @@ export class Client {
     this.#around = around;
     this.#use = use;
     const { clock, timer } = machine;
-    this.#sequences = new Sequences(around.tamper(sequenceStore(rows)), { clock, timer });
+    const store = watched(sequenceStore(rows), around.onUncovered);
+    this.#sequences = new Sequences(around.tamper(store), { clock, timer });
     this.#open();
   }
 
@@ -71,10 +96,10 @@ export class Client {
 
   /** Does one thing or another. */
   act(): void {
-    const { random } = this.#around;
+    const { random, most } = this.#around;
     const sequence = this.#sequence;
     if (!this.machine.isRunning) return;
-    const count = random.between(1, 12);
+    const count = random.between(1, most);
     const way = random.between(0, 9);
     if (sequence === undefined) this.#open();
     else if (way < 4) this.#try(async () => this.#takeAtHand(sequence, count));

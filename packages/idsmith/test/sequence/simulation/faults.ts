@@ -1,3 +1,4 @@
+import { COVERED_LOSS } from '../../../src/lineage/ceiling.ts';
 import type { Client } from './client.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -59,15 +60,24 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
+/** A fault of stores that tell their lineage: another server takes the place of the store, and does not have its last writes. */
+const goBack: Fault = ({ server, random, isCovered }) => {
+  if (!isCovered) return false;
+  server.goBack(random.between(0, COVERED_LOSS));
+  return true;
+};
+
 const NAMES = Object.keys(FAULTS);
+const WENT_BACK = 'store went back';
 
 /** Injects some fault or other. */
 export function applyFault(simulation: Simulation): void {
   const { random, clients, plan } = simulation;
   if (clients.length === 0) return;
-  const name = plan.isChurning && random.chance(0.8) ? 'sequences closed' : random.pick(NAMES);
+  const names = plan.rewinds ? [...NAMES, WENT_BACK] : NAMES;
+  const name = plan.isChurning && random.chance(0.8) ? 'sequences closed' : random.pick(names);
   const client = random.pick(clients);
-  if (!FAULTS[name]!(simulation, client)) return;
+  if (!(FAULTS[name] ?? goBack)(simulation, client)) return;
   simulation.count(name);
   simulation.note(`${name}: ${client.machine.name}`);
 }

@@ -1,5 +1,5 @@
 import { positionOf, type SequenceRow, wholeBlocks } from '../../../src/sequence/blocks.ts';
-import { isLike } from '../../../src/sequence/row-match.ts';
+import { isLike } from '../../../src/sequence/rows.ts';
 
 /** Tells whether the change of a row may have been an allocation by a swap. */
 function isSwap(before: SequenceRow, after: SequenceRow): boolean {

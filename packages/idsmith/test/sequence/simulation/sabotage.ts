@@ -1,8 +1,11 @@
 import type { SequenceStore } from 'idsmith';
+import { type Ceiling, COVERED_LOSS } from '../../../src/lineage/ceiling.ts';
 import { partOf } from '../../../src/sequence/block.ts';
 import { canMove, type SequenceRow } from '../../../src/sequence/blocks.ts';
-import { isLike } from '../../../src/sequence/row-match.ts';
+import type { CeilingRecords } from '../../../src/sequence/past.ts';
 import type { SequenceRows } from '../../../src/sequence/rows.ts';
+import { isLike } from '../../../src/sequence/rows.ts';
+import { RewindingServer } from '../../lineage/rewinding-store.ts';
 import type { Sabotage } from './simulation.ts';
 
 /** What a store does wrong. */
@@ -61,6 +64,36 @@ type Returned = Parameters<Required<SequenceStore>['giveBack']>;
 const returned = (store: SequenceStore, ...tail: Returned) =>
   (store as Required<SequenceStore>).giveBack(...tail);
 
+/** A server that goes back and says nothing of it. */
+class SilentServer extends RewindingServer {
+  override get lineage(): string {
+    return 'life 0';
+  }
+}
+
+/** A server that tells ceilings a minute older than they are, so that they are used while a loss may still take them. */
+class HastyServer extends RewindingServer {
+  override rows(): ReturnType<RewindingServer['rows']> {
+    const rows = super.rows();
+    const originals = new WeakMap<Ceiling, Ceiling>();
+    const older = (past: Ceiling) => {
+      const told = { ...past, writtenAt: past.writtenAt - COVERED_LOSS };
+      originals.set(told, past);
+      return told;
+    };
+    const { read, write } = rows.past;
+    const past: CeilingRecords = {
+      ...rows.past,
+      async read(name) {
+        const told = await read(name);
+        return { ...told, past: told.past && older(told.past) };
+      },
+      write: (name, expected, next) => write(name, expected && (originals.get(expected) ?? expected), next),
+    };
+    return { ...rows, past };
+  }
+}
+
 /** What is wrong, by what it is: each must be found out within a few seeds. */
 export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   'a store swaps without a look at the mark': flawed({ swapIgnores: ['mark'] }),
@@ -74,4 +107,6 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   'a client gives a tail back again when no answer has come': returning((store, ...tail) =>
     returned(store, ...tail).catch(() => returned(store, ...tail)),
   ),
+  'a store that goes back tells the same lineage': { Rewinding: SilentServer },
+  'a ceiling is used before it is old enough': { Rewinding: HastyServer },
 };

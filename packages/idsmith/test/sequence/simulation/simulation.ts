@@ -1,5 +1,7 @@
 import type { SequenceStore } from 'idsmith';
+import { COVERED_LOSS } from '../../../src/lineage/ceiling.ts';
 import type { SequenceRows } from '../../../src/sequence/rows.ts';
+import { RewindingServer } from '../../lineage/rewinding-store.ts';
 import { simulateGlobals } from '../../simulation/globals.ts';
 import { Machine } from '../../simulation/machine.ts';
 import type { Outcome } from '../../simulation/outcome.ts';
@@ -21,6 +23,8 @@ export interface Sabotage {
   /** Makes the rows of a store with flaws. */
   readonly rows?: () => SequenceRows;
   readonly tamper?: (store: SequenceStore) => SequenceStore;
+  /** A server that goes back, with flaws. */
+  readonly Rewinding?: typeof RewindingServer;
 }
 
 /** One run: processes that draw from a sequence while everything goes wrong that can, all of it from one seed. */
@@ -37,14 +41,21 @@ export class Simulation {
   readonly #sabotage: Sabotage;
   readonly #tell: (line: string) => void;
   #started = 0;
+  /** When numbers were last given out that a loss could repeat. The store told so. */
+  #uncoveredAt = Number.NEGATIVE_INFINITY;
 
   constructor(seed: number, sabotage: Sabotage = {}, tell: (line: string) => void = () => {}) {
     this.#seed = seed;
     this.#sabotage = sabotage;
     this.#tell = tell;
     this.random = new SeededRandom(seed);
-    this.plan = makePlan(this.random);
-    this.server = new SequenceServer(this.ledger, sabotage.rows);
+    this.plan = makePlan(this.random, seed);
+    const Rewinding = sabotage.Rewinding ?? RewindingServer;
+    this.server = new SequenceServer(
+      this.ledger,
+      this.plan.rewinds ? new Rewinding(() => this.timeline.now) : undefined,
+      sabotage.rows,
+    );
     const { timeline, random, server } = this;
     this.wire = new Wire(
       this.plan.weather,
@@ -83,6 +94,9 @@ export class Simulation {
 
   startClient(): void {
     const { random, ledger, timeline, plan } = this;
+    const onUncovered = () => {
+      this.#uncoveredAt = timeline.now;
+    };
     const machine = new Machine(`process ${++this.#started}`, timeline);
     const rows = remoteRows(this.server.rowsOf(machine.name), this.wire, machine, plan.timeout);
     const tamper = this.#sabotage.tamper ?? ((store) => store);
@@ -90,14 +104,14 @@ export class Simulation {
       machine,
       rows,
       { prefetch: random.pick(plan.prefetch) },
-      { random, ledger, tamper },
+      { random, ledger, tamper, onUncovered, most: plan.most },
     );
     this.clients.push(client);
     this.#actLater(client);
   }
 
   #actLater(client: Client): void {
-    this.timeline.after(this.random.between(1, 120), () => {
+    this.timeline.after(this.random.between(1, this.plan.pauses.client), () => {
       if (client.machine.isDead) return;
       client.act();
       this.#actLater(client);
@@ -105,10 +119,15 @@ export class Simulation {
   }
 
   #faultLater(): void {
-    this.later(this.random.between(1, this.plan.isChurning ? 30 : 200), () => {
+    this.later(this.random.between(1, this.plan.pauses.fault), () => {
       applyFault(this);
       this.#faultLater();
     });
+  }
+
+  /** True if a loss repeats no number: those of the last minute were given out before a ceiling that is old enough. */
+  get isCovered(): boolean {
+    return this.timeline.now - this.#uncoveredAt > COVERED_LOSS;
   }
 
   /** Does `fn` after `ms`, unless all faults have ended by then. */

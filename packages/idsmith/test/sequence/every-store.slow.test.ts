@@ -7,7 +7,7 @@ import {
   UnsafeIntegerError,
 } from 'idsmith';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith, STORE_SERVERS, type StoreServer } from '#services';
+import { describeWith, SHARED_STORES, type StoreServer } from '#services';
 import { openStore } from '../../src/stores/open.ts';
 import type { Store } from '../../src/stores/store.ts';
 
@@ -16,7 +16,7 @@ const MAX = 2n ** 63n - 1n;
 const inOrder = (ids: bigint[]) => [...ids].sort((a, b) => (a < b ? -1 : 1));
 const range = (first: number, count: number) => Array.from({ length: count }, (_, i) => BigInt(first + i));
 
-for (const [store, needs, start] of STORE_SERVERS) {
+for (const [store, needs, start] of SHARED_STORES) {
   await describeWith(needs, `sequences on ${store}`, () => {
     let server: StoreServer;
     const open: Store[] = [];

@@ -1,8 +1,7 @@
-import type { Block } from 'idsmith';
+import type { Block, BlockSource } from 'idsmith';
 import { FakeTime } from 'idsmith/testing';
-import { partOf } from '../../../src/sequence/block.ts';
 import type { PrefetchPolicy } from '../../../src/sequence/prefetch.ts';
-import { Supply } from '../../../src/sequence/supply.ts';
+import { Sequence } from '../../../src/sequence/sequence.ts';
 import { TestSource } from './sources.ts';
 
 /** A source that tells who was last, as the test says, and can give its runs with gaps between them. */
@@ -22,8 +21,8 @@ class NotedPolicy implements PrefetchPolicy {
   readonly starts: Parameters<PrefetchPolicy['blocksToFetch']>[0][] = [];
   readonly ends: Parameters<PrefetchPolicy['fetched']>[0][] = [];
   readonly rests: number[] = [];
-  readonly isAhead = true;
-  readonly lowWater = 5;
+  isAhead = true;
+  lowWater = 5;
   readonly resting = 20;
   blocks = 10;
 
@@ -41,9 +40,10 @@ class NotedPolicy implements PrefetchPolicy {
   }
 }
 
-/** A supply alone, on fake time. The test is the sequence: it has the run that is being handed out, and those who wait. */
-export function supplyAlone<S extends TestSource>(source: S) {
+/** A sequence on fake time, whose policy the test sees. */
+export function sequenceAlone<S extends BlockSource>(source: S) {
   const time = new FakeTime();
+  const clock = time.clock();
   const timers: { ms: number; background: boolean }[] = [];
   const cancelled: typeof timers = [];
   const timer = {
@@ -58,30 +58,53 @@ export function supplyAlone<S extends TestSource>(source: S) {
     },
   };
   const policy = new NotedPolicy();
-  const hand: { run: Block | undefined; wanted: number } = { run: undefined, wanted: 0 };
-  const demand = {
-    left: () => hand.run?.count ?? 0,
-    rest: () => hand.run,
-    wanted: () => hand.wanted,
-    cut: (count: number) => {
-      const { run } = hand;
-      if (run === undefined) throw new Error('there is no run');
-      hand.run = count === run.count ? undefined : partOf(run, 0, run.count - count);
-      return partOf(run, run.count - count, count);
-    },
+  const sequence = new Sequence(
+    { name: 'x', as: 'bigint', source, policy, time: { clock, timer } },
+    () => {},
+  );
+  /** Begins a fetch, for a caller that leaves before it is counted. */
+  const beginFetch = () => {
+    const controller = new AbortController();
+    const waiting = sequence.batch(2 ** 24, { signal: controller.signal });
+    controller.abort();
+    waiting.catch(() => undefined);
   };
-  const supply = new Supply({ name: 'x', source, policy, time: { clock: time.clock(), timer } }, demand);
-  /** Hands ids out: of the run at hand, then of the next ones. */
+  /** Waits for the end of a fetch that nothing delays. */
+  const fetched = async () => {
+    while (sequence.status().fetching) await turn();
+  };
+  const fetch = async () => {
+    beginFetch();
+    await fetched();
+  };
+  const left = () => sequence.status().available;
+  /** Hands ids out, and returns the last one. */
   const handOut = (count: number) => {
-    for (let rest = count; rest > 0; ) {
-      hand.run ??= supply.shift() as Block;
-      const taken = Math.min(rest, hand.run.count);
-      rest -= taken;
-      hand.run = taken === hand.run.count ? undefined : partOf(hand.run, taken, hand.run.count - taken);
+    let last: bigint | undefined;
+    for (let i = 0; i < count; i++) {
+      last = sequence.take();
+      if (last === undefined) throw new Error(`only ${i} ids are at hand`);
     }
+    return last;
   };
-  return { time, timers, cancelled, policy, hand, supply, source, handOut };
+  return {
+    time,
+    clock,
+    timers,
+    cancelled,
+    policy,
+    sequence,
+    source,
+    beginFetch,
+    fetched,
+    fetch,
+    left,
+    handOut,
+  };
 }
+
+/** A turn of the event loop. */
+export const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** A promise that opens by hand. */
 export function gate() {

@@ -1,0 +1,206 @@
+import { systemClock } from '../clock.js';
+import type { StoreError } from '../errors.js';
+import {
+  type Ceiling,
+  COVERED_LOSS,
+  DEFAULT_MAX_JUMP,
+  firstCeiling,
+  isCovered,
+  isDue,
+  nextCeiling,
+} from '../lineage/ceiling.js';
+import { further, judgeSequence, type Moment, type SequencePast, type Verdict } from '../lineage/judge.js';
+import { wentBack } from '../lineage/went-back.js';
+import { show } from '../options.js';
+import { report } from '../support/diagnostics.js';
+import { positionOf, type SequenceRow } from './blocks.js';
+
+/** What a store remembers of its sequences beside their rows. Each operation is one step. */
+interface PastRecords<Past extends SequencePast = SequencePast> {
+  /** The record of a sequence, by the name in its row, and what the store tells of itself at the same moment. */
+  read(name: string): Promise<Moment & { readonly past: Past | undefined }>;
+  /** Replaces the record, if it still is `expected`, and the store still has the lineage of `next`. Returns whether it was replaced. */
+  write(name: string, expected: Past | undefined, next: Past): Promise<boolean>;
+}
+
+/** Records with ceilings, of stores whose sequences continue without a person. */
+export interface CeilingRecords extends PastRecords<Ceiling> {
+  readonly hasCeilings: true;
+  /** The longest way from the position of a sequence to its ceiling, in ids. Default 10,000,000. */
+  readonly maxJump?: number;
+}
+
+/** Records without ceilings, of stores that can come back with nothing. The error tells a person what to do. */
+export interface BareRecords extends PastRecords {
+  readonly hasCeilings: false;
+  forgotten(name: string): StoreError;
+  /** Makes the sequence wait for a person, who says where it goes on. */
+  distrust(name: string): Promise<void>;
+}
+
+/** A record as it was last seen, and the clocks at that moment. */
+interface Seen {
+  readonly past: SequencePast;
+  readonly storeTime: number;
+  readonly ownTime: number;
+}
+
+/** The pasts of the sequences of a store: decides where a sequence goes on, and keeps its ceiling ahead. */
+export class SequencePasts {
+  readonly #records: CeilingRecords | BareRecords;
+  readonly #seen = new Map<string, Seen>();
+  /** The sequences whose next ceiling is being written. */
+  readonly #rising = new Set<string>();
+  readonly #warnings = new Map<string, string>();
+
+  constructor(records: CeilingRecords | BareRecords) {
+    this.#records = records;
+  }
+
+  /** What an operator should know. */
+  get warnings(): readonly string[] {
+    return [...this.#warnings.values()];
+  }
+
+  /** True if numbers may be taken from a row without another look at the past. */
+  isKnown({ name, lineage }: SequenceRow): boolean {
+    return lineage === undefined || this.#seen.get(name)?.past.lineage === lineage;
+  }
+
+  /**
+   * Decides whether numbers may be taken from a row that was just read.
+   *
+   * @returns `undefined` if the row must be read again
+   * @throws StoreError when only a person can tell where to go on
+   */
+  async judge(row: SequenceRow): Promise<Verdict | undefined> {
+    if (this.isKnown(row)) return GO_ON;
+    const { name, lineage, step } = row;
+    const told = await this.#records.read(name);
+    if (told.lineage !== lineage) return undefined;
+    const verdict = judgeSequence(told.past, lineage, positionOf(row), step);
+    if (verdict.kind === 'refuse') throw (this.#records as BareRecords).forgotten(name);
+    // A sequence that is over has nothing to repeat, and one that starts over repeats on purpose.
+    const isMoot = verdict.kind === 'continue-at' && (row.cycle || row.exhausted);
+    if (isMoot || verdict.kind === 'record')
+      return (await this.#record(row, told, false)) ? GO_ON : undefined;
+    if (verdict.kind === 'go-on') this.#remember(name, told.past as SequencePast, told);
+    return verdict;
+  }
+
+  /**
+   * Records that a row is whole again in its lineage: its sequence was moved beyond everything that may have been given out. The row
+   * must have been written before.
+   *
+   * @returns false if the record was changed by others, or the store has gone back again: read again then
+   */
+  async confirm(row: SequenceRow): Promise<boolean> {
+    const { name, lineage } = row;
+    if (this.isKnown(row)) return true;
+    const told = await this.#records.read(name);
+    if (told.lineage !== lineage) return false;
+    if (told.past?.lineage === lineage) return true;
+    return this.#record(row, told, false);
+  }
+
+  /**
+   * Records the first ceiling of a sequence that is about to be defined, before its row.
+   *
+   * @returns a function to call when the row is written: it replaces the record of an earlier sequence of the name
+   */
+  async prepare(row: SequenceRow): Promise<() => Promise<void>> {
+    if (!this.#records.hasCeilings) return async () => {};
+    const told = await this.#records.read(row.name);
+    const { lineage } = told;
+    if (lineage === undefined) return async () => {};
+    const record = async (isBorn: boolean) => {
+      await this.#record({ ...row, lineage }, told, isBorn);
+    };
+    if (told.past !== undefined) return () => record(false);
+    await record(true);
+    return async () => {};
+  }
+
+  /** The number at which a sequence goes on after its store was restored. `undefined` if a person must tell: until then, nothing is given out. */
+  async placeAfterRestore(row: SequenceRow): Promise<bigint | undefined> {
+    const records = this.#records;
+    if (!records.hasCeilings) await records.distrust(row.name);
+    const { past } = await (records as PastRecords).read(row.name);
+    return past?.ceiling === undefined ? undefined : further(positionOf(row), past.ceiling, row.step);
+  }
+
+  /** Records a new ceiling for a sequence that was moved after its store was restored. Returns false if others were quicker. */
+  async recordAgain(row: SequenceRow): Promise<boolean> {
+    const told = await this.#records.read(row.name);
+    return told.lineage === row.lineage && this.#record(row, told, false);
+  }
+
+  /** Notes that numbers before `position` are given out. Writes the next ceiling in the background when it is time. */
+  note(row: SequenceRow, position: bigint): void {
+    const seen = this.#seen.get(row.name);
+    if (!this.#records.hasCeilings || seen === undefined || row.cycle) return;
+    const past = seen.past as Ceiling;
+    const now = seen.storeTime + systemClock.now() - seen.ownTime;
+    if (isCovered(past, position, row.step, now)) this.#warnings.delete(`uncovered ${row.name}`);
+    else this.#tellUncovered(row.name, position);
+    if (!isDue(past, position, row.step, now) || this.#rising.has(row.name)) return;
+    this.#rising.add(row.name);
+    this.#rise(row, position)
+      .catch(() => undefined)
+      .finally(() => this.#rising.delete(row.name));
+  }
+
+  /** Tells of a sequence that continues elsewhere. */
+  tellMoved(row: SequenceRow, next: bigint): void {
+    const { name } = row;
+    const { message } = wentBack({
+      message:
+        `the store has lost acknowledged writes. In what is left, sequence ${show(name)} is at ${positionOf(row)}. It continues at ` +
+        `${next}, beyond all numbers of the last ${COVERED_LOSS / 1000} s before the loss, unless it was reported as uncovered`,
+      sequence: name,
+      next,
+    });
+    this.#warnings.set(`moved ${name}`, message);
+  }
+
+  async #rise(row: SequenceRow, position: bigint): Promise<void> {
+    const records = this.#records as CeilingRecords;
+    const told = await records.read(row.name);
+    if (told.past === undefined || told.past.lineage !== told.lineage) return;
+    this.#remember(row.name, told.past, told);
+    if (!isDue(told.past, position, row.step, told.now)) return;
+    const next = nextCeiling(told.past, row, position, told.now, records.maxJump ?? DEFAULT_MAX_JUMP);
+    if (await records.write(row.name, told.past, next)) this.#remember(row.name, next, told);
+  }
+
+  async #record(
+    row: SequenceRow,
+    told: Moment & { readonly past: SequencePast | undefined },
+    isBorn: boolean,
+  ): Promise<boolean> {
+    const records = this.#records;
+    const lineage = row.lineage as string;
+    const past = records.hasCeilings
+      ? firstCeiling(row, positionOf(row), lineage, told.now, isBorn, records.maxJump ?? DEFAULT_MAX_JUMP)
+      : { lineage, ceiling: undefined };
+    const isWritten = await (records as PastRecords).write(row.name, told.past, past);
+    if (isWritten && !isBorn) this.#remember(row.name, past, told);
+    return isWritten;
+  }
+
+  #remember(name: string, past: SequencePast, { now }: Moment): void {
+    this.#seen.set(name, { past, storeTime: now, ownTime: systemClock.now() });
+  }
+
+  #tellUncovered(name: string, position: bigint): void {
+    const key = `uncovered ${name}`;
+    if (this.#warnings.has(key)) return;
+    const message =
+      `sequence ${show(name)} grows faster than its ceiling: a loss of the store's last writes could repeat numbers before ${position}. ` +
+      'This ends by itself within minutes, or with a higher maxJump';
+    this.#warnings.set(key, message);
+    report('idsmith:store', () => ({ event: 'uncovered', sequence: name, next: position, message }));
+  }
+}
+
+const GO_ON: Verdict = { kind: 'go-on' };

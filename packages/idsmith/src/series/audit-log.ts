@@ -1,10 +1,10 @@
+import type { SqlExecutor } from '../drivers/port.js';
 import { InvalidIdError, InvalidOptionError } from '../errors.js';
-import type { SqlExecutor } from '../executor/port.js';
 import { show } from '../options.js';
-import { isMissingTable } from '../stores/sql/missing-table.js';
+import { DIALECTS, Values } from '../stores/sql/dialect.js';
+import { databaseNow } from '../stores/sql/locked-rows.js';
+import { isMissingTable, statementError } from '../stores/sql/session.js';
 import { exactBigInt, exactInteger, plainText } from '../stores/sql/values.js';
-import { databaseNow, seriesError } from './locked-counters.js';
-import { DIALECTS } from './sql-dialect.js';
 
 /** A number that was given out. */
 export interface GivenNumber {
@@ -14,7 +14,12 @@ export interface GivenNumber {
   /** The time on the database's clock. */
   readonly at: Date;
   /** The time and the reason, if the number was voided. */
-  readonly voided?: { readonly at: Date; readonly reason: string };
+  readonly voided?: Voided;
+}
+
+interface Voided {
+  readonly at: Date;
+  readonly reason: string;
 }
 
 /** A number to be written into the log. */
@@ -29,8 +34,8 @@ const PAGE = 5000;
 
 /** The statement that creates the log. */
 function createLog({ dialect }: SqlExecutor): string {
-  const { nameType, textType, tableOptions } = DIALECTS[dialect];
-  return `CREATE TABLE IF NOT EXISTS id_series_log (counter ${nameType} NOT NULL, number BIGINT NOT NULL, printed ${textType} NOT NULL, given_at BIGINT NOT NULL, voided_at BIGINT, reason ${textType}, PRIMARY KEY (counter, number))${tableOptions}`;
+  const { name, text, options } = DIALECTS[dialect].types;
+  return `CREATE TABLE IF NOT EXISTS id_series_log (counter ${name} NOT NULL, number BIGINT NOT NULL, printed ${text} NOT NULL, given_at BIGINT NOT NULL, voided_at BIGINT, reason ${text}, PRIMARY KEY (counter, number))${options}`;
 }
 
 /** The log of a database: a row of `id_series_log` for each number that was given out with `audit: true`. */
@@ -47,7 +52,7 @@ export class AuditLog {
       // `CREATE TABLE IF NOT EXISTS` needs the right to create even where the table exists, so look for the table first.
       await this.#sql.query('SELECT number FROM id_series_log WHERE 1 = 0');
     } catch (error) {
-      if (!isMissingTable(error)) throw seriesError('looking for the log', error);
+      if (!isMissingTable(error)) throw statementError('series: looking for the log', error);
       // Of two who create it at once, PostgreSQL lets one fail. The look tells who is right.
       const failure = await this.#sql.query(createLog(this.#sql)).then(
         () => undefined,
@@ -60,26 +65,28 @@ export class AuditLog {
 
   /** Writes a number into the log, in the transaction that has taken the number. */
   async add({ counter, number, text, at }: NewEntry): Promise<void> {
-    const { text: name, integer, anyText, value } = DIALECTS[this.#sql.dialect];
+    const values = this.#values();
+    const row = [values.name(counter), values.integer(number), values.text(text), values.integer(at)];
     await this.#send(
       `logging the number ${show(text)}`,
-      `INSERT INTO id_series_log (counter, number, printed, given_at)
-        VALUES (${name(1)}, ${integer(2)}, ${anyText(3)}, ${integer(4)})`,
-      [counter, String(number), value(text), String(at)],
+      `INSERT INTO id_series_log (counter, number, printed, given_at) VALUES (${row.join(', ')})`,
+      values,
     );
   }
 
   /** The numbers of a counter, in ascending order. */
   async list(counter: string): Promise<GivenNumber[]> {
-    const { text, integer, asText, read } = DIALECTS[this.#sql.dialect];
+    const { asText, decoded } = DIALECTS[this.#sql.dialect];
     const all: GivenNumber[] = [];
     for (let after = -1n; ; ) {
+      const values = this.#values();
       const rows = await this.#send(
         'reading the log',
-        `SELECT ${asText('number')} AS number, ${read('printed')} AS printed, ${asText('given_at')} AS given,
-            ${asText('voided_at')} AS voided, ${read('reason')} AS reason
-          FROM id_series_log WHERE counter = ${text(1)} AND number > ${integer(2)} ORDER BY id_series_log.number LIMIT ${PAGE}`,
-        [counter, String(after)],
+        `SELECT ${asText('number')} AS number, ${decoded('printed')} AS printed, ${asText('given_at')} AS given,
+            ${asText('voided_at')} AS voided, ${decoded('reason')} AS reason
+          FROM id_series_log WHERE counter = ${values.name(counter)} AND number > ${values.integer(after)}
+          ORDER BY id_series_log.number LIMIT ${PAGE}`,
+        values,
       );
       all.push(...rows.map(entryOf));
       if (rows.length < PAGE) return all;
@@ -97,38 +104,50 @@ export class AuditLog {
     counter: string,
     { number, text, reason }: { number: bigint; text: string; reason: string },
   ): Promise<void> {
-    const { text: name, integer, anyText, value, asText, read, forUpdate } = DIALECTS[this.#sql.dialect];
-    const [row] = await this.#send(
-      'reading the log',
-      `SELECT ${asText('voided_at')} AS voided, ${read('reason')} AS reason FROM id_series_log
-        WHERE counter = ${name(1)} AND number = ${integer(2)}${forUpdate}`,
-      [counter, String(number)],
-    );
-    if (row === undefined)
-      throw new InvalidIdError(`${show(text)} was not given out, so there is nothing to void`);
-    const [voided, before] = Object.values(row);
-    if (voided !== null)
-      throw new InvalidOptionError(
-        `${show(text)} was voided at ${dateOf('voided_at', voided).toISOString()} because of ${show(plainText(before))}: it stays so`,
+    let voided = await this.#voided(counter, number, text);
+    if (voided === undefined) {
+      const now = await databaseNow(this.#sql, 'series');
+      const values = this.#values();
+      await this.#send(
+        `voiding ${show(text)}`,
+        `UPDATE id_series_log SET voided_at = ${values.integer(now)}, reason = ${values.text(reason)}
+          WHERE counter = ${values.name(counter)} AND number = ${values.integer(number)} AND voided_at IS NULL`,
+        values,
       );
-    const now = await databaseNow(this.#sql);
-    await this.#send(
-      `voiding ${show(text)}`,
-      `UPDATE id_series_log SET voided_at = ${integer(1)}, reason = ${anyText(2)}
-        WHERE counter = ${name(3)} AND number = ${integer(4)}`,
-      [String(now), value(reason), counter, String(number)],
+      voided = (await this.#voided(counter, number, text)) as Voided;
+      // Another call in the same transaction may have been quicker.
+      if (voided.at.getTime() === now && voided.reason === reason) return;
+    }
+    throw new InvalidOptionError(
+      `${show(text)} was voided at ${voided.at.toISOString()} because of ${show(voided.reason)}: it stays so`,
     );
   }
 
-  async #send(
-    what: string,
-    text: string,
-    values: readonly string[] = [],
-  ): Promise<Record<string, unknown>[]> {
+  /** The time and the reason of a number that is voided, whose row stays locked. */
+  async #voided(counter: string, number: bigint, text: string): Promise<Voided | undefined> {
+    const { asText, decoded, forUpdate } = DIALECTS[this.#sql.dialect];
+    const values = this.#values();
+    const [row] = await this.#send(
+      'reading the log',
+      `SELECT ${asText('voided_at')} AS voided, ${decoded('reason')} AS reason FROM id_series_log
+        WHERE counter = ${values.name(counter)} AND number = ${values.integer(number)}${forUpdate}`,
+      values,
+    );
+    if (row === undefined)
+      throw new InvalidIdError(`${show(text)} was not given out, so there is nothing to void`);
+    const [at, reason] = Object.values(row);
+    return at === null ? undefined : { at: dateOf('voided_at', at), reason: plainText(reason) };
+  }
+
+  #values(): Values {
+    return new Values(DIALECTS[this.#sql.dialect]);
+  }
+
+  async #send(what: string, text: string, values?: Values): Promise<Record<string, unknown>[]> {
     try {
-      return await this.#sql.query(text, values);
+      return await this.#sql.query(text, values?.all);
     } catch (error) {
-      throw seriesError(what, error, createLog(this.#sql));
+      throw statementError(`series: ${what}`, error, createLog(this.#sql));
     }
   }
 }

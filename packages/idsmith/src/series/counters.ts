@@ -1,8 +1,61 @@
+import { sha256Hex } from '../encoding/hex.js';
+import { md5 } from '../encoding/md5.js';
 import { NoSuchSequenceError, SequenceExistsError } from '../errors.js';
+import { refuse } from '../options.js';
+import { requireSequenceName } from '../sequence/name.js';
 import type { Prefetch } from '../sequence/prefetch.js';
 import type { Sequence } from '../sequence/sequence.js';
 import type { Sequences } from '../sequence/sequences.js';
-import { counterName } from './names.js';
+import { isTenant, type SeriesFormat } from './format.js';
+
+// A series keeps its numbers in ordinary sequences, one for each tenant and period: `series:invoices:acme:2026`. The sequence
+// `series:invoices` remembers the format: its start is a digest. Parts are percent-encoded, so that a colon always divides.
+
+/**
+ * `name` if a series may have it.
+ *
+ * @throws InvalidOptionError unless it is a name that a sequence may have
+ */
+export function requireSeriesName(name: unknown): string {
+  requireSequenceName(name);
+  requireSequenceName(markerName(name as string));
+  return name as string;
+}
+
+/** The sequence that remembers the format of a series. */
+export const markerName = (series: string) => `series:${encoded(series)}`;
+
+/**
+ * The sequence that counts the numbers of a tenant in a period. A name that would be too long ends with its digest, after two percent
+ * signs, which no other name has.
+ */
+export async function counterName(
+  series: string,
+  tenant: string | undefined,
+  period: string,
+): Promise<string> {
+  const name = `${markerName(series)}:${tenant === undefined ? '' : encoded(tenant)}:${period}`;
+  if (name.length <= LONGEST_NAME) return name;
+  const end = `%%${await sha256Hex(name)}`;
+  return name.slice(0, LONGEST_NAME - end.length) + end;
+}
+
+const LONGEST_NAME = 255;
+
+/** @throws InvalidOptionError when the format prints a tenant and none is given, or the tenant is not a short line of text */
+export function requireTenant(tenant: unknown, format: SeriesFormat): string | undefined {
+  if (tenant === undefined && !format.hasTenant) return undefined;
+  if (isTenant(tenant)) return tenant;
+  refuse('tenant', 'text of 1 to 100 characters, without control characters or space at its ends', tenant);
+}
+
+/** The digest of a format, 39 bits: a number that also fits the tables of other programs, whose `next_block_start` is DECIMAL(12,0). */
+export function formatDigest({ identity }: SeriesFormat): bigint {
+  const bytes = md5(new TextEncoder().encode(identity));
+  return new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0) >> 25n;
+}
+
+const encoded = (text: string) => encodeURIComponent(text).replaceAll("'", '%27');
 
 /** The most counters that stay open. */
 const MOST_OPEN = 1000;
@@ -95,7 +148,7 @@ export class Counters {
 
   async #sequenceOf(tenant: string | undefined, period: string): Promise<Sequence> {
     const { sequences, series, start, prefetch } = this.#options;
-    const name = counterName(series, tenant, period);
+    const name = await counterName(series, tenant, period);
     await ensureRow(sequences, name, start);
     return sequences.get(name, prefetch === undefined ? {} : { prefetch });
   }

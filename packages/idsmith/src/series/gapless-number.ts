@@ -1,10 +1,9 @@
+import type { SqlExecutor } from '../drivers/port.js';
 import { InvalidOptionError, StoreError } from '../errors.js';
-import type { SqlExecutor } from '../executor/port.js';
 import { show } from '../options.js';
-import { takeBlocks } from '../sequence/blocks.js';
+import { LockedRows } from '../stores/sql/locked-rows.js';
+import { counterName, formatDigest, markerName } from './counters.js';
 import type { SeriesFormat } from './format.js';
-import { type LockedCounters, lockedCounters } from './locked-counters.js';
-import { counterName, formatDigest, markerName } from './names.js';
 import { type Calendar, type CalendarDate, periodText } from './period.js';
 
 /** The parts of a series that decide about a number. */
@@ -39,33 +38,33 @@ export async function takeLocked(
   plan: SeriesPlan,
   tenant: string | undefined,
 ): Promise<TakenNumber> {
-  const counters = await lockedCounters(sql);
-  await requireFormat(counters, plan);
-  let at = await counters.now();
+  const { name, format, calendar, start } = plan;
+  const rows = await LockedRows.open(sql, 'series');
+  let at = await rows.now();
   for (let turns = 0; turns < MOST_TURNS; turns++) {
-    const date = plan.calendar(at);
-    const period = periodText(plan.format.period, date);
-    const counter = counterName(plan.name, tenant, period);
-    const row = await counters.lock(counter, plan.start);
-    at = await counters.now();
-    const dateNow = plan.calendar(at);
-    if (periodText(plan.format.period, dateNow) !== period) continue;
-    const taken = takeBlocks({ ...row, blockSize: 1 }, 1);
-    const number = taken.block.first;
-    // Before the row is written, so that a number that cannot be printed is not taken.
-    plan.format.print({ number, date: dateNow, tenant });
-    await counters.write({ ...taken.row, blockSize: row.blockSize });
-    return { number, date: dateNow, counter, at };
+    const period = periodText(format.period, calendar(at));
+    const counter = await counterName(name, tenant, period);
+    const row = await rows.lockOrMake(counter, start);
+    at = await rows.now();
+    const date = calendar(at);
+    if (periodText(format.period, date) !== period) continue;
+    await requireFormat(rows, plan).catch(async (error) => {
+      await rows.unmake(row);
+      throw error;
+    });
+    // Printed before the row is written, so that a number that cannot be printed is not taken.
+    const number = await rows.take(row, (next) => void format.print({ number: next, date, tenant }));
+    return { number, date, counter, at };
   }
   throw new StoreError(
-    `series ${show(plan.name)}: the database's clock jumps from period to period: roll back and try again`,
+    `series ${show(name)}: the database's clock jumps from period to period: roll back and try again`,
   );
 }
 
 /** Checks that the database remembers this format for the series, or makes it remember the format. */
-async function requireFormat(counters: LockedCounters, { name, format }: SeriesPlan): Promise<void> {
+async function requireFormat(rows: LockedRows, { name, format }: SeriesPlan): Promise<void> {
   const digest = formatDigest(format);
-  const { start } = await counters.remember(markerName(name), digest);
+  const { start } = await rows.readOrMake(markerName(name), digest);
   if (start !== digest) throw otherFormat(name, format);
 }
 

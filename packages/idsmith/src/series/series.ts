@@ -1,32 +1,71 @@
 import { systemClock } from '../clock.js';
+import type { SqlExecutor } from '../drivers/port.js';
+import { sqlExecutor } from '../drivers/recognise.js';
 import { ClosedError, InvalidOptionError } from '../errors.js';
-import type { SqlExecutor } from '../executor/port.js';
-import { sqlExecutor } from '../executor/recognise.js';
-import { requireTransaction } from '../executor/transaction.js';
-import { refuse, requireKnown, show } from '../options.js';
+import { type Complete, refuse, requireChoice, requireKnown, show } from '../options.js';
+import { type Prefetch, prefetchPolicy } from '../sequence/prefetch.js';
 import { Sequences } from '../sequence/sequences.js';
-import { type SqlAccess, sqlAccessOf } from '../stores/sql/access.js';
-import { inTurn } from '../stores/sql/in-turn.js';
-import type { Store } from '../stores/store.js';
+import { databaseNow, inCallersTransaction } from '../stores/sql/locked-rows.js';
+import type { SqlAccess, Store } from '../stores/store.js';
 import { requireSignal } from '../support/abort.js';
+import { OneSuccess } from '../support/single-flight.js';
 import { AuditLog, type GivenNumber } from './audit-log.js';
-import { Counters, ensureRow } from './counters.js';
-import type { ParsedNumber } from './format.js';
-import { otherFormat, takeLocked } from './gapless-number.js';
-import { databaseNow } from './locked-counters.js';
-import { momentOf } from './moment.js';
-import { counterName, formatDigest, markerName, requireTenant } from './names.js';
 import {
-  type CheckedSeries,
-  checkSeries,
-  type ListOptions,
-  type NextOptions,
-  requireSeriesOptions,
-  type SeriesOptions,
-  type VoidOptions,
-} from './options.js';
-import { isPeriodText, periodText } from './period.js';
-import { StoreClock, stopwatch } from './store-clock.js';
+  Counters,
+  counterName,
+  ensureRow,
+  formatDigest,
+  markerName,
+  requireSeriesName,
+  requireTenant,
+} from './counters.js';
+import { type ParsedNumber, SeriesFormat } from './format.js';
+import { otherFormat, type SeriesPlan, takeLocked } from './gapless-number.js';
+import { calendarOf, isPeriodText, PERIODS, type Period, periodText } from './period.js';
+import { momentOf, StoreClock, stopwatch } from './store-clock.js';
+
+/** Options of a series. */
+export interface SeriesOptions {
+  /**
+   * The printed form: text with `{n:6}` (the number, six digits), `{n:6+}` (six digits or more), `{n}`, `{yyyy}`, `{yy}`, `{q}`,
+   * `{mm}`, `{dd}` and `{tenant}`, each at most once.
+   */
+  readonly format: string;
+  /** The time after which numbers begin again. Default `'none'`: never. */
+  readonly period?: Period | undefined;
+  /** The time zone whose calendar decides about the period, such as `Europe/Berlin`. Default `UTC`. */
+  readonly timeZone?: string | undefined;
+  /** The first number of every period, from 0. Default 1. */
+  readonly start?: bigint | number | undefined;
+  /** Keeps a log of every number, in the same transaction, for `list` and `void`. Default `false`. */
+  readonly audit?: boolean | undefined;
+  /** The numbers that a process fetches ahead where no transaction is given, as for `Sequences.get`. Default `'adaptive'`. */
+  readonly prefetch?: Prefetch | undefined;
+}
+
+/** Options of `Series.next`. */
+export interface NextOptions {
+  /** Each tenant has numbers of its own. Needed where the format has `{tenant}`. */
+  readonly tenant?: string | undefined;
+  /** The caller's open transaction, of a driver or an ORM. The number is part of it: a rollback gives the number back. */
+  readonly in?: object | undefined;
+  /** Ends the wait. The promise then rejects with the reason of the signal. Not together with `in`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Options of `Series.void`. */
+export interface VoidOptions {
+  /** The tenant, where the format does not print it. */
+  readonly tenant?: string | undefined;
+  /** The caller's open transaction. Default a transaction of its own. */
+  readonly in?: object | undefined;
+}
+
+/** Options of `Series.list`. */
+export interface ListOptions extends VoidOptions {
+  /** The period, such as `2026` or `2026-07`. Default the present one. */
+  readonly period?: string | undefined;
+}
 
 /** The most counters that are closed under a caller before it gives up. */
 const MOST_TRIES = 10;
@@ -48,7 +87,7 @@ export class Series {
   readonly #counters: Counters | undefined;
   readonly #clock: StoreClock | undefined;
   readonly #time = { steady: () => performance.now(), clock: systemClock };
-  #ready: Promise<void> | undefined;
+  readonly #preparing = new OneSuccess<void>();
   #closing: Promise<void> | undefined;
 
   /** @internal */
@@ -57,7 +96,8 @@ export class Series {
     this.#plan = plan;
     this.#from = from;
     if (from === undefined) return;
-    const { name, start, prefetch, format, calendar } = plan;
+    const { name, start, format, calendar } = plan;
+    const { prefetch } = plan.options;
     this.#counters = new Counters({ sequences: from.sequences, series: name, start, prefetch });
     const ask = async () => (await from.store.now?.()) ?? systemClock.now();
     this.#clock = new StoreClock(ask, (now) => momentOf(calendar, format.unit, now), this.#time);
@@ -83,7 +123,7 @@ export class Series {
     if ('in' in options && options.in !== undefined) {
       if (signal !== undefined)
         throw new InvalidOptionError('signal and in: end the transaction instead, or leave one of them out');
-      return this.#inside(options.in, (sql) => this.#take(sql, tenant));
+      return inCallersTransaction(options.in, 'series', (sql) => this.#take(sql, tenant));
     }
     if ('in' in options) refuse('in', 'an open transaction', options.in);
     await this.ready();
@@ -115,13 +155,11 @@ export class Series {
     if (options.period !== undefined && !isPeriodText(period, options.period))
       refuse('period', `the text of a ${period}, as parse() gives it`, options.period);
     const read = async (sql: SqlExecutor) => {
-      const text = options.period ?? periodText(period, this.#plan.calendar(await databaseNow(sql)));
-      return new AuditLog(sql).list(counterName(this.name, tenant, text));
+      const text =
+        options.period ?? periodText(period, this.#plan.calendar(await databaseNow(sql, 'series')));
+      return new AuditLog(sql).list(await counterName(this.name, tenant, text));
     };
-    if (options.in !== undefined) {
-      const sql = sqlExecutor(options.in);
-      return inTurn(sql, () => read(sql));
-    }
+    if (options.in !== undefined) return read(sqlExecutor(options.in));
     await this.ready();
     return read(this.#access('list()').outside);
   }
@@ -141,10 +179,10 @@ export class Series {
     if (parsed.tenant !== undefined && options.tenant !== undefined && options.tenant !== parsed.tenant)
       refuse('tenant', `left out, or ${show(parsed.tenant)} as in ${show(text)}`, options.tenant);
     const tenant = parsed.tenant ?? requireTenant(options.tenant, this.#plan.format);
-    const counter = counterName(this.name, tenant, parsed.period);
+    const counter = await counterName(this.name, tenant, parsed.period);
     const write = (sql: SqlExecutor) =>
       new AuditLog(sql).void(counter, { number: parsed.number, text, reason });
-    if (options.in !== undefined) return this.#inside(options.in, write);
+    if (options.in !== undefined) return inCallersTransaction(options.in, 'series', write);
     await this.ready();
     return this.#access('void()').transact(write);
   }
@@ -155,11 +193,7 @@ export class Series {
    * @throws InvalidOptionError when the store keeps another format for the series, or cannot keep a log
    */
   ready(): Promise<void> {
-    this.#ready ??= this.#prepare().catch((error) => {
-      this.#ready = undefined;
-      throw error;
-    });
-    return this.#ready;
+    return this.#preparing.run(() => this.#prepare());
   }
 
   /** True after `close()`. */
@@ -167,7 +201,7 @@ export class Series {
     return this.#closing !== undefined;
   }
 
-  /** Gives numbers at hand back, where nobody has taken later ones. A second call does nothing. The store stays open. */
+  /** Gives numbers at hand back, where no other process has taken later ones. A second call does nothing. The store stays open. */
   close(): Promise<void> {
     this.#closing ??= this.#counters?.close() ?? Promise.resolve();
     return this.#closing;
@@ -219,17 +253,8 @@ export class Series {
     return text;
   }
 
-  /** Runs work in the caller's transaction. Calls on one transaction take turns. */
-  #inside<T>(transaction: object, work: (sql: SqlExecutor) => Promise<T>): Promise<T> {
-    const sql = sqlExecutor(transaction);
-    return inTurn(sql, async () => {
-      await requireTransaction(sql);
-      return work(sql);
-    });
-  }
-
   #access(what: string): SqlAccess {
-    const access = this.#from && sqlAccessOf(this.#from.store);
+    const access = this.#from?.store.sql;
     if (access !== undefined) return access;
     throw new InvalidOptionError(
       `${what} of series ${show(this.name)} with a log needs transactions, which this store does not give: use a store in ` +
@@ -249,10 +274,56 @@ export class Series {
   }
 }
 
+const SERIES_NAMES = ['format', 'period', 'timeZone', 'start', 'audit', 'prefetch'];
+
+/** A series as its options say, checked. */
+export interface CheckedSeries extends SeriesPlan {
+  readonly audit: boolean;
+  /** All options, with the defaults of those that were left out. Two series are the same if these are equal. */
+  readonly options: Complete<SeriesOptions>;
+}
+
+/**
+ * @param more names of options that are not of the series itself
+ * @throws InvalidOptionError naming the option that is wrong or unknown
+ */
+export function checkSeries(
+  name: string,
+  options: SeriesOptions,
+  more: readonly string[] = [],
+): CheckedSeries {
+  requireKnown('options', options, [...SERIES_NAMES, ...more]);
+  requireSeriesName(name);
+  const { prefetch = 'adaptive', timeZone = 'UTC' } = options;
+  const period = requireChoice('period', options.period, PERIODS);
+  const format = new SeriesFormat(options.format, period);
+  const audit = requireChoice('audit', options.audit, [false, true]);
+  const start = requireStart(options.start, format);
+  prefetchPolicy(prefetch);
+  return {
+    name,
+    format,
+    calendar: calendarOf(timeZone),
+    start,
+    audit,
+    options: { format: format.text, period, timeZone, start, audit, prefetch },
+  };
+}
+
+function requireStart(start: bigint | number = 1, { highest, text }: SeriesFormat): bigint {
+  const isWhole = typeof start === 'bigint' || Number.isSafeInteger(start);
+  if (isWhole && start >= 0 && start <= highest) return BigInt(start);
+  refuse(
+    'start',
+    `a whole number from 0 to ${highest}, which format ${JSON.stringify(text)} can print`,
+    start,
+  );
+}
+
 /** Options of {@link series}. */
 export interface StandaloneSeriesOptions extends SeriesOptions {
   /** The store for numbers outside of the caller's transactions. Without a store, every call needs `in`. */
-  readonly store?: Store;
+  readonly store?: Store | undefined;
 }
 
 /**
@@ -267,9 +338,8 @@ export interface StandaloneSeriesOptions extends SeriesOptions {
  * await client.query('COMMIT');
  */
 export function series(name: string, options: StandaloneSeriesOptions): Series {
-  requireSeriesOptions(options, ['store']);
+  const plan = checkSeries(name, options, ['store']);
   const { store } = options;
   if (store !== undefined && typeof store?.allocate !== 'function') refuse('store', 'a store', store);
-  const plan = checkSeries(name, options);
   return new Series(plan, store && { store, sequences: new Sequences(store) });
 }

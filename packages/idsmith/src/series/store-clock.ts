@@ -1,6 +1,36 @@
 import { type Clock, wholeMs } from '../clock.js';
 import { unlessAborted } from '../support/abort.js';
-import type { Moment } from './moment.js';
+import { SingleFlight } from '../support/single-flight.js';
+import { type Calendar, type CalendarDate, type Period, periodText } from './period.js';
+
+/** A reading of the store's clock: the date, and how long the date stays the same. */
+export interface Moment {
+  readonly date: CalendarDate;
+  /** The time for which every reading gives the same unit of the date, ms. At most {@link HORIZON}. */
+  readonly lasts: number;
+}
+
+/**
+ * The longest time for which a reading of another machine's clock is used, ms. A clock that is set is noticed after this time.
+ * Two clocks that drift apart do so by less than a millisecond.
+ */
+const HORIZON = 1000;
+
+/** The date at a reading of the clock. `unit` is the finest part of the date that matters. */
+export function momentOf(calendar: Calendar, unit: Period, now: number): Moment {
+  const date = calendar(now);
+  const text = periodText(unit, date);
+  const isSame = (at: number) => periodText(unit, calendar(at)) === text;
+  if (isSame(now + HORIZON)) return { date, lasts: HORIZON };
+  // The unit turns between `low` and `high`.
+  let [low, high] = [now, now + HORIZON];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (isSame(middle)) low = middle;
+    else high = middle;
+  }
+  return { date, lasts: high - now };
+}
 
 /** A part of the time that is left, so that a clock of this machine that goes too slowly is not trusted to the end. */
 const TRUSTED = 0.999;
@@ -47,7 +77,7 @@ export class StoreClock {
   readonly #momentOf: (now: number) => Moment;
   readonly #time: HostTime;
   #last: Reading | undefined;
-  #asking: Promise<Reading> | undefined;
+  readonly #asking = new SingleFlight<Reading>();
 
   constructor(ask: () => Promise<number>, momentOf: (now: number) => Moment, time: HostTime) {
     this.#ask = ask;
@@ -62,10 +92,10 @@ export class StoreClock {
    */
   async read(signal: AbortSignal | undefined): Promise<Reading> {
     if (this.#last?.holds) return this.#last;
-    this.#asking ??= this.#askOnce().finally(() => {
-      this.#asking = undefined;
-    });
-    return unlessAborted(this.#asking, signal);
+    return unlessAborted(
+      this.#asking.run(() => this.#askOnce()),
+      signal,
+    );
   }
 
   async #askOnce(): Promise<Reading> {

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SqlAdapter } from 'idsmith/sql';
 import Database from 'libsql';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
-import { type ServiceName, startMariadb, startPostgres } from '#services';
+import { type ServiceName, shared } from '#services';
 import { mysqlStore } from '../../src/stores/mysql/store.ts';
 import { postgresStore } from '../../src/stores/postgres/store.ts';
 import { sqliteStore } from '../../src/stores/sqlite/store.ts';
@@ -13,6 +14,8 @@ import type { Store } from '../../src/stores/store.ts';
 /** A transaction of a user's program, on a connection of its own. */
 interface OpenTransaction {
   readonly client: object;
+  /** More objects that stand for the same connection, made anew by each call. */
+  others(): object[];
   /** Writes an invoice that refers to the one before it, and gives the number of the one before. */
   chain(number: string): Promise<string | undefined>;
   commit(): Promise<unknown>;
@@ -28,11 +31,21 @@ export interface TestDatabase {
   end(): Promise<void>;
 }
 
+/** Adapters as a user writes them, one for each call. */
+const adapters = (
+  dialect: SqlAdapter['dialect'],
+  query: (text: string, values: readonly unknown[]) => Promise<unknown>,
+): object[] =>
+  [1, 2].map(() => ({
+    dialect,
+    query: async (text, values) => (await query(text, values)) as unknown[],
+  })) satisfies SqlAdapter[];
+
 const INVOICES = 'CREATE TABLE invoices (number VARCHAR(100) PRIMARY KEY)';
 const LAST = 'SELECT number FROM invoices ORDER BY number DESC LIMIT 1';
 
 async function postgres(): Promise<TestDatabase> {
-  const server = await startPostgres();
+  const server = await shared('postgres');
   const pool = new pg.Pool({ connectionString: server.url, max: 30 });
   pool.on('error', () => {});
   await pool.query(INVOICES);
@@ -45,6 +58,8 @@ async function postgres(): Promise<TestDatabase> {
       const end = (sql: string) => client.query(sql).finally(() => client.release());
       return {
         client,
+        others: () =>
+          adapters('postgres', async (text, values) => (await client.query(text, [...values])).rows),
         async chain(number) {
           const before = (await client.query(LAST)).rows[0]?.number;
           await client.query('INSERT INTO invoices VALUES ($1)', [number]);
@@ -62,7 +77,7 @@ async function postgres(): Promise<TestDatabase> {
 }
 
 async function mariadb(): Promise<TestDatabase> {
-  const server = await startMariadb();
+  const server = await shared('mariadb');
   const pool = createPool({ uri: server.url, connectionLimit: 30 });
   await pool.query(INVOICES);
   return {
@@ -73,6 +88,14 @@ async function mariadb(): Promise<TestDatabase> {
       await client.beginTransaction();
       return {
         client,
+        others: () => [
+          client.connection,
+          (client.connection as unknown as { promise(): object }).promise(),
+          ...adapters('mysql', async (text, values) => {
+            const [rows] = await client.query(text, [...values]);
+            return Array.isArray(rows) ? rows : [];
+          }),
+        ],
         async chain(number) {
           const [rows] = await client.query(LAST);
           await client.query('INSERT INTO invoices VALUES (?)', [number]);
@@ -116,6 +139,13 @@ async function sqlite(): Promise<TestDatabase> {
       };
       return {
         client: db,
+        others: () =>
+          adapters('sqlite', async (text, values) => {
+            const statement = db.prepare(text);
+            if (statement.reader) return statement.all(...values);
+            statement.run(...values);
+            return [];
+          }),
         async chain(number) {
           const [row] = db.prepare(LAST).all() as { number: string }[];
           db.prepare('INSERT INTO invoices VALUES (?)').run(number);

@@ -1,8 +1,8 @@
 import { connect } from 'idsmith/connect';
 import { expect, it } from 'vitest';
 import { describeWith } from '#services';
-import { sqlExecutor } from '../../src/executor/recognise.ts';
-import { counterName } from '../../src/series/names.ts';
+import { sqlExecutor } from '../../src/drivers/recognise.ts';
+import { counterName } from '../../src/series/counters.ts';
 import { DATABASES } from './databases.ts';
 
 /** The numbers of one page. */
@@ -17,7 +17,7 @@ for (const [title, needs, start] of DATABASES)
       expect([await invoices.next(), await invoices.next({ tenant: 'other' })]).toEqual(['1', '1']);
       const { client, commit } = await db.begin();
       const sql = sqlExecutor(client);
-      const ours = `counter = '${counterName('invoices', undefined, '')}'`;
+      const ours = `counter = '${await counterName('invoices', undefined, '')}'`;
       // Twice as many each time: a log of 16,384 numbers.
       for (let count = 1; count <= 2 * PAGE; count *= 2)
         await sql.query(`INSERT INTO id_series_log (counter, number, printed, given_at)

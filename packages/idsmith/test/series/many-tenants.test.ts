@@ -1,8 +1,7 @@
 import { memoryStore, Sequences } from 'idsmith';
 import { expect, it } from 'vitest';
-import { Counters } from '../../src/series/counters.ts';
-import { counterName } from '../../src/series/names.ts';
-import { gate } from '../sequence/support/supply.ts';
+import { Counters, counterName } from '../../src/series/counters.ts';
+import { gate } from '../sequence/support/alone.ts';
 
 /** As many counters as stay open. */
 const MOST_OPEN = 1000;
@@ -14,7 +13,7 @@ function setUp(inner = memoryStore()) {
   const counters = new Counters({ sequences, series: 'invoices', start: 1n, prefetch: 10 });
   const next = (tenant: string) => counters.next(tenant, '2026', undefined);
   /** The first number that the store has not handed to anybody. */
-  const stored = async (tenant: string) => (await inner.describeSequence(nameOf(tenant))).next;
+  const stored = async (tenant: string) => (await inner.describeSequence(await nameOf(tenant))).next;
   const nextOfMany = async (from: number, to: number) => {
     for (let i = from; i < to; i++) expect(await next(`t${i}`)).toBe(1n);
   };
@@ -42,7 +41,7 @@ it('A tenant whose caller waits for a number stays open, however many others com
   const { counters, next, nextOfMany, stored } = setUp({
     ...inner,
     async allocate(name, blocks) {
-      if (name === nameOf('slow')) await opened;
+      if (name === (await nameOf('slow'))) await opened;
       allocated.push(name);
       return inner.allocate(name, blocks);
     },
@@ -51,7 +50,7 @@ it('A tenant whose caller waits for a number stays open, however many others com
   await nextOfMany(0, MOST_OPEN);
   // The next one in line is closed instead.
   await expect.poll(() => stored('t0')).toBe(2n);
-  expect(allocated).not.toContain(nameOf('slow'));
+  expect(allocated).not.toContain(await nameOf('slow'));
   open();
   expect(await waiting).toBe(1n);
   expect(await next('slow')).toBe(2n);

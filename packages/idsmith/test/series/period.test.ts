@@ -1,8 +1,7 @@
 import { InvalidOptionError } from 'idsmith';
 import { expect, it } from 'vitest';
-import { momentOf } from '../../src/series/moment.ts';
 import { calendarOf, type Period, periodText } from '../../src/series/period.ts';
-import { StoreClock, stopwatch } from '../../src/series/store-clock.ts';
+import { momentOf, StoreClock, stopwatch } from '../../src/series/store-clock.ts';
 
 const at = (text: string) => Date.parse(text);
 

@@ -9,7 +9,7 @@ import { connect } from 'idsmith/connect';
 import { series } from 'idsmith/sql';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith, startPostgres } from '#services';
+import { describeWith, shared } from '#services';
 import { DATABASES, type TestDatabase } from './databases.ts';
 
 const YEARLY = { format: 'INV-{yyyy}-{n:6}', period: 'year', timeZone: 'Europe/Berlin' } as const;
@@ -227,7 +227,7 @@ describe('A series on sequences', () => {
 
 await describeWith(['postgres'], 'A series in the table of the original', () => {
   it('works in its narrow columns, with blocks and in transactions', async () => {
-    const server = await startPostgres();
+    const server = await shared('postgres');
     const pool = new pg.Pool({ connectionString: server.url });
     pool.on('error', () => {});
     await pool.query(`CREATE TABLE id_sequences (name VARCHAR(255) NOT NULL PRIMARY KEY,

@@ -10,15 +10,6 @@ it.each([[5], [{}], [null]])('A series in a store that is %j is refused', (store
   );
 });
 
-it('A tenant whose counter would have too long a name is refused, and takes no number', async () => {
-  const store = memoryStore();
-  const invoices = series('invoices', { format: '{n:4}', store });
-  const error = await invoices.next({ tenant: 'ü'.repeat(60) }).catch((error) => error);
-  expect(error).toBeInstanceOf(InvalidOptionError);
-  expect(error.message).toMatch(/^tenant must be shorter/);
-  expect(await invoices.next({ tenant: 'ü' })).toBe('0001');
-});
-
 it('A number in a transaction takes no signal: the transaction ends it', async () => {
   const invoices = series('invoices', { format: '{n:4}' });
   const { signal } = new AbortController();

@@ -1,10 +1,7 @@
 import { InvalidIdError } from '../errors.js';
 import { refuse, requireKnown, show } from '../options.js';
-import { readTypeId, readUlid, readXid } from './base32-ids.js';
-import { readFlake } from './flake.js';
-import { readShardKey } from './key.js';
-import { readKsuid, readNanoid, readObjectId, readSequenceNumber } from './other-ids.js';
-import { type PublicIdReader, readPublicId } from './public.js';
+import { readKsuid, readNanoid, readObjectId, readTypeId, readUlid, readXid } from './foreign-ids.js';
+import { type PublicIdReader, readFlake, readPublicId, readSequenceNumber, readShardKey } from './own-ids.js';
 import type { Reading } from './reading.js';
 import { readUuid } from './uuid.js';
 
@@ -14,9 +11,9 @@ const MAX_LENGTH = 1000;
 /** The options of {@link inspect}. */
 export interface InspectOptions {
   /** The present time, Unix milliseconds: later times speak against a reading. Default the clock. */
-  now?: number;
+  now?: number | undefined;
   /** What `publicIds` returned, one or several: public ids of their keys show the id inside. */
-  publicIds?: PublicIdReader | readonly PublicIdReader[];
+  publicIds?: PublicIdReader | readonly PublicIdReader[] | undefined;
 }
 
 /**

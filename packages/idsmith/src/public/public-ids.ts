@@ -20,11 +20,11 @@ export interface PublicIdOptions<Prefix extends string, Of extends PublicContent
   /** The keys by their ids, 0 to 127 (0 to 9 if short). A key has 32 bytes: as bytes, as hex digits or as base64. */
   readonly keys: Readonly<Record<number, Uint8Array | string>>;
   /** The id of the key that encodes. All keys decode. Default the highest id. */
-  readonly current?: number;
+  readonly current?: number | undefined;
   /** Default `'int64'`. */
-  readonly of?: Of;
+  readonly of?: Of | undefined;
   /** True for texts of 13 characters after the prefix, which are easier to forge. Default false. */
-  readonly short?: boolean;
+  readonly short?: boolean | undefined;
 }
 
 /** Makes and reads the public ids of one prefix. It is also a Standard Schema, which validates texts. */

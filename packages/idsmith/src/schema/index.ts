@@ -1,2 +1,9 @@
 export type { StandardSchema } from '../support/standard-schema.js';
-export { flakeSchema, keySchema, localitySchema, sequenceSchema, uuid7Schema } from './schemas.js';
+export {
+  flakeSchema,
+  keySchema,
+  localitySchema,
+  sequenceSchema,
+  typeIdSchema,
+  uuid7Schema,
+} from './schemas.js';

@@ -2,9 +2,10 @@ import { MAX_INT64, MAX_UINT64, MIN_INT64, readInt64 } from '../encoding/int64.j
 import { readUuidText, writeUuidText } from '../encoding/uuid-text.js';
 import { InvalidIdError } from '../errors.js';
 import { Layout } from '../flake/layout.js';
+import { readKey } from '../inspect/key-codec.js';
 import { refuse, requireChoice, requireInteger, requireKnown, show } from '../options.js';
-import { readKey } from '../shard/keys/codec.js';
 import { type StandardSchema, standardSchema } from '../support/standard-schema.js';
+import { headOf, requireTypeId, type TypeIdText } from '../typeid/form.js';
 
 /** The default epoch of sharded keys. */
 const KEY_EPOCH = 1_325_404_800_000;
@@ -14,7 +15,9 @@ const KEY_EPOCH = 1_325_404_800_000;
  *
  * @param options `layout`: default any number from 0 to 2^64 − 1
  */
-export function flakeSchema(options: { layout?: Layout } = {}): StandardSchema<bigint | string, bigint> {
+export function flakeSchema(
+  options: { layout?: Layout | undefined } = {},
+): StandardSchema<bigint | string, bigint> {
   const { layout } = requireKnown('options', options, ['layout']);
   if (layout !== undefined && !(layout instanceof Layout))
     refuse('layout', 'a layout from defineLayout()', layout);
@@ -31,7 +34,7 @@ export function flakeSchema(options: { layout?: Layout } = {}): StandardSchema<b
  * @param options `min` and `max`: default the signed 64-bit range
  */
 export function sequenceSchema(
-  options: { min?: bigint; max?: bigint } = {},
+  options: { min?: bigint | undefined; max?: bigint | undefined } = {},
 ): StandardSchema<bigint | string, bigint> {
   const { min = MIN_INT64, max = MAX_INT64 } = requireKnown('options', options, ['min', 'max']);
   for (const [name, bound] of Object.entries({ min, max }))
@@ -45,7 +48,7 @@ export function sequenceSchema(
  * @param options `format`: `'locality'` (default) for version b, `'rfc9562'` for version 8
  */
 export function localitySchema(
-  options: { format?: 'locality' | 'rfc9562' } = {},
+  options: { format?: 'locality' | 'rfc9562' | undefined } = {},
 ): StandardSchema<string, string> {
   const { format } = requireKnown('options', options, ['format']);
   const isStandard = requireChoice('format', format, ['locality', 'rfc9562']) === 'rfc9562';
@@ -58,11 +61,24 @@ export function uuid7Schema(): StandardSchema<string, string> {
 }
 
 /**
+ * A validator of typed ids with one prefix. The value is the text.
+ *
+ * @param prefix as `typeIds` takes it
+ */
+export function typeIdSchema<P extends string>(prefix: P): StandardSchema<string, TypeIdText<P>> {
+  const head = headOf(prefix);
+  return standardSchema((value) => {
+    requireTypeId(value, head);
+    return value as TypeIdText<P>;
+  });
+}
+
+/**
  * A validator of sharded keys. The value is the text.
  *
  * @param options `epoch`: the epoch of the shard map, default 1325404800000
  */
-export function keySchema(options: { epoch?: number } = {}): StandardSchema<string, string> {
+export function keySchema(options: { epoch?: number | undefined } = {}): StandardSchema<string, string> {
   const { epoch = KEY_EPOCH } = requireKnown('options', options, ['epoch']);
   requireInteger('epoch', epoch, 0, Number.MAX_SAFE_INTEGER);
   return standardSchema((value) => {

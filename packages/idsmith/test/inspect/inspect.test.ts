@@ -8,6 +8,8 @@ import { nanoid } from 'nanoid';
 import { ulid } from 'ulid';
 import { v1, v3, v4, v5, v6, v7 } from 'uuid';
 import { describe, expect, it } from 'vitest';
+import invalidTypeIds from '../vectors/typeid-invalid.json' with { type: 'json' };
+import validTypeIds from '../vectors/typeid-valid.json' with { type: 'json' };
 
 const families = (text: string, now?: number) =>
   inspect(text, now === undefined ? {} : { now }).map(({ family }) => family);
@@ -118,10 +120,35 @@ describe('a UUID', () => {
 
 describe('ids of other libraries', () => {
   it('are ULIDs, of either case', () => {
-    const id = ulid(NOW);
+    // Without the bits of a UUID of version 7, which a ULID may have by chance.
+    const id = `${ulid(NOW).slice(0, 10)}0000000000000000`;
     for (const text of [id, id.toLowerCase()])
       expect(inspect(text)).toMatchObject([{ family: 'ulid', fields: at(NOW) }]);
     expect(families(`8${id.slice(1)}`)).toEqual([]);
+  });
+
+  it.each(validTypeIds)('are TypeIDs, such as "$name"', ({ typeid, prefix, uuid }) => {
+    const [reading] = inspect(typeid).filter(({ family }) => family === 'typeid');
+    // Without a prefix, a UUID of another version could be any ULID.
+    if (prefix === '') expect(reading).toBeUndefined();
+    else expect(reading?.fields).toMatchObject({ prefix, uuid });
+  });
+
+  it.each(invalidTypeIds)('are no TypeIDs where the specification refuses them: "$name"', ({ typeid }) => {
+    // White space around an id is left out.
+    if (typeid === typeid.trim()) expect(families(typeid)).not.toContain('typeid');
+  });
+
+  it('are TypeIDs without a prefix, if they hold a UUID of version 7', () => {
+    const [best, other] = inspect('01h455vb4pex5vsknk084sn02q');
+    expect(best).toMatchObject({
+      family: 'typeid',
+      reason: expect.stringMatching(/^26 characters of base 32: a TypeID, version 7/),
+      fields: { prefix: '', uuid: '01890a5d-ac96-774b-bcce-b302099a8057' },
+    });
+    expect(other?.family).toBe('ulid');
+    // A ULID in upper case is no TypeID.
+    expect(families('01H455VB4PEX5VSKNK084SN02Q')).toEqual(['ulid']);
   });
 
   it('are TypeIDs', () => {

@@ -6,15 +6,20 @@ import {
   localitySchema,
   type StandardSchema,
   sequenceSchema,
+  typeIdSchema,
   uuid7Schema,
 } from 'idsmith/schema';
+import { typeIds } from 'idsmith/typeid';
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import invalidTypeIds from '../vectors/typeid-invalid.json' with { type: 'json' };
+import validTypeIds from '../vectors/typeid-valid.json' with { type: 'json' };
 
 const UUID7 = new Uuid7Generator().next();
 const LOCALITY = new LocalityGenerator().next();
 const STANDARD = new LocalityGenerator({ format: 'rfc9562' }).next();
 const FLAKE = new FlakeGenerator({ node: 3 }).next();
 const KEY = '1jyVFw3401';
+const TYPED = typeIds('user').next();
 
 /** The value that a schema gives, or `undefined` if it has issues. */
 function check(schema: StandardSchema<unknown, unknown>, value: unknown): unknown {
@@ -32,6 +37,7 @@ const everySchema: [string, StandardSchema<unknown, unknown>, string, unknown][]
   ['locality, rfc9562', localitySchema({ format: 'rfc9562' }), STANDARD, STANDARD],
   ['uuid7', uuid7Schema(), UUID7.toUpperCase(), UUID7],
   ['key', keySchema(), KEY, KEY],
+  ['typed id', typeIdSchema('user'), TYPED, TYPED],
 ];
 
 describe.each(everySchema)('the schema of a %s', (_name, schema, text, value) => {
@@ -46,6 +52,23 @@ describe.each(everySchema)('the schema of a %s', (_name, schema, text, value) =>
     fc.assert(fc.property(fc.string(), (other) => void check(schema, other)));
     for (const other of [` ${text}`, `${text}\n`, '', '9'.repeat(100_000)])
       expect(check(schema, other)).toBeUndefined();
+  });
+});
+
+describe('the schema of typed ids', () => {
+  it.each(validTypeIds)('accepts the valid id "$name" of the specification', ({ typeid, prefix }) => {
+    expect(check(typeIdSchema(prefix), typeid)).toBe(typeid);
+    expect(check(typeIdSchema('another'), typeid)).toBeUndefined();
+  });
+
+  it.each(invalidTypeIds)('refuses the invalid id "$name" of the specification', ({ typeid }) => {
+    for (const prefix of ['', 'prefix', 'pre_fix'])
+      expect(check(typeIdSchema(prefix), typeid)).toBeUndefined();
+  });
+
+  it('has the type of its texts, and refuses a prefix that is none', () => {
+    expectTypeOf(typeIdSchema('user')).toEqualTypeOf<StandardSchema<string, `user_${string}`>>();
+    expect(() => typeIdSchema('User')).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
   });
 });
 

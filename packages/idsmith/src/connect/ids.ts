@@ -1,36 +1,40 @@
+import { processLabel } from '#runtime';
 import { ClosedError, NoSuchSequenceError } from '../errors.js';
-import { FlakeGenerator } from '../flake/generator.js';
+import type { FlakeGenerator } from '../flake/generator.js';
 import { layouts } from '../flake/layouts.js';
-import { LEASED_FLAKE_NAMES } from '../flake/leased.js';
-import { acquireLease } from '../lease/acquire-lease.js';
-import type { Lease } from '../lease/lease.js';
-import { LocalityGenerator } from '../locality/generator.js';
-import { requireKnown } from '../options.js';
+import { LEASED_FLAKE_NAMES, leaseFlakes } from '../flake/leased.js';
+import { acquireLease, type Lease } from '../lease/lease.js';
+import { requireLabel } from '../lease/options.js';
+import type { LocalityGenerator } from '../locality/generator.js';
+import { type IdForm, refuse, requireChoice, requireForm, requireKnown } from '../options.js';
 import type { Sequence } from '../sequence/sequence.js';
 import { Sequences } from '../sequence/sequences.js';
-import { OpenSeries } from '../series/open-series.js';
-import type { SeriesOptions } from '../series/options.js';
-import type { Series } from '../series/series.js';
+import type { Series, SeriesOptions } from '../series/series.js';
+import { openStore } from '../stores/open.js';
 import type { Store } from '../stores/store.js';
 import { requireSignal, unlessAborted } from '../support/abort.js';
-import { Uuid7Generator } from '../uuid7/generator.js';
+import { OpenObjects } from '../support/open-objects.js';
+import type { Uuid7Generator } from '../uuid7/generator.js';
 import { LEASED_NODES } from '../uuid7/layout.js';
 import { type Leased, LeasedPool } from './leased-pool.js';
 import type {
+  ConnectOptions,
   FlakesOptions,
   IdsStatus,
   LeasedLocalityOptions,
   LeasedUuid7Options,
   SequenceOpening,
 } from './options.js';
+import { sharedConnection } from './shared-connections.js';
 
 /** The number of node ids of a locality namespace. */
 const LOCALITY_NODES = 65_536;
-const FLAKE_NAMES = LEASED_FLAKE_NAMES.filter((name) => name !== 'namespace');
-const LOCALITY_NAMES = ['mode', 'reversal', 'window', 'format', 'reseed', 'flavour', 'counter'];
+const FLAKE_NAMES = ['instance', ...LEASED_FLAKE_NAMES.filter((name) => name !== 'namespace')];
+const LOCALITY_NAMES = ['mode', 'reversal', 'window', 'format', 'reseed', 'counter'];
 const SHARED_NAMES = ['clock', 'random'];
-const SEQUENCE_NAMES = ['define', 'prefetch', 'source', 'implementation', 'signal'];
+const SEQUENCE_NAMES = ['define', 'prefetch', 'source', 'implementation', 'as', 'signal'];
 const LEASE_NAMES = [
+  'instance',
   'ttl',
   'label',
   'maxSkew',
@@ -42,16 +46,57 @@ const LEASE_NAMES = [
   'signal',
 ];
 
-/** Everything that makes ids on one store. Get one with `connect`, and close it when the program ends. */
+/**
+ * Connects to a store, and returns the generators and sequences of that store.
+ *
+ * @param target the URL of a store, as for `openStore`, or a store. A store that the caller opened stays open after `close()`.
+ * @throws InvalidOptionError when the URL or an option is wrong
+ * @throws StoreError when the driver is not installed, or a file cannot be opened
+ * @throws the reason of `signal` when it is aborted
+ *
+ * @example
+ * const ids = await connect('sqlite:./ids.db');
+ * const orders = await ids.flakes('orders');
+ * orders.next(); // 1703865194431643648n
+ */
+export async function connect(target: string | Store, options: ConnectOptions = {}): Promise<Ids> {
+  requireKnown('options', options, ['signal', 'label', 'shared']);
+  const label = requireLabel(options.label ?? processLabel());
+  const signal = requireSignal(options.signal);
+  const isShared = requireChoice('shared', options.shared, [false, true]);
+  signal?.throwIfAborted();
+  if (typeof target !== 'string') {
+    const store = requireStore(target);
+    if (isShared)
+      refuse('shared', 'left out with a store of your own, which you can share yourself', isShared);
+    return new Ids(store, { label, ownsStore: false });
+  }
+  const open = async () => new Ids(await openStore(target), { label, ownsStore: true });
+  if (isShared) return unlessAborted(sharedConnection(target, options.label, open), signal);
+  const opening = open();
+  try {
+    return await unlessAborted(opening, signal);
+  } catch (error) {
+    // A store that opens after the signal has no user.
+    opening.then((ids) => ids.close()).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The generators, sequences and series of one store. Get one with `connect`, and close it when the program ends. */
 export class Ids {
   readonly store: Store;
   readonly sequences: Sequences;
   readonly #label: string;
   readonly #ownsStore: boolean;
-  readonly #flakes: LeasedPool<FlakeGenerator, FlakesOptions>;
+  readonly #flakes: LeasedPool<FlakeGenerator<IdForm>, FlakesOptions<IdForm>>;
   readonly #localities: LeasedPool<LocalityGenerator, LeasedLocalityOptions>;
   readonly #uuid7s: LeasedPool<Uuid7Generator, LeasedUuid7Options>;
-  readonly #series: OpenSeries;
+  readonly #series = new OpenObjects<Series>({
+    kind: 'series',
+    otherwise: 'close it first',
+    isOpen: (series) => !series.isClosed,
+  });
   /** The generator of UUIDs without a lease. */
   #uuid7: Uuid7Generator | undefined;
   /** The generators of UUIDs without a lease that have a clock or a random source of their own. */
@@ -63,7 +108,6 @@ export class Ids {
   constructor(store: Store, { label, ownsStore }: { label: string; ownsStore: boolean }) {
     this.store = store;
     this.sequences = new Sequences(store);
-    this.#series = new OpenSeries({ store, sequences: this.sequences });
     this.#label = label;
     this.#ownsStore = ownsStore;
     const onError = (error: unknown) => {
@@ -78,13 +122,19 @@ export class Ids {
    * The flake generator of a namespace, on a lease: always the same object until it is closed.
    *
    * @throws InvalidOptionError when an option is wrong, or the namespace has another layout
-   * @throws ClosedError after `close()`; other errors as `FlakeGenerator.lease` throws
+   * @throws ClosedError after `close()`; other errors as `leaseFlakes` throws
    */
-  async flakes(namespace: string, options: FlakesOptions = {}): Promise<FlakeGenerator> {
+  async flakes<F extends IdForm = 'bigint'>(
+    namespace: string,
+    options: FlakesOptions<F> = {},
+  ): Promise<FlakeGenerator<F>> {
     this.#requireOpen();
     requireKnown('options', options, FLAKE_NAMES);
-    if (this.#flakes.has(namespace)) return this.#flakes.get(namespace, options);
-    return this.#flakes.get(namespace, { ...options, layout: options.layout ?? layouts.jflake });
+    // The type of ids is compared even where it is left out: the caller expects the default then.
+    const given = { ...options, as: requireForm(options.as) };
+    const isOpen = this.#flakes.has(namespace, options.instance);
+    const use = isOpen ? given : { ...given, layout: options.layout ?? layouts.jflake };
+    return this.#flakes.get(namespace, use) as Promise<FlakeGenerator<F>>;
   }
 
   /**
@@ -110,6 +160,8 @@ export class Ids {
     this.#requireOpen();
     requireKnown('options', options, [...SHARED_NAMES, ...(namespace === undefined ? [] : LEASE_NAMES)]);
     if (namespace !== undefined) return this.#uuid7s.get(namespace, options);
+    const { Uuid7Generator } = await import('../uuid7/generator.js');
+    this.#requireOpen();
     // A generator with a clock or a random source of its own is for its caller alone.
     if (options.clock !== undefined || options.random !== undefined) {
       const own = new Uuid7Generator(options);
@@ -128,7 +180,10 @@ export class Ids {
    * @throws SequenceExistsError when the sequence exists with another definition than `define`
    * @throws ClosedError after `close()`; the reason of `signal` when it is aborted
    */
-  async sequence(name: string, options: SequenceOpening = {}): Promise<Sequence> {
+  async sequence<F extends IdForm = 'bigint'>(
+    name: string,
+    options: SequenceOpening<F> = {},
+  ): Promise<Sequence<F>> {
     this.#requireOpen();
     const { define, signal, ...use } = requireKnown('options', options, SEQUENCE_NAMES);
     requireSignal(signal)?.throwIfAborted();
@@ -153,23 +208,36 @@ export class Ids {
    */
   async series(name: string, options: SeriesOptions): Promise<Series> {
     this.#requireOpen();
-    const opened = this.#series.get(name, options);
+    const { checkSeries, Series } = await loadSeries();
+    this.#requireOpen();
+    const { store, sequences } = this;
+    const checked = checkSeries(name, options);
+    const opened = this.#series.get(name, checked.options, () => new Series(checked, { store, sequences }));
     await opened.ready();
     this.#requireOpen();
     return opened;
   }
 
-  /** The state of leases and sequences, for a readiness probe. Asks nobody, and works after `close()`. */
+  /** The state of leases and sequences, for a readiness probe. Does not ask the store, and works after `close()`. */
   status(): IdsStatus {
     const pools = [this.#flakes, this.#localities, this.#uuid7s];
     const leases = pools.flatMap((pool) => pool.status());
-    const isLacking = pools.some((pool) => pool.isLacking);
+    const missing = pools.flatMap((pool) => pool.missing);
     return {
-      ready: !this.#closing && !isLacking && leases.every(({ state }) => state === 'active'),
+      ready: !this.#closing && missing.length === 0 && leases.every(({ state }) => state === 'active'),
       leases,
+      missing,
       sequences: this.sequences.status(),
+      durable: this.store.durable ?? true,
+      ...(this.store.lineage !== undefined && { lineage: this.store.lineage }),
+      warnings: this.store.warnings?.() ?? [],
       ...(this.#lastError !== undefined && { lastError: this.#lastError }),
     };
+  }
+
+  /** True from the call of {@link close} on. */
+  get isClosed(): boolean {
+    return this.#closing !== undefined;
   }
 
   /**
@@ -196,26 +264,37 @@ export class Ids {
       Promise.allSettled(
         [this.#uuid7, ...this.#ownUuid7s.map((own) => own.deref())].map((each) => each?.close()),
       ),
-      Promise.allSettled([this.#series.close().then(() => this.sequences.close())]),
+      Promise.allSettled([this.#closeSequences()]),
     ]);
     if (this.#ownsStore) await this.store.close();
     for (const outcome of outcomes.flat()) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
-  async #openFlakes(namespace: string, options: FlakesOptions): Promise<Leased<FlakeGenerator>> {
+  /** Closes the series first: they give numbers back through their sequences. */
+  async #closeSequences(): Promise<void> {
+    await Promise.all(this.#series.all.map((series) => series.close()));
+    await this.sequences.close();
+  }
+
+  async #openFlakes(
+    namespace: string,
+    options: FlakesOptions<IdForm>,
+  ): Promise<Leased<FlakeGenerator<IdForm>>> {
     const label = options.label ?? this.#label;
-    const generator = await FlakeGenerator.lease(this.store, { ...options, label, namespace });
+    const generator = await leaseFlakes(this.store, { ...options, label, namespace });
     return { generator, lease: generator.lease as Lease };
   }
 
-  #openLocality(namespace: string, options: LeasedLocalityOptions): Promise<Leased<LocalityGenerator>> {
+  async #openLocality(namespace: string, options: LeasedLocalityOptions): Promise<Leased<LocalityGenerator>> {
+    const { LocalityGenerator } = await import('../locality/generator.js');
     const own = only(options, [...LOCALITY_NAMES, ...SHARED_NAMES]);
     return this.#openLeased(namespace, options, LOCALITY_NODES, (lease) =>
       LocalityGenerator.owning(lease, own),
     );
   }
 
-  #openUuid7(namespace: string, options: LeasedUuid7Options): Promise<Leased<Uuid7Generator>> {
+  async #openUuid7(namespace: string, options: LeasedUuid7Options): Promise<Leased<Uuid7Generator>> {
+    const { Uuid7Generator } = await import('../uuid7/generator.js');
     const own = only(options, SHARED_NAMES);
     return this.#openLeased(namespace, options, LEASED_NODES, (lease) => Uuid7Generator.owning(lease, own));
   }
@@ -242,6 +321,13 @@ export class Ids {
   }
 }
 
+/** Series, loaded by those who use them: the SQL of every database comes with them. Once, so that all are of one class. */
+const loadSeries = () => {
+  loadedSeries ??= import('../series/series.js');
+  return loadedSeries;
+};
+let loadedSeries: Promise<typeof import('../series/series.js')> | undefined;
+
 const closedError = () => new ClosedError('these ids are closed: call connect() again');
 
 /** The options of these names that are given. */
@@ -250,4 +336,10 @@ function only<T extends object>(options: T, names: readonly string[]): Partial<T
     ([name, value]) => names.includes(name) && value !== undefined,
   );
   return Object.fromEntries(given) as Partial<T>;
+}
+
+function requireStore(store: Store): Store {
+  const methods = ['listLeases', 'swapLease', 'allocate', 'defineSequence', 'describeSequence'] as const;
+  if (methods.every((method) => typeof store?.[method] === 'function')) return store;
+  refuse('target', 'the URL of a store, or a store', store);
 }

@@ -1,10 +1,8 @@
 export type { GivenNumber } from '../series/audit-log.js';
 export type { ParsedNumber } from '../series/format.js';
-export type { ListOptions, NextOptions, SeriesOptions, VoidOptions } from '../series/options.js';
 export type { Period } from '../series/period.js';
-export type { Series } from '../series/series.js';
-export { connect } from './connect.js';
-export { Ids } from './ids.js';
+export type { ListOptions, NextOptions, Series, SeriesOptions, VoidOptions } from '../series/series.js';
+export { connect, Ids } from './ids.js';
 export type {
   ConnectOptions,
   FlakesOptions,
@@ -12,5 +10,6 @@ export type {
   LeasedLocalityOptions,
   LeasedUuid7Options,
   LeaseStatus,
+  MissingLease,
   SequenceOpening,
 } from './options.js';

@@ -1,11 +1,12 @@
 import { type Clock, systemClock } from '../clock.js';
 import { InvalidOptionError } from '../errors.js';
 import type { Lease } from '../lease/lease.js';
-import { NamespaceRefusal } from '../lease/namespace-refusal.js';
-import { show } from '../options.js';
-import { requireSignal } from '../support/abort.js';
-import type { LeaseStatus } from './options.js';
-import { SharedOpening } from './shared-opening.js';
+import { NamespaceRefusal } from '../lease/namespace-store.js';
+import { type NodeWait, warnOfWait } from '../lease/node-wait.js';
+import { refuse } from '../options.js';
+import { onAbort, requireSignal } from '../support/abort.js';
+import { OpenObjects } from '../support/open-objects.js';
+import type { LeaseStatus, MissingLease } from './options.js';
 
 /** A generator, and the lease that drives it. */
 export interface Leased<T> {
@@ -13,47 +14,68 @@ export interface Leased<T> {
   readonly lease: Lease;
 }
 
-/** The options that a pool compares and uses itself. */
+/** The options that a pool uses itself. */
 interface PoolOptions {
-  readonly clock?: Clock;
-  readonly signal?: AbortSignal;
+  readonly instance?: string | undefined;
+  readonly clock?: Clock | undefined;
+  readonly timer?: unknown | undefined;
+  readonly onWait?: ((wait: NodeWait) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
+/** A generator that is open or is being opened. */
 interface Entry<T> {
-  readonly options: PoolOptions;
+  readonly name: Name;
+  readonly clock: Clock;
   readonly opening: SharedOpening<Leased<T>>;
+  /** The wait of the acquisition, if it waits. */
+  wait?: MissingLease['wait'];
 }
 
-/** The generators of one family, one for each namespace. */
+/** The name of a generator within its family. */
+type Name = Pick<LeaseStatus, 'namespace' | 'instance'>;
+
+/** The generators of one family, one for each namespace and instance. */
 export class LeasedPool<T, Options extends PoolOptions> {
   readonly #family: LeaseStatus['family'];
-  readonly #open: (namespace: string, options: Options) => Promise<Leased<T>>;
+  readonly #acquire: (namespace: string, options: Options) => Promise<Leased<T>>;
   readonly #onError: (error: unknown) => void;
-  readonly #entries = new Map<string, Entry<T>>();
-  /** The openings under way, also those that their callers have given up. */
+  readonly #entries = new OpenObjects<Entry<T>>({
+    kind: 'namespace',
+    shownName: (key) => JSON.parse(key).namespace,
+    otherwise: 'another namespace',
+    isOpen: ({ opening }) => !opening.isEnded && opening.value?.lease.state !== 'released',
+    isSame,
+  });
+  /** The openings under way, even those that their callers have given up. */
   readonly #pending = new Set<SharedOpening<Leased<T>>>();
-  /** The namespaces whose last acquisition has failed. */
-  readonly #failed = new Set<string>();
+  /** The leases whose last acquisition has failed, with its error. */
+  readonly #failed = new Map<string, MissingLease>();
 
   constructor(
     family: LeaseStatus['family'],
-    open: (namespace: string, options: Options) => Promise<Leased<T>>,
+    acquire: (namespace: string, options: Options) => Promise<Leased<T>>,
     onError: (error: unknown) => void,
   ) {
     this.#family = family;
-    this.#open = open;
+    this.#acquire = acquire;
     this.#onError = onError;
   }
 
-  /** True while a lease that was asked for is not there: it is being acquired, or the last attempt has failed. */
-  get isLacking(): boolean {
-    const isOpening = [...this.#entries.values()].some(({ opening }) => opening.value === undefined);
-    return isOpening || this.#failed.size > 0;
+  /** The leases that were asked for and are not there. */
+  get missing(): MissingLease[] {
+    const missing = new Map(this.#failed);
+    for (const { name, opening, wait } of this.#entries.all) {
+      const before = this.#failed.get(keyOf(name));
+      if (opening.value === undefined)
+        missing.set(keyOf(name), { family: this.#family, ...name, ...before, ...(wait && { wait }) });
+    }
+    return [...missing.values()];
   }
 
-  /** True if the namespace has a generator, or will have one soon. */
-  has(namespace: string): boolean {
-    return this.#find(namespace) !== undefined;
+  /** True if the namespace has such a generator, or will have one soon. */
+  has(namespace: string, instance = ''): boolean {
+    return this.#entries.has(keyOf({ namespace, instance }));
   }
 
   /**
@@ -62,31 +84,29 @@ export class LeasedPool<T, Options extends PoolOptions> {
    * @throws InvalidOptionError when an option differs from the one that the generator was made with
    */
   async get(namespace: string, options: Options): Promise<T> {
-    const { signal, ...kept } = options;
+    const { signal, instance = '', ...kept } = options;
+    if (typeof instance !== 'string') refuse('instance', 'text', instance);
+    if (typeof (options.onWait ?? warnOfWait) !== 'function') refuse('onWait', 'a function', options.onWait);
     requireSignal(signal)?.throwIfAborted();
-    let entry = this.#find(namespace);
-    if (entry) requireSameOptions(namespace, entry.options, kept);
-    else entry = this.#add(namespace, kept as Options);
+    const name = { namespace, instance };
+    const entry = this.#entries.get(keyOf(name), kept, () => this.#open(name, kept as Options));
     return (await entry.opening.get(signal)).generator;
   }
 
   /** The leases of generators that are open. */
   status(): LeaseStatus[] {
-    return [...this.#entries.values()].flatMap(({ options, opening }) => {
+    return this.#entries.all.flatMap(({ name, clock, opening }) => {
       const lease = opening.value?.lease;
       if (lease === undefined || lease.state === 'released') return [];
-      const { namespace, id: node, state, until } = lease;
-      const left = Math.max(0, until - (options.clock ?? systemClock).now());
-      return [{ family: this.#family, namespace, node, state, until, left }];
+      const { id: node, state, until } = lease;
+      const left = Math.max(0, until - clock.now());
+      return [{ family: this.#family, ...name, node, state, until, left }];
     });
   }
 
   /** Releases every lease, and ends every acquisition with the reason. Resolves with the outcome for each. */
   close(reason: unknown): Promise<PromiseSettledResult<void>[]> {
-    const openings = new Set([
-      ...this.#pending,
-      ...[...this.#entries.values()].map(({ opening }) => opening),
-    ]);
+    const openings = new Set([...this.#pending, ...this.#entries.all.map(({ opening }) => opening)]);
     this.#entries.clear();
     this.#failed.clear();
     return Promise.allSettled(
@@ -94,18 +114,19 @@ export class LeasedPool<T, Options extends PoolOptions> {
     );
   }
 
-  #find(namespace: string): Entry<T> | undefined {
-    const entry = this.#entries.get(namespace);
-    const isGone = entry?.opening.isEnded || entry?.opening.value?.lease.state === 'released';
-    return isGone ? undefined : entry;
-  }
-
-  #add(namespace: string, options: Options): Entry<T> {
+  #open(name: Name, options: Options): Entry<T> {
+    const { clock = systemClock, timer } = options;
+    const { onWait = timer === undefined ? warnOfWait : () => undefined } = options;
+    const key = keyOf(name);
     const opening = new SharedOpening<Leased<T>>(
       async (signal) => {
-        const leased = await this.#open(namespace, { ...options, signal });
+        const noteWait = (wait: NodeWait) => {
+          entry.wait = { ...wait, until: clock.now() + wait.ms };
+          onWait(wait);
+        };
+        const leased = await this.#acquire(name.namespace, { ...options, onWait: noteWait, signal });
         leased.lease.on('renewal-failed', this.#onError);
-        this.#failed.delete(namespace);
+        this.#failed.delete(key);
         return leased;
       },
       // If this fails, the lease expires.
@@ -113,33 +134,84 @@ export class LeasedPool<T, Options extends PoolOptions> {
     );
     this.#pending.add(opening);
     opening.onSettled(() => this.#pending.delete(opening));
-    const entry = { options, opening };
-    this.#entries.set(namespace, entry);
+    const entry: Entry<T> = { name, clock, opening };
     opening.onFailure((error) => {
-      if (this.#entries.get(namespace) === entry) this.#entries.delete(namespace);
+      this.#entries.delete(key, entry);
       if (opening.isEnded) return;
       this.#onError(error);
       // A wrong option is a mistake of one caller, and says nothing about the others.
       const isMistake = error instanceof InvalidOptionError && !(error instanceof NamespaceRefusal);
-      if (!isMistake) this.#failed.add(namespace);
+      if (!isMistake) this.#failed.set(key, { family: this.#family, ...name, error });
     });
     return entry;
   }
 }
 
-/** @throws InvalidOptionError when an option is given and differs */
-function requireSameOptions(namespace: string, open: object, given: object): void {
-  const before = new Map(Object.entries(open));
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined || isSame(before.get(name), value)) continue;
-    throw new InvalidOptionError(
-      `namespace ${show(namespace)} is open with another ${name}: use the same options, or another namespace`,
-    );
-  }
-}
+/** The same text for the same name, and never for another. */
+const keyOf = ({ namespace, instance }: Name) => JSON.stringify({ namespace, instance });
 
 /** True if both are the same, or layouts that make the same ids. */
 function isSame(a: unknown, b: unknown): boolean {
   const fingerprint = (value: unknown) => (value as { fingerprint?: string } | undefined)?.fingerprint;
   return a === b || (fingerprint(a) !== undefined && fingerprint(a) === fingerprint(b));
+}
+
+/** Something that is being opened for callers who wait for it. */
+class SharedOpening<T> {
+  /** The opened value; `undefined` until it is there. */
+  value: T | undefined;
+  readonly #promise: Promise<T>;
+  readonly #controller = new AbortController();
+  #callers = 0;
+
+  /** @param undo gives back a value that came after the end of the opening */
+  constructor(open: (signal: AbortSignal) => Promise<T>, undo: (value: T) => Promise<void>) {
+    const { signal } = this.#controller;
+    this.#promise = open(signal).then(async (value) => {
+      if (signal.aborted) {
+        await undo(value);
+        throw signal.reason;
+      }
+      this.value = value;
+      return value;
+    });
+  }
+
+  /** True when the opening was ended early. */
+  get isEnded(): boolean {
+    return this.#controller.signal.aborted;
+  }
+
+  /** Calls `fn` with the error if the opening fails. */
+  onFailure(fn: (error: unknown) => void): void {
+    this.#promise.catch(fn);
+  }
+
+  /** Calls `fn` when the opening has succeeded or failed. */
+  onSettled(fn: () => void): void {
+    this.#promise.then(fn, fn);
+  }
+
+  /** Ends the opening. Resolves with the value if it was there before, with `undefined` if not. */
+  async end(reason: unknown): Promise<T | undefined> {
+    this.#controller.abort(reason);
+    return this.#promise.catch(() => undefined);
+  }
+
+  /**
+   * The value, for one more caller. When the last caller who waits is aborted, the opening ends.
+   *
+   * @throws the reason of the signal when it is aborted
+   */
+  get(signal: AbortSignal | undefined): Promise<T> {
+    this.#callers++;
+    return new Promise((resolve, reject) => {
+      const cancel = onAbort(signal, (reason) => {
+        // The end of the opening settles the promise of the last caller, so that nothing is held then.
+        if (--this.#callers === 0 && this.value === undefined) this.#controller.abort(reason);
+        else reject(reason);
+      });
+      this.#promise.then(resolve, reject).finally(cancel);
+    });
+  }
 }

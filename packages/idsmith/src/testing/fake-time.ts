@@ -8,6 +8,31 @@ interface Appointment {
 }
 
 /**
+ * A clock that moves only when the test moves it.
+ *
+ * @example
+ * const clock = new FakeClock(Date.UTC(2026, 0, 1));
+ * clock.advance(5); // five milliseconds later
+ */
+export class FakeClock implements Clock {
+  /** Unix milliseconds. Set it to any value, even backwards. */
+  time: number;
+
+  constructor(time = 0) {
+    this.time = time;
+  }
+
+  now(): number {
+    return this.time;
+  }
+
+  /** Moves the clock forward by `ms`, or back if `ms` is negative. */
+  advance(ms: number): void {
+    this.time += ms;
+  }
+}
+
+/**
  * Time that passes only when the test says so, with timers that fire in order. Runs leases without waiting.
  *
  * @example

@@ -1,5 +1,5 @@
 import { LeasesExhaustedError } from '../errors.js';
-import { acquireLease } from '../lease/acquire-lease.js';
+import { acquireLease } from '../lease/lease.js';
 import type { LeaseRecord, LeaseStore } from '../lease/port.js';
 import { type ConformanceCase, type ConformanceOptions, equal, namesOf } from './conformance.js';
 
@@ -7,7 +7,7 @@ import { type ConformanceCase, type ConformanceOptions, equal, namesOf } from '.
  * The behaviours that every lease store must have.
  *
  * Each case uses a namespace of its own. So the cases may run on one store, in any order and at the same time. On a store
- * that can forget, one case waits for `maxTtl` and four seconds: set `maxTtl` low. Two cases write records that no lease
+ * that can forget, one case waits for `maxTtl` and four seconds: set `maxTtl` low. Some cases write records that no lease
  * writes, and do nothing on a store that is `guarded`.
  *
  * @param open returns the store under test; called once for each case, and may return the same store each time
@@ -29,6 +29,19 @@ export function leaseStoreCases(
 /** A record of node 0 that is held. Cases change the fields that they test. */
 const HELD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
 
+/** The record of a namespace itself that no store refuses. */
+const BIRTH: LeaseRecord = {
+  ...HELD,
+  id: -1,
+  owner: 'birth',
+  epoch: 0,
+  fence: Number.MAX_SAFE_INTEGER,
+  expiresAt: 0,
+};
+
+/** The lineage of a store; `undefined` if it tells none. */
+const lineageOf = async (store: LeaseStore, namespace: string) => (await store.moment?.(namespace))?.lineage;
+
 type Check = (store: LeaseStore, namespace: string) => Promise<void>;
 
 const CASES: [name: string, check: Check][] = [
@@ -44,6 +57,21 @@ const CASES: [name: string, check: Check][] = [
       const record = { ...HELD, label: `quotes ' " \\ and Ünïcödé 🔑`, owner: `o'"\\` };
       equal(await store.swapLease(namespace, undefined, record), true);
       equal(await store.listLeases(namespace), [record]);
+    },
+  ],
+  [
+    'a namespace is listed once it has a record, whatever its name',
+    async (store, namespace) => {
+      if (store.namespaces === undefined || store.guarded) return;
+      const names = [namespace, `${namespace}/ %2F ü 🔑#`, `${namespace}!`];
+      const listed = async () =>
+        ((await store.namespaces?.()) ?? []).filter((name) => [...names, `${namespace}?`].includes(name));
+      equal(await listed(), []);
+      for (const name of names)
+        for (const id of [-2, 0, 7]) equal(await store.swapLease(name, undefined, { ...HELD, id }), true);
+      equal(await listed(), [...names].sort());
+      equal(await store.listLeases(`${namespace}?`), []);
+      equal(await listed(), [...names].sort());
     },
   ],
   [
@@ -71,21 +99,55 @@ const CASES: [name: string, check: Check][] = [
   [
     'a claim is made only while the record of the namespace itself is the same',
     async (store, namespace) => {
-      if (store.claimLease === undefined) return;
-      const birth = {
-        ...HELD,
-        id: -1,
-        owner: 'birth',
-        epoch: 0,
-        fence: Number.MAX_SAFE_INTEGER,
-        expiresAt: 0,
-      };
+      if (store.claimLease === undefined || store.guarded) return;
+      const lineage = await lineageOf(store, namespace);
+      const birth = { ...BIRTH, label: lineage ?? 'host 1' };
       equal(await store.claimLease(namespace, undefined, HELD, birth), false);
       equal(await store.swapLease(namespace, undefined, birth), true);
       equal(await store.claimLease(namespace, undefined, HELD, { ...birth, owner: 'bir' }), false);
-      equal(await store.claimLease(namespace, undefined, HELD, { ...birth, label: 'another' }), true);
+      // The label is the lineage. A store that tells none does not compare it.
+      const renamed = { ...birth, label: lineage ?? 'another' };
+      equal(await store.claimLease(namespace, undefined, HELD, renamed), true);
       equal(await store.claimLease(namespace, undefined, HELD, birth), false);
       equal(await store.claimLease(namespace, HELD, { ...HELD, epoch: 2 }, birth), true);
+    },
+  ],
+  [
+    'its clock and its lineage, if it tells one, come in one answer',
+    async (store, namespace) => {
+      if (store.moment === undefined) return;
+      equal(typeof store.claimLease, 'function');
+      const [first, second] = [await store.moment(namespace), await store.moment(namespace)];
+      equal(Number.isSafeInteger(first.now) && first.now > Date.UTC(2020), true);
+      equal(second.now >= first.now, true);
+      equal(second.lineage, first.lineage);
+    },
+  ],
+  [
+    'with a lineage, the record of the namespace itself is written only under the present one',
+    async (store, namespace) => {
+      const lineage = await lineageOf(store, namespace);
+      if (lineage === undefined || store.guarded) return;
+      const [birth, lost] = [lineage, `${lineage}!`].map((label) => ({ ...BIRTH, label }));
+      equal(await store.swapLease(namespace, undefined, lost as LeaseRecord), false);
+      equal(await store.listLeases(namespace), []);
+      equal(await store.swapLease(namespace, undefined, birth as LeaseRecord), true);
+      equal(await store.listLeases(namespace), [birth]);
+    },
+  ],
+  [
+    'with a lineage, a claim is made only under the present one',
+    async (store, namespace) => {
+      const lineage = await lineageOf(store, namespace);
+      if (lineage === undefined || store.guarded) return;
+      const birth = { ...BIRTH, label: lineage };
+      equal(await store.swapLease(namespace, undefined, birth), true);
+      const lost = { ...birth, label: `${lineage}!` };
+      equal(await store.claimLease?.(namespace, undefined, HELD, lost), false);
+      equal(await store.listLeases(namespace), [birth]);
+      // The holder of a record needs no more proof than the record.
+      equal(await store.claimLease?.(namespace, undefined, HELD, birth), true);
+      equal(await store.swapLease(namespace, HELD, { ...HELD, fence: 1500 }), true);
     },
   ],
   [
@@ -113,7 +175,8 @@ const CASES: [name: string, check: Check][] = [
     "the namespace's own record, with id −1, is one like any other",
     async (store, namespace) => {
       if (store.guarded) return;
-      const record = { ...HELD, id: -1, fence: Number.MAX_SAFE_INTEGER };
+      const { label } = HELD;
+      const record = { ...BIRTH, label: (await lineageOf(store, namespace)) ?? label };
       equal(await store.swapLease(namespace, undefined, record), true);
       equal(await store.listLeases(namespace), [record]);
     },

@@ -68,8 +68,10 @@ export const changeCases: SequenceCase[] = [
       equal(await store.giveBack(name, tailOf(two)), true);
       equal(await store.giveBack(name, tailOf(two)), false);
       const { next, exhausted } = await store.describeSequence(name);
-      equal([next, exhausted], [16n, false]);
-      await store.alterSequence(name, { blockSize: 5 });
+      // Five ids are left, and a block needs ten.
+      equal([next, exhausted], [16n, true]);
+      equal((await store.listSequences()).find((info) => info.name === name)?.exhausted, true);
+      equal((await store.alterSequence(name, { blockSize: 5 })).exhausted, false);
       equal(idsOf(await store.allocate(name, 1)), [16n, 17n, 18n, 19n, 20n]);
     },
   ],
@@ -145,11 +147,14 @@ export const changeCases: SequenceCase[] = [
           }
         }
       });
+      // A user that fails early is heard at the end, and is no unhandled rejection until then.
+      const allUsers = Promise.all(users);
+      allUsers.catch(() => {});
       try {
         await store.allocate(name, 5);
         const { exhausted } = await store.alterSequence(name, { max: 5 });
         equal(exhausted, true);
-        await Promise.all(users);
+        await allUsers;
       } finally {
         // A case that fails leaves nobody at work.
         isOver = true;
@@ -166,7 +171,12 @@ export const changeCases: SequenceCase[] = [
       const work: Promise<Block>[] = [];
       try {
         for (let round = 0; round < 8; round++) {
-          for (let i = 0; i < 8; i++) work.push(store.allocate(name, 1));
+          for (let i = 0; i < 8; i++) {
+            const allocation = store.allocate(name, 1);
+            // One that fails early is heard at the end, and is no unhandled rejection until then.
+            allocation.catch(() => {});
+            work.push(allocation);
+          }
           await store.alterSequence(name, { blockSize: 2 + round, step: 1 + (round % 3) });
         }
       } finally {

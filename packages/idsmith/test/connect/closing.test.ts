@@ -1,6 +1,15 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { ClosedError, InvalidOptionError, layouts, memoryStore, type Store, StoreError } from 'idsmith';
+import {
+  ClosedError,
+  InvalidOptionError,
+  layouts,
+  memoryStore,
+  type NodeWait,
+  type Store,
+  StoreError,
+} from 'idsmith';
 import { connect, Ids } from 'idsmith/connect';
+import { FakeTime } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
 import { datedBirth, undatedBirth } from '../../src/lease/protocol.ts';
 
@@ -190,13 +199,60 @@ describe('the state of ids', () => {
     const ids = await connect(store);
     state.down = new StoreError('away');
     await expect(ids.flakes('orders')).rejects.toBe(state.down);
-    expect(ids.status()).toEqual({ ready: false, leases: [], sequences: [], lastError: state.down });
+    const missing = [{ family: 'flake', namespace: 'orders', instance: '', error: state.down }];
+    const before = { ready: false, leases: [], sequences: [], lastError: state.down };
+    expect(ids.status()).toMatchObject({ ...before, missing });
     state.down = undefined;
     // Neither the mistake of a caller nor one who gives up tells anything about the store.
     await expect(ids.flakes('x', { ttl: -1 })).rejects.toThrow('ttl');
     await expect(ids.locality('x', { signal: AbortSignal.abort('stop') })).rejects.toBe('stop');
     (await ids.flakes('orders')).next();
     expect(ids.status()).toMatchObject({ ready: true, leases: [{ namespace: 'orders' }] });
+    await ids.close();
+  });
+
+  it('says what is waited for, how long, and how many node ids are taken', async () => {
+    const time = new FakeTime();
+    const store: Store = {
+      ...memoryStore(),
+      durable: false,
+      maxTtl: 60_000,
+      now: async () => time.now,
+    };
+    const ids = await connect(store);
+    const waits: NodeWait[] = [];
+    const clock = time.clock();
+    const orders = ids.flakes('orders', { clock, timer: time, onWait: (wait) => waits.push(wait) });
+    await time.advance(0);
+    const { missing, ready } = ids.status();
+    expect(ready).toBe(false);
+    const name = { family: 'flake', namespace: 'orders', instance: '' };
+    const until = time.now + (waits[0]?.ms as number);
+    expect(missing).toEqual([{ ...name, wait: { ...waits[0], until } }]);
+    expect(waits).toMatchObject([{ reason: 'new-namespace', taken: 0, size: 512 }]);
+    await time.advance(82_000);
+    (await orders).next();
+    expect(ids.status()).toMatchObject({ ready: true, missing: [] });
+    await ids.close();
+  });
+
+  it('names the node ids that are taken when none is left', async () => {
+    const layout = layouts.jflake;
+    const store = memoryStore();
+    const now = Date.now();
+    for (let id = 0; id < layout.nodes; id++)
+      await store.swapLease('orders', undefined, {
+        id,
+        owner: 'x',
+        epoch: 1,
+        fence: now + 3_600_000,
+        expiresAt: now + 3_600_000,
+        label: '',
+      });
+    const ids = await connect(store);
+    await expect(ids.flakes('orders')).rejects.toMatchObject({ taken: 512, size: 512 });
+    const [missing] = ids.status().missing;
+    expect(missing?.error).toMatchObject({ code: 'LEASES_EXHAUSTED', taken: 512, size: 512 });
     await ids.close();
   });
 
@@ -225,7 +281,7 @@ describe('the state of ids', () => {
     await ids.close();
   });
 
-  it('shows the supply of sequences and their last error, which does not make them unready', async () => {
+  it('shows the ids at hand of sequences and their last error, which does not make them unready', async () => {
     const { store, state } = fragileStore();
     const ids = await connect(store);
     const invoices = await ids.sequence('invoices', { define: { blockSize: 5 }, prefetch: 0 });

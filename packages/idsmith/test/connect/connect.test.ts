@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { ClosedError, LocalityUuid, layouts, memoryStore, type Store } from 'idsmith';
 import { connect, Ids } from 'idsmith/connect';
 import { FakeTime } from 'idsmith/testing';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { openStore } from '../../src/stores/open.ts';
 
 const named = (code: string) => expect.objectContaining({ code });
+const kept = { durable: true, warnings: [] };
 const folder = mkdtempSync(join(tmpdir(), 'idsmith-connect-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
@@ -50,6 +51,27 @@ describe.each<[string, () => Promise<Store>]>([
     await store.close();
   });
 
+  it('come in the type that as asks for, one type for each name', async () => {
+    const store = await open();
+    const ids = await connect(store);
+    const orders = await ids.flakes('orders', { as: 'string' });
+    const numbers = await ids.flakes('numbers', { layout: layouts.seconds53, as: 'number' });
+    const invoices = await ids.sequence('invoices', { define: { start: 10_000 }, as: 'string' });
+    expectTypeOf(orders.next).returns.toEqualTypeOf<string>();
+    expectTypeOf(numbers.next).returns.toEqualTypeOf<number>();
+    expectTypeOf(invoices.next).returns.resolves.toEqualTypeOf<string>();
+    expect(orders.next()).toMatch(/^\d+$/);
+    expect(layouts.seconds53.decode(numbers.next()).node).toBe(numbers.lease?.id);
+    expect(await invoices.next()).toBe('10000');
+    expect(await ids.flakes('orders', { as: 'string' })).toBe(orders);
+    await expect(ids.flakes('orders')).rejects.toThrow('namespace "orders" is open with another as');
+    await expect(ids.sequence('invoices')).rejects.toThrow('sequence "invoices" is open with another as');
+    await expect(ids.flakes('events', { as: 'number' })).rejects.toThrow(named('INVALID_OPTION'));
+    expect(ids.status().ready).toBe(true);
+    await ids.close();
+    await store.close();
+  });
+
   it('are the same object for the same name, also for those who ask at the same time', async () => {
     const store = await open();
     const ids = await connect(store);
@@ -71,6 +93,34 @@ describe.each<[string, () => Promise<Store>]>([
     expect(again).not.toBe(a);
     again.next();
     await ids.close();
+    await store.close();
+  });
+
+  it('are several of one namespace under several instances, each with a node id of its own', async () => {
+    const store = await open();
+    const ids = await connect(store);
+    const [first, second] = await Promise.all([ids.flakes('a'), ids.flakes('a', { instance: '2' })]);
+    expect(await ids.flakes('a', { instance: '2' })).toBe(second);
+    expect(await ids.flakes('a', { instance: '' })).toBe(first);
+    expect(second.lease?.id).not.toBe(first.lease?.id);
+    const spread = await ids.locality('b', { instance: 'variable' });
+    const together = await ids.locality('b', { instance: 'sequential', mode: 'sequential' });
+    expect(spread.lease?.id).not.toBe(together.lease?.id);
+    expect((await ids.uuid7('c', { instance: 'x' })).lease?.id).toBe(0);
+    const named = ids.status().leases.map(({ family, namespace, instance }) => [family, namespace, instance]);
+    expect(named).toEqual([
+      ['flake', 'a', ''],
+      ['flake', 'a', '2'],
+      ['locality', 'b', 'variable'],
+      ['locality', 'b', 'sequential'],
+      ['uuid7', 'c', 'x'],
+    ]);
+    await expect(ids.flakes('a', { instance: '2', ttl: 1000 })).rejects.toThrow('namespace "a" is open with');
+    await expect(ids.flakes('a', { instance: 2 as never })).rejects.toThrow('instance must be text, not 2');
+    await expect(ids.uuid7(undefined, { instance: 'x' })).rejects.toThrow('unknown name "instance"');
+    await ids.close();
+    expect(await holders(store, 'a')).toEqual([]);
+    expect(await holders(store, 'b')).toEqual([]);
     await store.close();
   });
 
@@ -115,7 +165,7 @@ describe('ids', () => {
     await expect(ids.flakes('orders')).rejects.toThrow(ClosedError);
     await expect(ids.locality('events')).rejects.toThrow(named('CLOSED'));
     await expect(ids.sequence('invoices')).rejects.toThrow(named('CLOSED'));
-    expect(ids.status()).toEqual({ ready: false, leases: [], sequences: [] });
+    expect(ids.status()).toEqual({ ready: false, leases: [], missing: [], sequences: [], ...kept });
   });
 
   it('end an acquisition that is under way when they are closed', async () => {
@@ -161,13 +211,14 @@ describe('ids', () => {
       },
     };
     const ids = await connect(store);
-    expect(ids.status()).toEqual({ ready: true, leases: [], sequences: [] });
+    expect(ids.status()).toEqual({ ready: true, leases: [], missing: [], sequences: [], ...kept });
     const orders = await ids.flakes('orders', { clock: time.clock(), timer: time });
     await ids.sequence('invoices', { define: {} });
     const { id: node, until } = orders.lease as { id: number; until: number };
-    const lease = { family: 'flake', namespace: 'orders', node, state: 'active', until, left: 30_000 };
+    const name = { family: 'flake', namespace: 'orders', instance: '' };
+    const lease = { ...name, node, state: 'active', until, left: 30_000 };
     const supply = { name: 'invoices', state: 'open', available: 0, wanted: 0, fetching: false };
-    expect(ids.status()).toEqual({ ready: true, leases: [lease], sequences: [supply] });
+    expect(ids.status()).toEqual({ ready: true, leases: [lease], missing: [], sequences: [supply], ...kept });
     state.down = true;
     await time.advance(30_001);
     expect(ids.status()).toMatchObject({

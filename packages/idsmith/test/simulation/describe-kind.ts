@@ -8,7 +8,7 @@ interface Kind<Sabotage> {
   readonly subject: string;
   /** What holds in every world, besides the uniqueness of ids. */
   readonly law?: string;
-  /** How many seeds to run. `npm run simulate` tries more. */
+  /** How many seeds to run. `npm run lab -- simulate` tries more. */
   readonly seeds: number;
   readonly sabotages: Readonly<Record<string, Sabotage>>;
   /** Seeds that are known to show what is wrong, so that no others need to be tried. */

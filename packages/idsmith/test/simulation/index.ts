@@ -1,6 +1,6 @@
+import { simulateKeys } from '../../../shard/test/simulation/index.ts';
 import { simulateLeases } from '../lease/simulation/index.ts';
 import { simulateSequences } from '../sequence/simulation/index.ts';
-import { simulateKeys } from '../shard/simulation/index.ts';
 import { simulateCopies } from './copies/index.ts';
 import type { Outcome } from './outcome.ts';
 

@@ -1,7 +1,7 @@
 import { type LeaseRecord, type LeaseStore, StoreError } from 'idsmith';
 import { sameRecord } from '../../../src/lease/port.ts';
 import { type SequenceRows, sequenceStore } from '../../../src/sequence/rows.ts';
-import { memoryRows } from '../../../src/stores/memory/sequences.ts';
+import { memoryRows } from '../../../src/stores/memory/store.ts';
 import { withTimeout } from '../../../src/support/timeout.ts';
 import { simulateGlobals } from '../globals.ts';
 import type { Outcome } from '../outcome.ts';

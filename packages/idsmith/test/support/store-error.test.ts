@@ -1,7 +1,6 @@
 import { StoreError } from 'idsmith';
 import { describe, expect, it } from 'vitest';
-import { redact } from '../../src/support/redact.ts';
-import { storeError } from '../../src/support/store-error.ts';
+import { redact, storeError } from '../../src/support/store-error.ts';
 
 describe('redaction', () => {
   it('hides the credentials of URLs and the given secrets', () => {

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const folder = mkdtempSync(join(tmpdir(), 'idsmith-hot-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a script that evaluates a module again and again in one process, on a SQLite file of its own. */
+async function evaluate(script: 'evaluate' | 'vite', way: 'anew' | 'shared' | 'realm') {
+  const file = fileURLToPath(new URL(`scripts/hot-reload/${script}.mjs`, import.meta.url));
+  const env = { ...process.env, WAY: way, STORE_URL: `sqlite:${join(folder, `${script}-${way}.db`)}` };
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { env });
+  return JSON.parse(stdout);
+}
+
+describe('a module that is evaluated again and again in one process, with 16 node ids', () => {
+  it('ends in a message that says who holds the node ids, and what to do', async () => {
+    expect(await evaluate('evaluate', 'anew')).toEqual({
+      evaluated: 16,
+      generators: 16,
+      ids: 16,
+      code: 'LEASES_EXHAUSTED',
+      message:
+        'no node id available in namespace "orders": all 16 are held, 16 of them by this process itself: close() what is no longer used, ' +
+        'or let every module share one connection with connect(url, { shared: true })',
+    });
+  });
+
+  it.each(['shared', 'realm'] as const)('keeps one node id for 600 times where it is %s', async (way) => {
+    expect(await evaluate('evaluate', way)).toEqual({ evaluated: 600, generators: 1, ids: 600 });
+  });
+
+  it.each(['shared', 'realm'] as const)('keeps one node id in Vite where it is %s', async (way) => {
+    expect(await evaluate('vite', way)).toEqual({ evaluated: 40, generators: 1 });
+  });
+
+  it('tells the same in Vite without either', async () => {
+    expect(await evaluate('vite', 'anew')).toMatchObject({ evaluated: 16, code: 'LEASES_EXHAUSTED' });
+  });
+});

@@ -1,0 +1,16 @@
+// Evaluates ids.mjs 600 times, as a development server does, and tells what came of it.
+const seen = new Set();
+const minted = new Set();
+let last;
+let evaluated = 0;
+try {
+  for (; evaluated < 600; evaluated++) {
+    last = await import(`./ids.mjs?${evaluated}`);
+    seen.add(last.orders);
+    minted.add(last.orders.next());
+  }
+  console.log(JSON.stringify({ evaluated, generators: seen.size, ids: minted.size }));
+} catch ({ code, message }) {
+  console.log(JSON.stringify({ evaluated, generators: seen.size, ids: minted.size, code, message }));
+}
+await last?.ids.close();

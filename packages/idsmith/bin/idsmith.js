@@ -1,2 +1,6 @@
 #!/usr/bin/env node
-import '../dist/cli/main.js';
+import process from 'node:process';
+import { muteSqliteWarning, run } from '../dist/cli/main.js';
+
+muteSqliteWarning();
+process.exitCode = await run(process.argv.slice(2), process);

@@ -1,6 +1,5 @@
-import process from 'node:process';
 import { systemTimer, type Timer } from '../support/timer.js';
-import { visible } from './visible.js';
+import { visible } from './text.js';
 
 /** A wait of this length, ms, is told. */
 const LONG_WAIT = 3000;
@@ -21,7 +20,7 @@ export class Activity {
   readonly #timer: Timer;
   #cancel: (() => void) | undefined;
 
-  constructor(isVerbose: boolean, screen: Screen = process.stderr, timer: Timer = systemTimer) {
+  constructor(isVerbose: boolean, screen: Screen, timer: Timer = systemTimer) {
     this.#isVerbose = isVerbose;
     this.#screen = screen;
     this.#timer = timer;

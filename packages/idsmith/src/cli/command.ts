@@ -1,4 +1,13 @@
+import type { Readable, Writable } from 'node:stream';
 import type { Activity } from './activity.js';
+
+/** The standard streams and the environment of a run. `process` is one. */
+export interface Io {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly columns?: number };
+  readonly stderr: Writable & { readonly isTTY?: boolean };
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
 
 /** A flag of a command, as `--help` shows it. */
 export interface Flag {
@@ -28,6 +37,7 @@ export interface Given extends Arguments {
   readonly signal: AbortSignal;
   /** Tells the user on standard error what the command does and waits for. */
   readonly activity: Activity;
+  readonly io: Io;
 }
 
 /** A command of `idsmith`, such as `idsmith flake` or `idsmith seq define`. */

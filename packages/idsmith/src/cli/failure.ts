@@ -1,6 +1,6 @@
-import { IdError } from '../errors.js';
-import { Interrupted, NegativeVerdict, UsageError } from './command.js';
-import { visible } from './visible.js';
+import { IdError, InvalidOptionError } from '../errors.js';
+import { type Flags, Interrupted, NegativeVerdict, UsageError } from './command.js';
+import { visible } from './text.js';
 
 /** How a command has failed: for standard error, for `--json` and for the shell. */
 export interface Failure {
@@ -37,4 +37,16 @@ function failure(code: string, text: string, exitCode: number): Failure {
   // A driver's message may have several lines.
   const message = visible(text.replace(/\s*[\r\n]\s*/g, ' '));
   return { message, json: { code, message: text }, exitCode };
+}
+
+/**
+ * The error with the name of the flag that the user has typed, where the library names its own option: `--block-size must be …` and not
+ * `blockSize must be …`. Every other error stays as it is.
+ */
+export function withFlagName(error: unknown, flags: Flags): unknown {
+  if (!(error instanceof InvalidOptionError)) return error;
+  const [, option = '', rest] = /^([a-z][A-Za-z]*)( must .*)$/s.exec(error.message) ?? [];
+  const flag = option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  if (!Object.hasOwn(flags, flag)) return error;
+  return new InvalidOptionError(`--${flag}${rest}`, { cause: error });
 }

@@ -4,9 +4,8 @@ import { layouts } from '../flake/layouts.js';
 import { requireChoice } from '../options.js';
 import { readCount, readInteger } from './arguments.js';
 import { type Command, type Given, UsageError } from './command.js';
-import { idLines } from './json-lines.js';
-import { inBatches, leasedIds } from './leased-ids.js';
-import { storeFlags, storeUrl } from './store.js';
+import { idLines, inBatches } from './output.js';
+import { leasedIds, storeFlags, storeUrl } from './store.js';
 
 const NAMES = Object.keys(layouts) as [keyof typeof layouts, ...(keyof typeof layouts)[]];
 

@@ -1,14 +1,12 @@
-import process from 'node:process';
 import { IdError } from '../errors.js';
 import { type PublicIdReader, type Reading, requireReadings } from '../inspect/index.js';
 import { describePublicId } from '../public/describe.js';
 import { publicIds } from '../public/index.js';
 import { type Command, type Given, NegativeVerdict, UsageError } from './command.js';
 import { inputLines } from './input.js';
-import { jsonArray, type Lines } from './json-lines.js';
 import { readKeyFile } from './key-file.js';
-import { padToWidth } from './text-width.js';
-import { jsonText, visible } from './visible.js';
+import { jsonArray, type Lines } from './output.js';
+import { jsonText, padToWidth, visible } from './text.js';
 
 /** The labels of fields whose names are not words. */
 const LABELS: Record<string, string> = {
@@ -59,8 +57,8 @@ async function readersOf(given: Given): Promise<Readers> {
 }
 
 /** The ids of the arguments; those of standard input for `-`, or where nothing is named and something is piped in. */
-async function* idsOf({ rest, signal }: Given): AsyncIterable<string> {
-  if (rest.length === 0 && process.stdin.isTTY)
+async function* idsOf({ rest, signal, io }: Given): AsyncIterable<string> {
+  if (rest.length === 0 && io.stdin.isTTY)
     throw new UsageError('inspect needs ids: name them, or pipe them in, one a line');
   const sources = rest.length === 0 ? ['-'] : rest;
   let isRead = false;
@@ -68,7 +66,7 @@ async function* idsOf({ rest, signal }: Given): AsyncIterable<string> {
     if (source !== '-') yield source.trim();
     else if (!isRead) {
       isRead = true;
-      yield* inputLines(process.stdin, signal);
+      yield* inputLines(io.stdin, signal);
     }
   }
 }
@@ -148,7 +146,9 @@ const row = (label: string, value: string) => `${padToWidth(label, 16)}${visible
 function toJson(result: Result): object {
   if ('error' in result) return result;
   const [best, ...others] = result.readings.map(({ family, reason, fields: { id: inside, ...fields } }) => ({
-    ...{ family, reason, ...fields },
+    family,
+    reason,
+    ...fields,
     // The id of the result is the text itself.
     ...(inside !== undefined && { inside }),
   }));

@@ -1,6 +1,7 @@
 import { open, readFile } from 'node:fs/promises';
 import process from 'node:process';
 import { InvalidOptionError } from '../errors.js';
+import { utf8Text } from './input.js';
 
 /** Reads the keys of public ids by their ids, from the file of `--key-file`. @throws InvalidOptionError naming the mistake */
 export async function readKeyFile(file: string): Promise<Record<number, string>> {
@@ -49,11 +50,12 @@ async function readPrivately(file: string): Promise<string> {
     const stats = await handle.stat();
     if (stats.isFile() && process.platform !== 'win32' && (stats.mode & 0o077) !== 0)
       throw new InvalidOptionError(`--key-file ${file} is open to other users: run chmod 600 ${file}`);
-    return await readFile(handle, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    const bytes = await readFile(handle).catch((cause: NodeJS.ErrnoException) => {
       throw new InvalidOptionError(`--key-file ${file} cannot be read: ${cause.code ?? cause.message}`, {
         cause,
       });
     });
+    return utf8Text(bytes, `--key-file ${file}`);
   } finally {
     await handle.close();
   }

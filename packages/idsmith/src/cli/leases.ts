@@ -1,24 +1,31 @@
+import { layouts } from '../flake/layouts.js';
 import { requireNamespace } from '../lease/namespace.js';
+import { type NamespaceSummary, summarise } from '../lease/namespace-summary.js';
 import type { LeaseRecord } from '../lease/port.js';
 import { show } from '../options.js';
-import { digestOf } from '../stores/http/owners.js';
+import { digestOf } from '../stores/http/leases.js';
+import type { Store } from '../stores/store.js';
 import { type Command, UsageError } from './command.js';
-import { table } from './output.js';
 import { storeFlags, withStore } from './store.js';
-import { jsonText } from './visible.js';
+import { jsonText, table } from './text.js';
 
 export const leasesCommand: Command = {
   name: 'leases',
-  usage: '--store URL --namespace NAME',
-  summary: 'List the node ids of a namespace and who holds them',
+  usage: '--store URL [--namespace NAME]',
+  summary: 'List the namespaces of a store, or the node ids of one and who holds them',
   example: 'idsmith leases --store sqlite:./ids.db --namespace jflake',
   flags: {
     ...storeFlags('the store of the leases'),
-    namespace: { type: 'string', value: 'NAME', help: 'the namespace of the leases' },
+    namespace: {
+      type: 'string',
+      value: 'NAME',
+      help: 'the namespace of the leases; without it, lists the namespaces',
+    },
   },
   run(given) {
     const namespace = given.text('namespace');
-    if (namespace === undefined) throw new UsageError('leases needs --namespace');
+    if (namespace === undefined)
+      return withStore(given, false, (store) => listNamespaces(store, given.on('json')));
     requireNamespace(namespace);
     return withStore(given, false, async function* (store) {
       const now = (await store.now?.()) ?? Date.now();
@@ -38,6 +45,37 @@ export const leasesCommand: Command = {
     });
   },
 };
+
+/** A line for each namespace of the store. */
+async function* listNamespaces(store: Store, asJson: boolean): AsyncGenerator<string> {
+  if (store.namespaces === undefined)
+    throw new UsageError('this store cannot list its namespaces: name one with --namespace');
+  const now = (await store.now?.()) ?? Date.now();
+  const namespaces: (NamespaceSummary & { namespace: string })[] = [];
+  for (const namespace of await store.namespaces())
+    namespaces.push({ namespace, ...summarise(await store.listLeases(namespace), now) });
+  if (asJson) yield jsonText({ now, namespaces }, 2);
+  else if (namespaces.length === 0) yield 'the store has no namespaces yet';
+  else
+    yield* table(['namespace', 'layout', 'node ids', 'held', 'expired', 'ever used'], namespaces.map(line));
+}
+
+function line({
+  namespace,
+  layout,
+  size,
+  held,
+  expired,
+  used,
+}: NamespaceSummary & { namespace: string }): string[] {
+  return [namespace, layoutName(layout), String(size ?? ''), String(held), String(expired), String(used)];
+}
+
+/** The name of a layout that this library has; otherwise its fingerprint. */
+function layoutName(fingerprint = ''): string {
+  const known = Object.entries(layouts).find(([, layout]) => layout.fingerprint === fingerprint);
+  return known?.[0] ?? fingerprint;
+}
 
 function row({ id, owner, epoch, fence, expiresAt, label }: LeaseRecord, now: number): string[] {
   const left = Math.ceil((expiresAt - now) / 1000);

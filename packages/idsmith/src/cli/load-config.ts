@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { InvalidOptionError } from '../errors.js';
+import { utf8Text } from './input.js';
 
 /** The endings of files that are run as JavaScript. All other files hold JSON. */
 const MODULE_ENDINGS = ['.js', '.cjs', '.mjs'];
@@ -14,12 +15,13 @@ const MODULE_ENDINGS = ['.js', '.cjs', '.mjs'];
  * @throws InvalidOptionError naming a file that cannot be read. The message never shows the contents.
  */
 export async function loadConfig(flag: string, file: string): Promise<unknown> {
-  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+  const bytes = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
     throw new InvalidOptionError(`--${flag} ${file} cannot be read: ${cause.code ?? cause.message}`, {
       cause,
     });
   });
   if (MODULE_ENDINGS.includes(extname(file))) return loadModule(flag, file);
+  const text = utf8Text(bytes, `--${flag} ${file}`);
   try {
     return JSON.parse(text);
   } catch {

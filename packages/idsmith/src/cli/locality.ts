@@ -1,11 +1,10 @@
-import process from 'node:process';
 import { machineFacts } from '#runtime';
 import { LocalityGenerator } from '../locality/generator.js';
 import { doubts } from '../locality/identity.js';
 import type { LocalityOptions } from '../locality/options.js';
 import { readCount } from './arguments.js';
 import { type Command, type Given, UsageError } from './command.js';
-import { idLines } from './json-lines.js';
+import { idLines } from './output.js';
 
 export const localityCommand: Command = {
   name: 'locality',
@@ -23,7 +22,7 @@ export const localityCommand: Command = {
   run(given) {
     const count = readCount(given, 1);
     const generator = new LocalityGenerator(optionsFrom(given));
-    if (given.on('verbose')) process.stderr.write(`${describeNode(generator, given)}\n`);
+    if (given.on('verbose')) given.io.stderr.write(`${describeNode(generator, given)}\n`);
     return idLines(given, batches(generator, count));
   },
 };

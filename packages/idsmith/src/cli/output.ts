@@ -2,9 +2,12 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { setImmediate as onIdle } from 'node:timers';
 import { setImmediate as idle } from 'node:timers/promises';
-import { JsonLines, type Lines } from './json-lines.js';
-import { padToWidth, textWidth } from './text-width.js';
-import { visible } from './visible.js';
+import { type Given, NegativeVerdict } from './command.js';
+import { failureOf, UnfinishedJson } from './failure.js';
+import { jsonText } from './text.js';
+
+/** The lines of a command, all at hand or made one by one. */
+export type Lines = Iterable<string> | AsyncIterable<string>;
 
 /** The number of characters to collect before they are written. */
 const CHUNK = 64 * 1024;
@@ -83,16 +86,81 @@ async function failureOfClosing(source: Iterator<string> | AsyncIterator<string>
   }
 }
 
-/** Lines with aligned columns. Unseen characters are shown as escapes. */
-export function table(header: string[], rows: string[][]): string[] {
-  const all = [header, ...rows].map((row) => row.map(visible));
-  const widths = header.map((_, column) =>
-    all.reduce((widest, row) => Math.max(widest, textWidth(row[column] ?? '')), 0),
-  );
-  return all.map((row) =>
-    row
-      .map((cell, i) => padToWidth(cell, widths[i] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+/** Mints `count` ids in batches. A lease is renewed between two of them. */
+export async function* inBatches(
+  count: number,
+  mint: (count: number) => Iterable<string | bigint>,
+): AsyncIterable<string> {
+  for (let left = count; left > 0; left -= 1000) {
+    for (const id of mint(Math.min(left, 1000))) yield String(id);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** The text around the values of a list. */
+interface Frame {
+  readonly begin: string;
+  readonly end: string;
+  /** The end after an error, which is given as JSON. */
+  endWith(error: string, isEmpty: boolean): string;
+}
+
+const IDS: Frame = { begin: '{"ids":[', end: ']}', endWith: (error) => `],"error":${error}}` };
+
+const ARRAY: Frame = {
+  begin: '[',
+  end: ']',
+  endWith: (error, isEmpty) => `${isEmpty ? '' : ','}{"error":${error}}]`,
+};
+
+/** JSON of a list that is written value by value, so that a long list needs little memory. Valid JSON, even if the list fails. */
+class JsonLines implements AsyncIterable<string> {
+  readonly #values: Iterable<unknown> | AsyncIterable<unknown>;
+  readonly #frame: Frame;
+  #state: 'new' | 'empty' | 'filled' | 'complete' = 'new';
+
+  constructor(values: Iterable<unknown> | AsyncIterable<unknown>, frame: Frame) {
+    this.#values = values;
+    this.#frame = frame;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<string> {
+    this.#state = 'empty';
+    yield this.#frame.begin;
+    let verdict: NegativeVerdict | undefined;
+    try {
+      for await (const value of this.#values) {
+        // The comma comes first, so that all lines so far and an end are valid JSON at any time.
+        const comma = this.#state === 'empty' ? '' : ',';
+        this.#state = 'filled';
+        yield comma + jsonText(value);
+      }
+    } catch (error) {
+      if (!(error instanceof NegativeVerdict)) throw this.stoppedBy(error);
+      verdict = error;
+    }
+    this.#state = 'complete';
+    yield this.#frame.end;
+    if (verdict !== undefined) throw verdict;
+  }
+
+  /** The error to throw when the list ends after the lines so far: an {@link UnfinishedJson}, if something was written. */
+  stoppedBy(error: unknown): unknown {
+    if (this.#state === 'new' || this.#state === 'complete') return error;
+    const end = this.#frame.endWith(jsonText(failureOf(error).json), this.#state === 'empty');
+    return new UnfinishedJson(error, end);
+  }
+}
+
+/**
+ * Ids for standard output: one a line, or with `--json` as `{"ids":[…]}`. If the ids end with an error, the JSON has the ids
+ * before it and the error: `{"ids":[…],"error":{"code":…,"message":…}}`.
+ */
+export function idLines(given: Given, ids: Lines): Lines {
+  return given.on('json') ? new JsonLines(ids, IDS) : ids;
+}
+
+/** JSON of values as one array. If the values end with an error, the error is the last element: `{"error":…}`. */
+export function jsonArray(values: Iterable<unknown> | AsyncIterable<unknown>): Lines {
+  return new JsonLines(values, ARRAY);
 }

@@ -2,8 +2,7 @@ import { defineLayout, type Layout } from '../flake/layout.js';
 import { layouts } from '../flake/layouts.js';
 import { readInteger } from './arguments.js';
 import { type Command, type Given, NegativeVerdict, UsageError } from './command.js';
-import { table } from './output.js';
-import { jsonText } from './visible.js';
+import { jsonText, table } from './text.js';
 
 /** The load that a layout must carry. */
 interface Load {

@@ -1,10 +1,9 @@
-import process from 'node:process';
 import { type PublicIds, publicIds } from '../public/index.js';
 import { readInteger } from './arguments.js';
 import { type CommandGroup, type Flags, type Given, UsageError } from './command.js';
 import { inputLines } from './input.js';
-import { jsonArray, type Lines } from './json-lines.js';
 import { readKeyFile } from './key-file.js';
+import { jsonArray, type Lines } from './output.js';
 
 const FLAGS: Flags = {
   prefix: { type: 'string', value: 'PREFIX', help: 'the text before the underscore, for example ord' },
@@ -54,14 +53,14 @@ type Codec = PublicIds<string, 'int64' | 'uuid'>;
 type Convert = (codec: Codec, id: string) => { line: string; json: object };
 
 function lines(given: Given, convert: Convert): Lines {
-  if (given.rest.length === 0 && process.stdin.isTTY)
+  if (given.rest.length === 0 && given.io.stdin.isTTY)
     throw new UsageError('public needs ids: name them, or pipe them in, one a line');
   return given.on('json') ? jsonArray(results(given, convert, 'json')) : results(given, convert, 'line');
 }
 
 async function* results<Kind extends 'line' | 'json'>(given: Given, convert: Convert, kind: Kind) {
   const codec = await codecFrom(given);
-  const ids = given.rest.length > 0 ? given.rest : inputLines(process.stdin, given.signal);
+  const ids = given.rest.length > 0 ? given.rest : inputLines(given.io.stdin, given.signal);
   for await (const id of ids) yield convert(codec, id)[kind];
 }
 

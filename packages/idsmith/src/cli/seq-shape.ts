@@ -1,5 +1,5 @@
 import { refuse } from '../options.js';
-import type { SequenceChanges, SequenceOptions } from '../sequence/port.js';
+import type { SequenceChanges, SequenceDefinition } from '../sequence/port.js';
 import { readInteger } from './arguments.js';
 import { type Flags, type Given, UsageError } from './command.js';
 
@@ -18,6 +18,10 @@ function shapeFlags(defaults: { blockSize: string; step: string }): Flags {
 export const DEFINE_FLAGS: Flags = {
   start: { type: 'string', value: 'ID', help: 'the first id, default 1' },
   ...shapeFlags({ blockSize: ', default 20', step: ', default 1' }),
+  lost: {
+    type: 'boolean',
+    help: 'the store has lost the sequence, and --start is beyond all of its numbers',
+  },
   'if-missing': { type: 'boolean', help: 'accept a sequence that has the same definition' },
 };
 
@@ -29,9 +33,15 @@ export const ALTER_FLAGS: Flags = {
 };
 
 /** The options of a sequence from the flags, to define or alter it. */
-export function readShape(given: Given): SequenceOptions & SequenceChanges {
+export function readShape(given: Given): Omit<SequenceDefinition, 'name'> & SequenceChanges {
   if (given.on('cycle') && given.on('no-cycle'))
     throw new UsageError('seq alter takes --cycle or --no-cycle, not both');
+  if (given.on('lost') && given.on('if-missing'))
+    throw new UsageError('seq define takes --lost or --if-missing, not both');
+  if (given.on('lost') && given.text('start') === undefined)
+    throw new UsageError(
+      'seq define --lost needs --start, beyond all numbers that the sequence has given out',
+    );
   const shape = {
     start: readId(given, 'start'),
     next: readId(given, 'next'),
@@ -39,6 +49,7 @@ export function readShape(given: Given): SequenceOptions & SequenceChanges {
     step: readStep(given),
     min: readId(given, 'min'),
     max: readId(given, 'max'),
+    lost: given.on('lost') || undefined,
     cycle: given.on('cycle') ? true : given.on('no-cycle') ? false : undefined,
   };
   return Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined));

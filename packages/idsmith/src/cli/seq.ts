@@ -1,16 +1,17 @@
+import { once } from 'node:events';
 import { NoSuchSequenceError, SequenceExistsError } from '../errors.js';
 import { nearestName, show as quote } from '../options.js';
+import { supplyOf } from '../sequence/blocks.js';
 import type { SequenceInfo } from '../sequence/port.js';
 import { Sequences } from '../sequence/sequences.js';
 import { memoryStore } from '../stores/memory/store.js';
 import { adoptCommand } from './adopt/adopt.js';
 import { readCount } from './arguments.js';
-import { type Command, type CommandGroup, type Flags, type Given, UsageError } from './command.js';
-import { idLines } from './json-lines.js';
-import { table } from './output.js';
+import { type Command, type CommandGroup, type Flags, type Given, type Io, UsageError } from './command.js';
+import { idLines } from './output.js';
 import { ALTER_FLAGS, DEFINE_FLAGS, readShape } from './seq-shape.js';
 import { storeFlags, withStore } from './store.js';
-import { jsonText } from './visible.js';
+import { jsonText, table } from './text.js';
 
 /** One action on the sequences of a store. */
 interface Action {
@@ -35,7 +36,9 @@ const ACTIONS: readonly Action[] = [
     summary: 'Define a sequence',
     usage: 'NAME [--start 1] [--block-size 20] [--if-missing]',
     example: 'idsmith seq define orders --start 10000 --store sqlite:./ids.db',
-    ...{ isNamed: true, creates: true, flags: DEFINE_FLAGS },
+    isNamed: true,
+    creates: true,
+    flags: DEFINE_FLAGS,
     async *run(sequences, name, given) {
       const shape = readShape(given);
       const info = given.on('if-missing') ? sequences.ensure(name, shape) : sequences.define(name, shape);
@@ -47,7 +50,8 @@ const ACTIONS: readonly Action[] = [
     summary: 'Draw ids of a sequence, one a line',
     usage: 'NAME [-n 5]',
     example: 'idsmith seq next orders -n 3 --store sqlite:./ids.db',
-    ...{ isNamed: true, creates: false },
+    isNamed: true,
+    creates: false,
     flags: { count: { type: 'string', short: 'n', value: 'N', help: 'how many ids, default 1' } },
     run: (sequences, name, given) => draw(sequences, name, readCount(given, 1), given.signal),
   },
@@ -56,7 +60,9 @@ const ACTIONS: readonly Action[] = [
     summary: 'List all sequences',
     usage: '',
     example: 'idsmith seq list --store sqlite:./ids.db',
-    ...{ isNamed: false, creates: false, flags: {} },
+    isNamed: false,
+    creates: false,
+    flags: {},
     run: (sequences, _name, given) => listAll(sequences, given),
   },
   {
@@ -64,7 +70,9 @@ const ACTIONS: readonly Action[] = [
     summary: 'Show one sequence',
     usage: 'NAME',
     example: 'idsmith seq show orders --store sqlite:./ids.db',
-    ...{ isNamed: true, creates: false, flags: {} },
+    isNamed: true,
+    creates: false,
+    flags: {},
     async *run(sequences, name, given) {
       yield* show(await sequences.describe(name), given);
     },
@@ -74,18 +82,25 @@ const ACTIONS: readonly Action[] = [
     summary: 'Change a sequence, never backwards',
     usage: 'NAME [--block-size 100] [--next 20000]',
     example: 'idsmith seq alter orders --block-size 100 --store sqlite:./ids.db',
-    ...{ isNamed: true, creates: false, flags: ALTER_FLAGS },
+    isNamed: true,
+    creates: false,
+    flags: ALTER_FLAGS,
     async *run(sequences, name, given) {
       yield* show(await sequences.alter(name, readShape(given)), given);
     },
   },
   {
     word: 'remove',
-    summary: 'Remove a sequence',
-    usage: 'NAME',
-    example: 'idsmith seq remove orders --store sqlite:./ids.db',
-    ...{ isNamed: true, creates: false, flags: {} },
-    async *run(sequences, name) {
+    summary: 'Remove a sequence, after a question',
+    usage: 'NAME [--yes]',
+    example: 'idsmith seq remove orders --yes --store sqlite:./ids.db',
+    isNamed: true,
+    creates: false,
+    flags: { yes: { type: 'boolean', help: 'remove without asking' } },
+    async *run(sequences, name, given) {
+      // A name that does not exist is an error of its own, and needs no question.
+      const { next } = await sequences.describe(name);
+      if (!given.on('yes')) await confirmRemoval(name, next, given.io);
       await sequences.remove(name);
       yield* [];
     },
@@ -173,13 +188,13 @@ async function* listAll(sequences: Sequences, given: Given): AsyncIterable<strin
   else if (all.length === 0) yield 'there are no sequences: idsmith seq define orders makes one';
   else
     yield* table(
-      ['name', 'next', 'block', 'step', 'range', 'state'],
+      ['name', 'next', 'block', 'step', 'left', 'state'],
       all.map((info) => [
         info.name,
         String(info.next),
         String(info.blockSize),
         String(info.step),
-        `${info.min} … ${info.max}`,
+        leftOf(info),
         stateOf(info),
       ]),
     );
@@ -191,11 +206,38 @@ function* show(info: SequenceInfo, given: Given): Iterable<string> {
     const { start, next, blockSize, step, min, max } = info;
     yield* table(
       [info.name, stateOf(info)],
-      Object.entries({ start: start ?? 'unknown', next, 'block size': blockSize, step, min, max }).map(
-        ([label, value]) => [label, String(value)],
-      ),
+      Object.entries({
+        start: start ?? 'unknown',
+        next,
+        'block size': blockSize,
+        step,
+        min,
+        max,
+        left: leftOf(info),
+      }).map(([label, value]) => [label, String(value)]),
     );
   }
+}
+
+/**
+ * Asks a person to type the name of the sequence.
+ *
+ * @throws UsageError where nobody can be asked, or the answer is another one
+ */
+async function confirmRemoval(name: string, next: bigint, { stdin, stderr }: Io): Promise<void> {
+  const consequence = `A sequence that is defined again starts again, and repeats the ids below ${next}`;
+  if (stdin.isTTY !== true) throw new UsageError(`seq remove needs --yes. ${consequence}`);
+  stderr.write(`${consequence}.\nType ${quote(name)} to remove it: `);
+  const [answer = ''] = await once(stdin, 'data');
+  stdin.pause();
+  if (String(answer).trim() !== name) throw new UsageError(`${quote(name)} was not removed`);
+}
+
+/** The ids that blocks will still reach. Those at the end, fewer than a block, need a smaller block size. */
+function leftOf(info: SequenceInfo): string {
+  const { remaining, stranded } = supplyOf(info) ?? {};
+  if (remaining === undefined) return 'no end';
+  return remaining === 0n && stranded! > 0n ? `0, and ${stranded} with a smaller block` : String(remaining);
 }
 
 const stateOf = ({ exhausted, cycle }: SequenceInfo) =>

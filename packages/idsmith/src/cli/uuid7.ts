@@ -2,9 +2,8 @@ import { Uuid7Generator } from '../uuid7/generator.js';
 import { LEASED_NODES } from '../uuid7/layout.js';
 import { readCount } from './arguments.js';
 import { type Command, UsageError } from './command.js';
-import { idLines } from './json-lines.js';
-import { inBatches, leasedIds } from './leased-ids.js';
-import { storeFlags, storeUrl } from './store.js';
+import { idLines, inBatches } from './output.js';
+import { leasedIds, storeFlags, storeUrl } from './store.js';
 
 export const uuid7Command: Command = {
   name: 'uuid7',

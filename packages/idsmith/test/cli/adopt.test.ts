@@ -7,12 +7,12 @@ import Database from 'libsql';
 import { createPool, type Pool } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith, type ServerProcess, startMariadb, startPostgres } from '#services';
+import { describeWith, type StoreServer, shared } from '#services';
 import { Activity } from '../../src/cli/activity.ts';
 import { adoptCommand } from '../../src/cli/adopt/adopt.ts';
 import { readArguments } from '../../src/cli/arguments.ts';
 import { failureOf } from '../../src/cli/failure.ts';
-import { idsmith } from './run.ts';
+import { idsmith } from './in-process.ts';
 
 /** Runs the command in this process, and gives what a terminal would see. */
 async function adopt(url: string, name: string, table: string, ...more: string[]) {
@@ -22,7 +22,8 @@ async function adopt(url: string, name: string, table: string, ...more: string[]
     const given = {
       ...readArguments(adoptCommand, args),
       signal: new AbortController().signal,
-      activity: new Activity(false),
+      activity: new Activity(false, process.stderr),
+      io: process,
     };
     for await (const line of adoptCommand.run(given)) lines.push(line);
     return { status: 0, stdout: lines.join('\n'), stderr: '' };
@@ -56,10 +57,10 @@ async function writeIds(url: string, name: string, insert: (id: bigint) => Promi
 }
 
 await describeWith(['postgres'], 'seq adopt in PostgreSQL', () => {
-  let server: ServerProcess;
+  let server: StoreServer;
   let pool: pg.Pool;
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await shared('postgres');
     pool = new pg.Pool({ connectionString: server.url });
     pool.on('error', () => {});
   });
@@ -218,10 +219,10 @@ await describeWith(['postgres'], 'seq adopt in PostgreSQL', () => {
 });
 
 await describeWith(['mariadb'], 'seq adopt in MariaDB', () => {
-  let server: ServerProcess;
+  let server: StoreServer;
   let pool: Pool;
   beforeAll(async () => {
-    server = await startMariadb();
+    server = await shared('mariadb');
     pool = createPool(server.url);
   });
   afterAll(async () => {
@@ -285,7 +286,7 @@ describe('seq adopt in SQLite', () => {
     expect(refused.stderr).toContain('--all-give-ids');
     expect(db.prepare("SELECT name FROM sqlite_master WHERE name = 'id_sequences'").all()).toEqual([]);
     const flags = ['--table', 'orders', '--column', 'id', '--all-give-ids', '--store', `sqlite:${file}`];
-    const { status, stdout } = idsmith('seq', 'adopt', 'orders', ...flags);
+    const { status, stdout } = await idsmith('seq', 'adopt', 'orders', ...flags);
     expect(status).toBe(0);
     expect(stdout).toContain('next 4');
     expect(await nextOf(`sqlite:${file}`, 'orders')).toBe(4n);

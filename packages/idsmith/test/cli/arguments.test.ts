@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readArguments, readCount } from '../../src/cli/arguments.ts';
 import type { Command, CommandGroup } from '../../src/cli/command.ts';
-import { findInGroup } from '../../src/cli/find-command.ts';
+import { findInGroup } from '../../src/cli/main.ts';
 
 const command: Command = {
   name: 'mint',
@@ -39,7 +39,9 @@ describe('The arguments of a command', () => {
   it('are flags in any order, and others', () => {
     const given = read('orders', '--cycle', '--store', 'sqlite:x');
     expect({ rest: given.rest, cycle: given.on('cycle'), store: given.text('store') }).toEqual({
-      ...{ rest: ['orders'], cycle: true, store: 'sqlite:x' },
+      rest: ['orders'],
+      cycle: true,
+      store: 'sqlite:x',
     });
     expect(read('--', '--cycle').rest).toEqual(['--cycle']);
     expect(read('-').rest).toEqual(['-']);
@@ -88,7 +90,8 @@ describe('A group of commands', () => {
   it('finds its command, also behind flags', () => {
     expect(find('melt', 'gold')).toMatchObject({ command: { name: 'coin melt' }, args: ['gold'] });
     expect(find('--store', 'melt', 'mint', 'gold')).toMatchObject({
-      ...{ command: { name: 'coin mint' }, args: ['--store', 'melt', 'gold'] },
+      command: { name: 'coin mint' },
+      args: ['--store', 'melt', 'gold'],
     });
   });
 

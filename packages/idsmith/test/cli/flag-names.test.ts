@@ -1,7 +1,7 @@
 import { InvalidOptionError, StoreError } from 'idsmith';
 import { describe, expect, it } from 'vitest';
 import type { Flags } from '../../src/cli/command.ts';
-import { withFlagName } from '../../src/cli/flag-names.ts';
+import { withFlagName } from '../../src/cli/failure.ts';
 
 const FLAGS: Flags = {
   'block-size': { type: 'string', help: '' },

@@ -5,15 +5,15 @@ import { layouts } from 'idsmith';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/stores/open.ts';
 import { repeated } from '../support/unique.ts';
-import { idsmith } from './run.ts';
+import { idsmith } from './in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'idsmith-cli-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const store = `sqlite:${join(folder, 'ids.db')}`;
 
 describe('idsmith flake', () => {
-  it('prints increasing ids of a node, one a line', () => {
-    const { status, stderr, lines } = idsmith('flake', '-n', '2500', '--node', '7');
+  it('prints increasing ids of a node, one a line', async () => {
+    const { status, stderr, lines } = await idsmith('flake', '-n', '2500', '--node', '7');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(lines).toHaveLength(2500);
     expect(repeated(lines)).toEqual([]);
@@ -21,20 +21,20 @@ describe('idsmith flake', () => {
     expect(layouts.jflake.decode(lines[0] as string).node).toBe(7);
   });
 
-  it('takes another layout, and gives an object with --json', () => {
+  it('takes another layout, and gives an object with --json', async () => {
     const { ids } = JSON.parse(
-      idsmith('flake', '-n', '2', '--node', '9', '--layout', 'safe53', '--json').stdout,
+      (await idsmith('flake', '-n', '2', '--node', '9', '--layout', 'safe53', '--json')).stdout,
     );
     expect(layouts.safe53.decode(ids[1])).toMatchObject({ node: 9 });
   });
 
-  it('leases a node id from a store, and gives it back', () => {
-    const first = idsmith('flake', '--store', store).lines[0] as string;
-    const second = idsmith('flake', '--store', store).lines[0] as string;
+  it('leases a node id from a store, and gives it back', async () => {
+    const first = (await idsmith('flake', '--store', store)).lines[0] as string;
+    const second = (await idsmith('flake', '--store', store)).lines[0] as string;
     expect([first, second].map((id) => layouts.jflake.decode(id).node)).toEqual([0, 0]);
     expect(BigInt(second)).toBeGreaterThan(BigInt(first));
     const { leases } = JSON.parse(
-      idsmith('leases', '--store', store, '--namespace', 'jflake', '--json').stdout,
+      (await idsmith('leases', '--store', store, '--namespace', 'jflake', '--json')).stdout,
     );
     expect(leases).toMatchObject([{ id: 0, owner: null, epoch: 2, expiresAt: 0 }]);
   });
@@ -48,24 +48,36 @@ describe('idsmith flake', () => {
     ['--node', '1', '--store', store],
     ['--store', 'nonsense://x'],
     ['--node', '1', 'surplus'],
-  ])('of %j exits with 2 and prints no id', (...args) => {
-    const { status, stdout, stderr } = idsmith('flake', ...args);
+  ])('of %j exits with 2 and prints no id', async (...args) => {
+    const { status, stdout, stderr } = await idsmith('flake', ...args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toMatch(/^idsmith: /);
   });
 });
 
 describe('idsmith leases', () => {
-  it('shows a table for people', () => {
-    idsmith('flake', '--store', store, '--namespace', 'shown');
-    const { status, lines } = idsmith('leases', '--store', store, '--namespace', 'shown');
+  it('shows a table for people', async () => {
+    await idsmith('flake', '--store', store, '--namespace', 'shown');
+    const { status, lines } = await idsmith('leases', '--store', store, '--namespace', 'shown');
     expect(status).toBe(0);
     expect(lines[0]).toMatch(/^node +state +holder +term +fence$/);
     expect(lines[1]).toMatch(/^0 +free +1 +20\d\d-/);
   });
 
-  it('says when a namespace has no leases', () => {
-    const { status, lines } = idsmith('leases', '--store', store, '--namespace', 'mistyped');
+  it('lists the namespaces of a store', async () => {
+    await idsmith('flake', '--store', store, '--namespace', 'listed', '--layout', 'snowflake');
+    const { status, lines } = await idsmith('leases', '--store', store);
+    expect(status).toBe(0);
+    expect(lines[0]).toMatch(/^namespace +layout +node ids +held +expired +ever used$/);
+    expect(lines.slice(1)).toContainEqual(expect.stringMatching(/^listed +snowflake +1024 +0 +0 +1$/));
+    const { stdout } = await idsmith('leases', '--store', store, '--json');
+    expect(JSON.parse(stdout).namespaces).toContainEqual(
+      expect.objectContaining({ namespace: 'listed', size: 1024, held: 0, used: 1 }),
+    );
+  });
+
+  it('says when a namespace has no leases', async () => {
+    const { status, lines } = await idsmith('leases', '--store', store, '--namespace', 'mistyped');
     expect([status, lines]).toEqual([0, ['namespace "mistyped" has no leases yet']]);
   });
 
@@ -77,21 +89,21 @@ describe('idsmith leases', () => {
     await opened.swapLease(namespace, undefined, held);
     for (const id of [-1, -2]) await opened.swapLease(namespace, undefined, { ...held, id });
     await opened.close();
-    const { stdout } = idsmith('leases', '--store', store, '--namespace', namespace, '--json');
+    const { stdout } = await idsmith('leases', '--store', store, '--namespace', namespace, '--json');
     const owner = expect.stringMatching(/^sha256:[0-9a-f]{32}$/);
     expect(JSON.parse(stdout).leases).toEqual([{ ...held, owner }]);
-    const { lines } = idsmith('leases', '--store', store, '--namespace', namespace);
+    const { lines } = await idsmith('leases', '--store', store, '--namespace', namespace);
     expect(lines.slice(1).map((line) => line.split(' ')[0])).toEqual(['3']);
   });
 
-  it.each([[], ['--store', 'memory:'], ['--namespace', 'x']])('of %j exits with 2', (...args) => {
-    expect(idsmith('leases', ...args).status).toBe(2);
+  it.each([[], ['--store', 'memory:'], ['--namespace', 'x']])('of %j exits with 2', async (...args) => {
+    expect((await idsmith('leases', ...args)).status).toBe(2);
   });
 });
 
 describe('idsmith inspect', () => {
-  it('shows every preset that gives a plausible time, best first', () => {
-    const reading = JSON.parse(idsmith('inspect', '1703865194431643648', '--json').stdout);
+  it('shows every preset that gives a plausible time, best first', async () => {
+    const reading = JSON.parse((await idsmith('inspect', '1703865194431643648', '--json')).stdout);
     expect(reading).toMatchObject({
       family: 'flake',
       layout: 'jflake',
@@ -103,22 +115,22 @@ describe('idsmith inspect', () => {
 });
 
 describe('idsmith plan', () => {
-  it('tells which layouts fit', () => {
-    const { status, stdout } = idsmith('plan', '--rate', '50000', '--nodes', '200', '--years', '30');
+  it('tells which layouts fit', async () => {
+    const { status, stdout } = await idsmith('plan', '--rate', '50000', '--nodes', '200', '--years', '30');
     expect(status).toBe(0);
     expect(stdout).toMatch(/^yes +jflake/m);
     expect(stdout).toMatch(/^no +safe53 .*too few nodes/m);
   });
 
-  it('proposes a layout of your own where none does', () => {
-    const { stdout } = idsmith('plan', '--rate', '100000', '--nodes', '60000', '--years', '30');
+  it('proposes a layout of your own where none does', async () => {
+    const { stdout } = await idsmith('plan', '--rate', '100000', '--nodes', '60000', '--years', '30');
     expect(stdout).toContain('defineLayout({');
   });
 
   it.each([[], ['--rate', '1'], ['--rate', '0', '--nodes', '1', '--years', '1']])(
     'of %j exits with 2',
-    (...args) => {
-      expect(idsmith('plan', ...args).status).toBe(2);
+    async (...args) => {
+      expect((await idsmith('plan', ...args)).status).toBe(2);
     },
   );
 });

@@ -5,25 +5,36 @@ import { SequenceExhaustedError } from 'idsmith';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Given } from '../../src/cli/command.ts';
 import type { UnfinishedJson } from '../../src/cli/failure.ts';
-import { idLines, jsonArray } from '../../src/cli/json-lines.ts';
-import { idsmith } from './run.ts';
+import { idLines, jsonArray } from '../../src/cli/output.ts';
+import { idsmith } from './in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'idsmith-cli-json-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const store = `sqlite:${join(folder, 'ids.db')}`;
 
 describe('--json', () => {
-  it('stays JSON when ids run out midway, with the ids and the error', () => {
-    idsmith('seq', 'define', 'few', '--max', '30', '--block-size', '10', '--store', store);
-    const { status, stdout, stderr } = idsmith('seq', 'next', 'few', '-n', '31', '--json', '--store', store);
+  it('stays JSON when ids run out midway, with the ids and the error', async () => {
+    await idsmith('seq', 'define', 'few', '--max', '30', '--block-size', '10', '--store', store);
+    const { status, stdout, stderr } = await idsmith(
+      'seq',
+      'next',
+      'few',
+      '-n',
+      '31',
+      '--json',
+      '--store',
+      store,
+    );
     expect(status).toBe(1);
     const { ids, error } = JSON.parse(stdout);
     expect(ids).toEqual(Array.from({ length: 30 }, (_, i) => String(i + 1)));
     expect(error.code).toBe('SEQUENCE_EXHAUSTED');
     expect(stderr).toBe(`idsmith: ${error.message}\n`);
-    const none = idsmith('seq', 'next', 'few', '--json', '--store', store);
+    const none = await idsmith('seq', 'next', 'few', '--json', '--store', store);
     expect({ status: none.status, ...JSON.parse(none.stdout) }).toMatchObject({
-      ...{ status: 1, ids: [], error: { code: 'SEQUENCE_EXHAUSTED' } },
+      status: 1,
+      ids: [],
+      error: { code: 'SEQUENCE_EXHAUSTED' },
     });
   });
 
@@ -37,8 +48,8 @@ describe('--json', () => {
     [['frobnicate'], 2, { code: 'USAGE' }],
     [['inspect', 'nonsense'], 2, { code: 'INVALID_ID' }],
     [['plan'], 2, { code: 'USAGE' }],
-  ])('stays JSON for the failure of %j', (args, code, error) => {
-    const { status, stdout, stderr } = idsmith(...args, '--json');
+  ])('stays JSON for the failure of %j', async (args, code, error) => {
+    const { status, stdout, stderr } = await idsmith(...args, '--json');
     expect(status).toBe(code);
     expect(JSON.parse(stdout).error).toMatchObject(error);
     expect(stderr).toContain(JSON.parse(stdout).error.message);

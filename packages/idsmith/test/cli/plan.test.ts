@@ -3,7 +3,7 @@ import { defineLayout } from 'idsmith';
 import { describe, expect, it } from 'vitest';
 import type { Given } from '../../src/cli/command.ts';
 import { planCommand } from '../../src/cli/plan.ts';
-import { idsmith } from './run.ts';
+import { idsmith } from './in-process.ts';
 
 interface Plan {
   readonly layouts: readonly { readonly name: string; readonly fits: boolean; readonly why: string }[];
@@ -26,22 +26,22 @@ function planned(load: Record<string, number>): { plan: Plan; exitCode: number }
 }
 
 describe('idsmith plan', () => {
-  it('names all flags that are missing at once', () => {
-    const { status, stderr } = idsmith('plan', '--nodes', '3');
+  it('names all flags that are missing at once', async () => {
+    const { status, stderr } = await idsmith('plan', '--nodes', '3');
     expect(status).toBe(2);
     expect(stderr).toContain('plan needs --rate, --years: idsmith plan --rate 50000 --nodes 200 --years 30');
   });
 
-  it('exits with 1 when nothing fits, and says how many bits it would take', () => {
+  it('exits with 1 when nothing fits, and says how many bits it would take', async () => {
     const args = ['plan', '--rate', '1000000000', '--nodes', '1000000', '--years', '300'];
-    const { status, stdout, stderr } = idsmith(...args);
+    const { status, stdout, stderr } = await idsmith(...args);
     expect(status).toBe(1);
     expect(stdout).toMatch(/^no +jflake/m);
     expect(stdout).not.toMatch(/^yes/m);
     expect(stderr).toBe(
       'idsmith: no layout of 64 bits fits: it would take 44 for time, 20 for nodes and 20 for the sequence, 84 in all\n',
     );
-    const json = idsmith(...args, '--json');
+    const json = await idsmith(...args, '--json');
     expect(json.status).toBe(1);
     expect(JSON.parse(json.stdout).layouts.every((layout: { fits: boolean }) => !layout.fits)).toBe(true);
   });

@@ -12,9 +12,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { requireSqliteFile } from '../../src/cli/sqlite-file.ts';
+import { requireSqliteFile } from '../../src/cli/store.ts';
 import { openStore } from '../../src/stores/open.ts';
-import { idsmith, idsmithIn } from './run.ts';
+import { idsmith } from './in-process.ts';
+import { idsmithIn } from './run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'idsmith-cli-file-'));
 const at = (name: string) => join(folder, name);
@@ -42,11 +43,11 @@ describe('A command that reads', () => {
     ['seq', 'alter', 'x', '--block-size', '5'],
     ['seq', 'remove', 'x'],
     ['leases', '--namespace', 'x'],
-  ])('makes no file for a mistyped path: %s %s', (...args) => {
-    const { status, stdout, stderr } = idsmith(...args, '--store', urlOf('idz.db'));
+  ])('makes no file for a mistyped path: %s %s', async (...args) => {
+    const { status, stdout, stderr } = await idsmith(...args, '--store', urlOf('idz.db'));
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toBe(
-      `idsmith: --store: there is no file ${at('idz.db')}: idsmith seq define and idsmith flake make one. ` +
+      `idsmith: --store: there is no file ${at('idz.db')}: idsmith init, idsmith seq define and idsmith flake make one. ` +
         `Did you mean ${at('ids.db')}?\n`,
     );
     expect(readdirSync(folder).filter((name) => name.startsWith('idz'))).toEqual([]);
@@ -57,7 +58,7 @@ describe('A command that defines or mints', () => {
   it.each([
     ['define.db', ['seq', 'define', 'orders']],
     ['flake.db', ['flake']],
-  ])('makes %s, and says where with --verbose', (name, args) => {
+  ])('makes %s, and says where with --verbose', async (name, args) => {
     const { status, stderr } = idsmithIn(
       { cwd: folder },
       ...args,
@@ -83,8 +84,8 @@ describe('A wrong definition or name', () => {
     ['seq', 'define', ''],
     ['flake', '--namespace', ''],
     ['flake', '-n', '0'],
-  ])('makes no file: %j', (...args) => {
-    const { status, stdout, stderr } = idsmith(...args, '--store', urlOf('unmade.db'));
+  ])('makes no file: %j', async (...args) => {
+    const { status, stdout, stderr } = await idsmith(...args, '--store', urlOf('unmade.db'));
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toMatch(/must be/);
     expect(existsSync(at('unmade.db'))).toBe(false);
@@ -145,7 +146,7 @@ describe.runIf(process.getuid?.() === 0)('A user without permission', () => {
     ['closed/ids.db', `this user may not write in the folder ${at('closed')}`],
   ])('gets a clear message for %s', (name, message) => {
     const script = `
-      import { requireSqliteFile } from ${JSON.stringify(new URL('../../dist/cli/sqlite-file.js', import.meta.url).href)};
+      import { requireSqliteFile } from ${JSON.stringify(new URL('../../dist/internal/cli.js', import.meta.url).href)};
       process.setuid(${NOBODY});
       try { requireSqliteFile('--store', ${JSON.stringify(urlOf(name))}, true); console.log('no error'); }
       catch (error) { console.log(error.message); }`;

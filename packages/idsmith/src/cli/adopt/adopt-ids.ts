@@ -1,14 +1,13 @@
+import type { SqlExecutor } from '../../drivers/port.js';
 import { InvalidOptionError, NoSuchSequenceError, SequenceExistsError, StoreError } from '../../errors.js';
-import type { SqlExecutor } from '../../executor/port.js';
 import { show } from '../../options.js';
+import { supplyOf } from '../../sequence/blocks.js';
 import type { SequenceInfo, SequenceOptions } from '../../sequence/port.js';
 import type { Sequences } from '../../sequence/sequences.js';
-import type { SqlAccess } from '../../stores/sql/access.js';
 import { rangeOfType } from '../../stores/sql/columns.js';
-import { isMissingTable } from '../../stores/sql/missing-table.js';
-import { pauseUnlessAborted } from '../../support/abort.js';
-import { backoff } from '../../support/backoff.js';
-import { systemTimer } from '../../support/timer.js';
+import { isMissingTable } from '../../stores/sql/session.js';
+import type { SqlAccess } from '../../stores/store.js';
+import { retry } from '../../support/retry.js';
 import { type ColumnName, FOREIGN, type ForeignGenerator, type ForeignIds } from './foreign-ids.js';
 import { fieldsOf, whole } from './row-fields.js';
 
@@ -108,6 +107,11 @@ export async function adopt(
   );
 }
 
+function hasTooFew(info: SequenceInfo): boolean {
+  const { stranded = 0n } = supplyOf(info) ?? {};
+  return stranded > 0n && stranded < info.blockSize;
+}
+
 /** Defines the sequence, or moves it forward. Leaves one that is further on as it is. */
 async function raise(
   sequences: Sequences,
@@ -117,7 +121,8 @@ async function raise(
 ): Promise<void> {
   try {
     const info = await sequences.describe(name);
-    if (info.next < next || info.exhausted) await sequences.alter(name, { next });
+    // A sequence that is further on stays where it is, even if too few ids are left for a block.
+    if (info.next < next || (info.exhausted && !hasTooFew(info))) await sequences.alter(name, { next });
   } catch (error) {
     if (!(error instanceof NoSuchSequenceError)) throw error;
     try {
@@ -131,22 +136,21 @@ async function raise(
 }
 
 /** The highest id, at a moment in which no transaction that writes into the table is open. */
-async function whileNobodyWrites(access: SqlAccess, ids: ForeignIds, signal: AbortSignal): Promise<bigint> {
+function whileNobodyWrites(access: SqlAccess, ids: ForeignIds, signal: AbortSignal): Promise<bigint> {
   const dialect = FOREIGN[access.outside.dialect];
-  for (let tries = 1; ; tries++) {
-    try {
-      return await access.transact((sql) => dialect.locked(sql, ids.table, () => highestOf(sql, ids)));
-    } catch (error) {
-      if (!dialect.isBusy(error)) throw error;
-      if (tries === MAX_TRIES)
-        throw new StoreError(
-          `transactions write into ${ids.table} all the time, so the last check could not be made. The sequence is raised. ` +
-            'Run the command again at a quieter time before you use it',
-          { cause: error },
-        );
-      await pauseUnlessAborted(systemTimer, backoff(tries, PAUSES), false, signal);
-    }
-  }
+  const look = () => access.transact((sql) => dialect.locked(sql, ids.table, () => highestOf(sql, ids)));
+  return retry(look, {
+    isTransient: dialect.isBusy,
+    pauses: PAUSES,
+    attempts: MAX_TRIES,
+    signal,
+    giveUp: (cause) =>
+      new StoreError(
+        `transactions write into ${ids.table} all the time, so the last check could not be made. The sequence is raised. ` +
+          'Run the command again at a quieter time before you use it',
+        { cause },
+      ),
+  });
 }
 
 async function highestOf(sql: SqlExecutor, { table, column }: ForeignIds): Promise<bigint> {

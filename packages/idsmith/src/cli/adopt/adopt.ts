@@ -1,12 +1,10 @@
 import { InvalidOptionError } from '../../errors.js';
 import { Sequences } from '../../sequence/sequences.js';
-import { sqlAccessOf } from '../../stores/sql/access.js';
 import type { Store } from '../../stores/store.js';
 import { readInteger } from '../arguments.js';
 import { type Command, type Given, NegativeVerdict, UsageError } from '../command.js';
-import { table as asTable } from '../output.js';
 import { storeFlags, withStore } from '../store.js';
-import { jsonText } from '../visible.js';
+import { table as asTable, jsonText } from '../text.js';
 import { type AdoptionPlan, adopt, planAdoption } from './adopt-ids.js';
 import type { ForeignGenerator } from './foreign-ids.js';
 
@@ -53,7 +51,7 @@ async function* run(
   define: { blockSize?: number },
   given: Given,
 ): AsyncIterable<string> {
-  const access = sqlAccessOf(store);
+  const access = store.sql;
   if (access === undefined)
     throw new InvalidOptionError('--store must be a database with the table: postgres:, mysql: or sqlite:');
   const sequences = new Sequences(store);

@@ -1,4 +1,4 @@
-import type { SqlDialect, SqlExecutor } from '../../executor/port.js';
+import type { SqlDialect, SqlExecutor } from '../../drivers/port.js';
 import { mysqlIds } from './mysql-ids.js';
 import { postgresIds } from './postgres-ids.js';
 import { sqliteIds } from './sqlite-ids.js';
@@ -7,7 +7,7 @@ import { sqliteIds } from './sqlite-ids.js';
 export interface ForeignGenerator {
   /** Its name, for people: `the default nextval('orders_id_seq')`. */
   readonly what: string;
-  /** The highest id that it may have given out so far, also if no row has it yet. */
+  /** The highest id that it may have given out so far, even if no row has it yet. */
   readonly reached: bigint;
   /** The highest id that it can ever give out; `undefined` if nothing holds it back. */
   readonly end: bigint | undefined;

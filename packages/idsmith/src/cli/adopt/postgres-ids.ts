@@ -1,5 +1,5 @@
+import type { SqlExecutor } from '../../drivers/port.js';
 import { InvalidOptionError } from '../../errors.js';
-import type { SqlExecutor } from '../../executor/port.js';
 import { show } from '../../options.js';
 import type { DriverError } from '../../support/store-error.js';
 import type { ColumnName, ForeignDialect, ForeignGenerator } from './foreign-ids.js';

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../../errors.js';
 import { show } from '../../options.js';
-import { isBusy } from '../../stores/sqlite/connection.js';
+import { isBusy } from '../../stores/sqlite/session.js';
 import type { DriverError } from '../../support/store-error.js';
 import type { ColumnName, ForeignDialect, ForeignGenerator } from './foreign-ids.js';
 import { fieldsOf, whole } from './row-fields.js';

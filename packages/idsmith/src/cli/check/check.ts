@@ -1,8 +1,7 @@
-import process from 'node:process';
 import { layouts } from '../../flake/layouts.js';
 import { requireChoice } from '../../options.js';
 import { type Command, type Given, NegativeVerdict, UsageError } from '../command.js';
-import { jsonText } from '../visible.js';
+import { jsonText } from '../text.js';
 import { IdFile } from './id-file.js';
 import { type LayoutName, originOf } from './origin.js';
 import { findRepeats } from './repeats.js';
@@ -54,9 +53,9 @@ async function open(given: Given): Promise<IdFile> {
   const [operand] = given.rest;
   if (operand !== undefined && given.text('ids') !== undefined)
     throw new UsageError('check takes FILE or --ids FILE, not both');
-  const path = operand ?? given.text('ids') ?? (process.stdin.isTTY ? undefined : '-');
+  const path = operand ?? given.text('ids') ?? (given.io.stdin.isTTY ? undefined : '-');
   if (path === undefined) throw new UsageError('check needs a file of ids, or ids piped in');
-  return await IdFile.open(path, given.signal);
+  return await IdFile.open(path, given);
 }
 
 async function examine(file: IdFile, named: LayoutName | undefined, given: Given): Promise<Findings> {

@@ -2,11 +2,11 @@ import { constants, createReadStream, createWriteStream, mkdtempSync, rmSync } f
 import { access, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { InvalidOptionError } from '../../errors.js';
-import { LONGEST_LINE, lineBatches } from '../input.js';
+import type { Given } from '../command.js';
+import { LONGEST_LINE, lineBatches, utf8Text } from '../input.js';
 
 /** A line with an id, or with text in the place of an id. */
 export interface IdLine {
@@ -18,11 +18,14 @@ export interface IdLine {
 /** A file of ids, one a line, that can be read again and again. */
 export class IdFile {
   readonly #path: string;
+  /** The source, for messages. */
+  readonly #name: string;
   readonly #signal: AbortSignal;
   readonly #folder: string | undefined;
 
-  private constructor(path: string, signal: AbortSignal, folder?: string) {
+  private constructor(path: string, name: string, signal: AbortSignal, folder?: string) {
     this.#path = path;
+    this.#name = name;
     this.#signal = signal;
     this.#folder = folder;
   }
@@ -32,16 +35,16 @@ export class IdFile {
    *
    * @throws InvalidOptionError naming the file if it cannot be read
    */
-  static async open(path: string, signal: AbortSignal): Promise<IdFile> {
-    if (path === '-') return await IdFile.#keep(process.stdin, signal);
+  static async open(path: string, { signal, io }: Pick<Given, 'signal' | 'io'>): Promise<IdFile> {
+    if (path === '-') return await IdFile.#keep(io.stdin, 'standard input', signal);
     const kind = await kindOf(path);
-    if (kind === 'pipe') return await IdFile.#keep(createReadStream(path), signal);
-    return new IdFile(path, signal);
+    if (kind === 'pipe') return await IdFile.#keep(createReadStream(path), path, signal);
+    return new IdFile(path, path, signal);
   }
 
-  static async #keep(stream: Readable, signal: AbortSignal): Promise<IdFile> {
+  static async #keep(stream: Readable, name: string, signal: AbortSignal): Promise<IdFile> {
     const folder = mkdtempSync(join(tmpdir(), 'idsmith-check-'));
-    const file = new IdFile(join(folder, 'ids'), signal, folder);
+    const file = new IdFile(join(folder, 'ids'), name, signal, folder);
     try {
       await pipeline(stream, createWriteStream(file.#path, { mode: 0o600 }), { signal });
       return file;
@@ -52,10 +55,15 @@ export class IdFile {
     }
   }
 
-  /** All lines that are not empty, many at a time. */
+  /**
+   * All lines that are not empty, many at a time.
+   *
+   * @throws InvalidOptionError naming the first line that is not UTF-8
+   */
   async *read(): AsyncIterable<IdLine[]> {
     let before = 0;
-    for await (const lines of lineBatches(createReadStream(this.#path), this.#signal)) {
+    const textOf = (bytes: Buffer, line: number) => utf8Text(bytes, this.#name, line);
+    for await (const lines of lineBatches(createReadStream(this.#path), this.#signal, textOf)) {
       const found: IdLine[] = [];
       for (let i = 0; i < lines.length; i++) {
         const text = lines[i] as string;

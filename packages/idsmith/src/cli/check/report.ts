@@ -1,6 +1,4 @@
-import { duration } from '../reshard-display.js';
-import { padToWidth } from '../text-width.js';
-import { visible } from '../visible.js';
+import { duration, padToWidth, visible } from '../text.js';
 import type { LayoutName, Origin } from './origin.js';
 import type { Repeat, Repeats } from './repeats.js';
 import type { Survey } from './survey.js';

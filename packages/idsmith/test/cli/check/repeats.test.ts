@@ -31,7 +31,7 @@ describe('The repeats of a file', () => {
           const expected = [...places]
             .filter(([, lines]) => lines.length > 1)
             .map(([id, lines]) => ({ id, count: lines.length, lines: lines.slice(0, 20) }));
-          const file = await IdFile.open(path, never);
+          const file = await IdFile.open(path, { signal: never, io: process });
           const { list, isComplete } = await findRepeats(file, ids.length, { idsPerPass, hash });
           expect(isComplete).toBe(true);
           expect(list).toEqual(expected);
@@ -45,7 +45,10 @@ describe('The repeats of a file', () => {
     const path = join(folder, 'many.txt');
     const ids = Array.from({ length: 100_500 }, (_, i) => `${i}`);
     writeFileSync(path, [...ids, ...ids].join('\n'));
-    const { list, isComplete } = await findRepeats(await IdFile.open(path, never), ids.length * 2);
+    const { list, isComplete } = await findRepeats(
+      await IdFile.open(path, { signal: never, io: process }),
+      ids.length * 2,
+    );
     expect({ isComplete, count: list.length }).toEqual({ isComplete: false, count: 100_001 });
   });
 });
@@ -121,7 +124,8 @@ describe('The origin of an id', () => {
   it('of a UUID of version 7 is its time', () => {
     // The example of RFC 9562.
     expect(originOf('017F22E2-79B0-7CC3-98C4-DC0C0C07398F', undefined)).toEqual({
-      ...{ family: 'uuid', timestamp: 1_645_557_742_000 },
+      family: 'uuid',
+      timestamp: 1_645_557_742_000,
     });
     // An xid has a process id, but no MAC address.
     expect(originOf('9m4e2mr0ui3e8a215n4g', undefined)).toEqual({

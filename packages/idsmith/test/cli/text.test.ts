@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { table } from '../../src/cli/output.ts';
-import { textWidth } from '../../src/cli/text-width.ts';
-import { jsonText, visible } from '../../src/cli/visible.ts';
+import { jsonText, table, textWidth, visible } from '../../src/cli/text.ts';
 
 describe('The width of a text', () => {
   it.each([

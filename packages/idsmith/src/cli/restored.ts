@@ -1,0 +1,51 @@
+import { requireInteger } from '../options.js';
+import { markRestored } from '../stores/init.js';
+import type { Store } from '../stores/store.js';
+import type { Command, Given } from './command.js';
+import { confirm } from './confirm.js';
+import { refuseServer, requireStoreUrl, storeFlags, withStore } from './store.js';
+import { jsonText, visible } from './text.js';
+
+export const restoredCommand: Command = {
+  name: 'restored',
+  usage: '--store URL [--ttl MS] [--yes]',
+  summary: 'Say that a store was restored from a backup, or has lost data',
+  example: 'idsmith restored --store postgres://app@db/ids',
+  flags: {
+    ...storeFlags('the store that was restored'),
+    ttl: { type: 'string', value: 'MS', help: 'the longest ttl of any lease, if it is more than 30000' },
+    yes: { type: 'boolean', help: 'do not ask' },
+  },
+  run(given) {
+    const { url } = requireStoreUrl(given);
+    refuseServer(url, 'restored');
+    const text = given.text('ttl');
+    const ttl = text === undefined ? 0 : requireInteger('--ttl', Number(text), 100, 86_400_000);
+    return withStore(given, false, (store) => restored(store, ttl, given));
+  },
+};
+
+async function* restored(store: Store, ttl: number, given: Given): AsyncIterable<string> {
+  const begins =
+    store.durable === false
+      ? '. Programs may define what is missing then: first define what is lost, by idsmith seq define NAME --start BEYOND --lost'
+      : '';
+  await confirm(
+    given,
+    `new leases will wait until all earlier ones have ended, and sequences will jump ahead or stop${begins}`,
+  );
+  const { namespaces, sequences } = await markRestored(store, { ttl });
+  if (given.on('json')) {
+    yield jsonText({ namespaces, sequences: sequences.map(({ name, next = null }) => ({ name, next })) }, 2);
+    return;
+  }
+  yield `leases of ${namespaces.length} namespaces, and of new ones, wait until all that may have been forgotten have ended`;
+  for (const { namespace, waitsUntil } of namespaces)
+    yield `  ${visible(namespace)} waits until ${new Date(waitsUntil).toISOString()}`;
+  const asking = sequences.filter(({ next }) => next === undefined);
+  for (const { name, next } of sequences)
+    if (next !== undefined) yield `sequence ${visible(name)} continues at ${next}`;
+  for (const { name } of asking)
+    yield `sequence ${visible(name)} needs you: idsmith seq alter ${visible(name)} --next BEYOND --store URL, with a number beyond all that it gave out`;
+  yield 'a sequence that was defined after the backup is gone: define it with --start beyond all of its numbers, before a program does';
+}

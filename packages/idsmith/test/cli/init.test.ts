@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { acquireLease } from 'idsmith';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  describeWith,
+  type RedisServer,
+  SHARED_STORES,
+  type StoreServer,
+  shared,
+  startRedis,
+} from '#services';
+import { openStore } from '../../src/stores/open.ts';
+import { idsmith } from './in-process.ts';
+
+const LEASE = { namespace: 'orders', size: 4, ttl: 1000 };
+
+for (const [name, needs, start] of SHARED_STORES.filter(([name]) => /^(sqlite|postgres)$/.test(name)))
+  await describeWith(needs, `idsmith init and restored on ${name}`, () => {
+    let server: StoreServer;
+    beforeAll(async () => {
+      server = await start();
+    });
+    afterAll(() => server?.stop());
+
+    it('make the tables, and tell a new store from one that is used', async () => {
+      const made = await idsmith('init', '--store', server.url);
+      expect(made).toMatchObject({ status: 0, lines: [expect.stringContaining('the store is ready')] });
+      expect((await idsmith('init', '--store', server.url)).status).toBe(0);
+      await idsmith('seq', 'define', 'orders', '--store', server.url);
+      const refused = await idsmith('init', '--store', server.url);
+      expect(refused).toMatchObject({ status: 2, stdout: '' });
+      expect(refused.stderr).toContain('the store has 1 sequences and 0 namespaces, so it is not new');
+      expect((await idsmith('init', '--yes', '--store', server.url)).status).toBe(0);
+    });
+
+    it('make leases wait after a restore, and tell of every sequence', async () => {
+      await using store = await openStore(server.url);
+      await (await acquireLease(store, LEASE)).release();
+      const asked = await idsmith('restored', '--store', server.url);
+      expect(asked).toMatchObject({ status: 2, stderr: expect.stringContaining('--yes') });
+      const before = Date.now();
+      const { status, stdout } = await idsmith('restored', '--yes', '--json', '--store', server.url);
+      expect(status).toBe(0);
+      const { namespaces, sequences } = JSON.parse(stdout);
+      expect(namespaces).toMatchObject([{ namespace: 'orders' }]);
+      expect(namespaces[0].waitsUntil).toBeGreaterThanOrEqual(before + 50_000);
+      expect(sequences).toHaveLength(1);
+      const waiting = acquireLease(store, { ...LEASE, waitFor: 100 });
+      await expect(waiting).rejects.toMatchObject({ code: 'LEASES_EXHAUSTED' });
+      // A command that was killed is run again.
+      expect((await idsmith('restored', '--yes', '--store', server.url)).status).toBe(0);
+    });
+  });
+
+describe('idsmith init', () => {
+  it('is not for a server', async () => {
+    for (const command of ['init', 'restored'])
+      expect(await idsmith(command, '--store', 'http://localhost:7600')).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining('name the store of the server'),
+      });
+  });
+
+  it('prints the tables of a SQLite file, and makes none', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'idsmith-init-'));
+    const printed = await idsmith('init', '--print', '--store', `sqlite:${folder}/ids.db`);
+    expect(printed.stdout).toContain('CREATE TABLE IF NOT EXISTS id_sequences');
+    expect((await idsmith('seq', 'list', '--store', `sqlite:${folder}/ids.db`)).status).toBe(1);
+    rmSync(folder, { recursive: true });
+  });
+});
+
+await describeWith(['postgres'], 'What idsmith init --print prints for PostgreSQL', () => {
+  it('is enough for a role that may create nothing', async () => {
+    const server = await shared('postgres');
+    const owner = new pg.Client({ connectionString: server.url });
+    await owner.connect();
+    await owner.query('CREATE ROLE app LOGIN');
+    await owner.query('REVOKE CREATE ON SCHEMA public FROM public');
+    const { stdout } = await idsmith('init', '--print', '--store', server.url);
+    await owner.query(stdout);
+    const url = server.url.replace(/\/\/[^@]*@/, '//app@');
+    expect((await idsmith('seq', 'define', 'orders', '--store', url)).status).toBe(0);
+    expect((await idsmith('seq', 'next', 'orders', '--store', url)).stdout).toBe('1\n');
+    expect((await idsmith('flake', '--store', url)).status).toBe(0);
+    await owner.query('DROP OWNED BY app');
+    await owner.query('DROP ROLE app');
+    await owner.end();
+    await server.stop();
+  });
+});
+
+await describeWith(['redis'], 'idsmith init and restored on Redis', () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server?.stop());
+  const onRedis = (...words: string[]) => idsmith(...words, '--store', server.url);
+
+  it('let nobody define a sequence before, and everybody afterwards', async () => {
+    const refused = await onRedis('seq', 'define', 'orders', '--if-missing');
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toMatch(/nobody has said whether this Redis is new.*idsmith init --store URL/);
+    const { lines } = await onRedis('init');
+    expect(lines[1]).toContain('the first lease waits for nothing');
+    expect((await onRedis('seq', 'define', 'orders', '--if-missing')).status).toBe(0);
+    expect((await onRedis('seq', 'next', 'orders')).stdout).toBe('1\n');
+    expect((await onRedis('flake')).status).toBe(0);
+  });
+
+  it('tell what a Redis that came back empty has lost, and how to go on', async () => {
+    await server.command('DEL', 'idsmith:sequence:{orders}');
+    const lost = await onRedis('seq', 'define', 'orders', '--if-missing');
+    expect(lost.stderr).toMatch(/sequence "orders" is lost: .*idsmith seq define NAME --start BEYOND --lost/);
+    expect((await onRedis('seq', 'define', 'orders', '--lost')).status).toBe(2);
+    expect((await onRedis('seq', 'define', 'orders', '--lost', '--start', '100')).status).toBe(0);
+    expect((await onRedis('seq', 'next', 'orders')).stdout).toBe('100\n');
+  });
+
+  it('stop each sequence until somebody has said where it goes on', async () => {
+    const { status, stdout } = await onRedis('restored', '--yes');
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/jflake waits until 2/);
+    expect(stdout).toContain('sequence orders needs you: idsmith seq alter orders --next BEYOND --store URL');
+    expect((await onRedis('seq', 'next', 'orders')).stderr).toContain('may have forgotten ids');
+    expect((await onRedis('seq', 'alter', 'orders', '--next', '500')).status).toBe(0);
+    expect((await onRedis('seq', 'next', 'orders')).stdout).toBe('500\n');
+  });
+
+  it('are asked for again after a restart', async () => {
+    await server.restart();
+    const refused = await onRedis('seq', 'define', 'others');
+    expect(refused.stderr).toContain('idsmith init --store URL');
+    await onRedis('init');
+    await server.restart({ empty: false });
+    expect((await onRedis('seq', 'define', 'others')).status).toBe(1);
+  });
+});
+
+await describeWith(['redis'], 'A lower maxTtl in a URL', () => {
+  it('is enough for a command, without a ttl', async () => {
+    const server = await shared('redis');
+    const { status, lines } = await idsmith('flake', '--store', `${server.url}?maxTtl=10000`);
+    expect([status, lines.length]).toEqual([0, 1]);
+    await server.stop();
+  });
+});

@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'SEQUENCE_EXHAUSTED'
   | 'UNSAFE_INTEGER'
   | 'STORE'
+  | 'STORE_WENT_BACK'
   | 'TIME_EXHAUSTED'
   | 'CLOSED';
 
@@ -51,8 +52,15 @@ export class ClockError extends IdError {
 /** Every node id of the namespace is held. */
 export class LeasesExhaustedError extends IdError {
   override readonly name = 'LeasesExhaustedError';
-  constructor(message: string, options?: ErrorOptions) {
+  /** The node ids that were held, of `size`; `undefined` if they were not counted. */
+  readonly taken: number | undefined;
+  /** The number of node ids of the namespace. */
+  readonly size: number | undefined;
+
+  constructor(message: string, options: ErrorOptions & { taken?: number; size?: number } = {}) {
     super('LEASES_EXHAUSTED', message, options);
+    this.taken = options.taken;
+    this.size = options.size;
   }
 }
 
@@ -98,12 +106,25 @@ export class UnsafeIntegerError extends IdError {
 
 /** The store failed or could not be reached; `cause` is the driver's error. */
 export class StoreError extends IdError {
-  override readonly name = 'StoreError';
+  override readonly name: string = 'StoreError';
   /** True if another store has replaced this one under the same name: holders of its leases must stop. */
   readonly isReplaced: boolean;
-  constructor(message: string, options?: ErrorOptions & { isReplaced?: boolean }) {
-    super('STORE', message, options);
-    this.isReplaced = options?.isReplaced ?? false;
+  constructor(message: string, { code = 'STORE', isReplaced = false, ...options }: StoreErrorOptions = {}) {
+    super(code, message, options);
+    this.isReplaced = isReplaced;
+  }
+}
+
+interface StoreErrorOptions extends ErrorOptions {
+  readonly isReplaced?: boolean;
+  readonly code?: 'STORE' | 'STORE_WENT_BACK';
+}
+
+/** The store has lost acknowledged writes: a replica was promoted, a backup was restored, or another store has taken its place. */
+export class StoreWentBackError extends StoreError {
+  override readonly name = 'StoreWentBackError';
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, { ...options, code: 'STORE_WENT_BACK' });
   }
 }
 
@@ -141,6 +162,7 @@ export const errorTable: readonly ErrorEntry[] = [
   { code: 'SEQUENCE_EXHAUSTED', class: SequenceExhaustedError },
   { code: 'UNSAFE_INTEGER', class: UnsafeIntegerError },
   { code: 'STORE', class: StoreError },
+  { code: 'STORE_WENT_BACK', class: StoreWentBackError },
   { code: 'TIME_EXHAUSTED', class: TimeExhaustedError },
   { code: 'CLOSED', class: ClosedError },
 ];

@@ -1,5 +1,8 @@
 import { InvalidOptionError } from './errors.js';
 
+/** Options with all defaults filled in. Unlike `Required`, also without the `undefined` that callers may give. */
+export type Complete<T> = { [Name in keyof T]-?: Exclude<T[Name], undefined> };
+
 /** A value for an error message: text is quoted, and never long. */
 export function show(value: unknown): string {
   if (typeof value === 'string')
@@ -9,7 +12,7 @@ export function show(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value).slice(0, 60);
 }
 
-/** True if `value` has the built-in type, also when it comes from another realm (a vm context, an iframe). */
+/** True if `value` has the built-in type, even when it comes from another realm (a vm context, an iframe). */
 export function isA(type: 'Uint8Array' | 'SharedArrayBuffer', value: unknown): boolean {
   return Object.prototype.toString.call(value) === `[object ${type}]`;
 }
@@ -52,6 +55,23 @@ export function requireChoice<T>(option: string, value: T | undefined, choices: 
   );
 }
 
+/** The type of an id for each value of the option `as`. */
+export interface IdForms {
+  bigint: bigint;
+  /** Decimal digits. JSON carries them exactly. */
+  string: string;
+  /** Only where no id can pass 2^53 − 1. */
+  number: number;
+}
+
+/** A value of the option `as`: the type of the ids of a generator or sequence. */
+export type IdForm = keyof IdForms;
+
+/** @throws InvalidOptionError unless `as` is a form; the default is `'bigint'` */
+export function requireForm<F extends IdForm>(as: F | undefined): F {
+  return requireChoice<IdForm>('as', as, ['bigint', 'string', 'number']) as F;
+}
+
 /**
  * Checks that `value` has a method of this name, and returns it. The default is `fallback`.
  *
@@ -82,9 +102,14 @@ export function requireKnown<T extends object>(what: string, options: T, known: 
 
 /** @throws InvalidOptionError naming the unknown name, the nearest known name and all known names */
 export function refuseName(what: string, name: unknown, known: readonly string[]): never {
+  throw new InvalidOptionError(`${what}: unknown name ${show(name)}${knownNames(name, known)}`);
+}
+
+/** The end of a message about an unknown name: the nearest known name, and all known names. */
+export function knownNames(name: unknown, known: readonly string[]): string {
   const nearest = typeof name === 'string' ? nearestName(name, known) : undefined;
   const hint = nearest === undefined ? '' : `; did you mean ${show(nearest)}?`;
-  throw new InvalidOptionError(`${what}: unknown name ${show(name)}${hint} (known: ${known.join(', ')})`);
+  return `${hint} (known: ${known.join(', ')})`;
 }
 
 /** The known name nearest to `name`, if one is close enough. */

@@ -16,3 +16,10 @@ export const systemRandom: RandomSource = {
     crypto.getRandomValues(target);
   },
 };
+
+/** A random number from 0 up to, not including, 1. */
+export function randomFraction(random: RandomSource): number {
+  const bytes = new Uint8Array(4);
+  random.fill(bytes);
+  return new DataView(bytes.buffer).getUint32(0) / 2 ** 32;
+}

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import * as idsmith from 'idsmith';
-import { errorTable, IdError, StoreError } from 'idsmith';
+import { IdError, StoreError } from 'idsmith';
 import { describe, expect, it } from 'vitest';
+import { errorTable } from '../src/errors.ts';
 
 const documented = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8')
   .split('\n')

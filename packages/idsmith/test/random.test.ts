@@ -1,5 +1,5 @@
-import { systemRandom } from 'idsmith';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { randomFraction, systemRandom } from '../src/random.ts';
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -22,5 +22,18 @@ describe('the system random source', () => {
   it('throws where the runtime has no cryptographic source, rather than be weaker', () => {
     vi.stubGlobal('crypto', undefined);
     expect(() => systemRandom.fill(new Uint8Array(4))).toThrow();
+  });
+});
+
+describe('a random fraction', () => {
+  /** A source that gives these bytes, and zeros after them. */
+  const source = (...bytes: number[]) => ({
+    fill: (target: Uint8Array) => void target.set(bytes.slice(0, target.length)),
+  });
+
+  it('goes from 0 up to 1, and is never 1', () => {
+    expect(randomFraction(source())).toBe(0);
+    expect(randomFraction(source(0x80))).toBe(0.5);
+    expect(randomFraction(source(255, 255, 255, 255))).toBe(1 - 2 ** -32);
   });
 });

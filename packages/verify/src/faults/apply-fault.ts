@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FaultyProxy } from '../proxy/faulty-proxy.js';
+import { REQUEST_FAULTS, type RequestFault } from '../workers/request-faults.js';
+import type { WorkerProcess, WorkerProcesses } from '../workers/worker-processes.js';
+import type { Step } from './schedule.js';
+
+const HOUR = 3_600_000;
+
+/** Everything that a fault can affect. */
+export interface Scene {
+  readonly workers: WorkerProcesses;
+  readonly proxies: readonly FaultyProxy[];
+  /** The ttl of all leases, ms. */
+  readonly ttl: number;
+  /** Faults of the store itself, by name. Each is over when its promise is. */
+  readonly storeFaults?: Readonly<Record<string, () => Promise<void>>>;
+  /** True if another process takes the place of one that is stopped. Then the stopped one ends when it has gone on. */
+  readonly replacesStopped?: boolean;
+  /** Called with a process that has ended or was killed. */
+  onGone?(worker: WorkerProcess): void;
+  readonly signal?: AbortSignal;
+}
+
+/** Lets a fault happen, and waits until it is over. */
+export async function applyFault(step: Step, scene: Scene): Promise<void> {
+  const { fault } = step;
+  if (scene.storeFaults?.[fault] !== undefined) return scene.storeFaults[fault]();
+  if (fault.startsWith('connections ') || fault.startsWith('messages ')) return breakNetwork(step, scene);
+  if (fault.startsWith('copied')) return copyProcess(step, scene);
+  const worker = scene.workers.pick(step.place);
+  if (worker !== undefined) await applyToProcess(worker, step, scene);
+}
+
+const waiting =
+  ({ signal }: Scene) =>
+  (ms: number) =>
+    sleep(ms, undefined, { ...(signal && { signal }) });
+
+async function breakNetwork({ fault, place, strength }: Step, scene: Scene): Promise<void> {
+  const { proxies, ttl } = scene;
+  // Of several nodes all are out of reach, or one.
+  const affected =
+    place < 0.5 ? proxies : proxies.filter((_, i) => i === Math.floor((2 * place - 1) * proxies.length));
+  const during = async (ms: number, harm: (proxy: FaultyProxy) => void) => {
+    for (const proxy of affected) harm(proxy);
+    try {
+      await waiting(scene)(ms);
+    } finally {
+      for (const proxy of affected) proxy.heal();
+    }
+  };
+  switch (fault) {
+    case 'connections cut':
+      return during(100 + 700 * strength, (proxy) => proxy.cut());
+    case 'messages delayed':
+      // Up to more than a third of the ttl, which is as long as a lease waits for an answer.
+      return during(500 + 500 * strength, (proxy) => proxy.delay(50 + (ttl / 2) * strength));
+    case 'connections half-open':
+      return during(400 + 600 * strength, (proxy) => proxy.halfOpen('everything'));
+    default:
+      return during(400 + 600 * strength, (proxy) => proxy.halfOpen('answers'));
+  }
+}
+
+async function copyProcess({ fault, place, strength }: Step, scene: Scene): Promise<void> {
+  const { workers, ttl } = scene;
+  const both = await workers.copyOne(fault === 'copied, and told so', place);
+  await waiting(scene)(ttl * (1.2 + 0.4 * strength));
+  // One of them is one too many.
+  await workers.end(both[strength < 0.5 ? 0 : 1] as WorkerProcess);
+}
+
+async function applyToProcess(worker: WorkerProcess, { fault, strength }: Step, scene: Scene): Promise<void> {
+  const { workers, ttl, replacesStopped } = scene;
+  const wait = waiting(scene);
+  const jump = async (ms: number) => {
+    worker.setClock(ms);
+    await wait(600 + 600 * strength).finally(() => worker.setClock(0));
+  };
+  switch (fault) {
+    case 'killed with -9':
+      workers.start();
+      await worker.kill();
+      return scene.onGone?.(worker);
+    case 'ended and started again':
+      workers.start();
+      await workers.end(worker);
+      return scene.onGone?.(worker);
+    case 'stopped for longer than its lease':
+      worker.pause();
+      if (replacesStopped) workers.start();
+      await wait(ttl * (1.2 + 0.4 * strength)).finally(() => worker.resume());
+      if (!replacesStopped) return;
+      // It finds out that another process has its node ids.
+      await wait(ttl / 2);
+      await workers.end(worker);
+      return scene.onGone?.(worker);
+    case 'clock an hour ahead':
+      return jump(HOUR);
+    case 'clock an hour behind':
+      return jump(-HOUR);
+    case 'clock a little ahead':
+      return jump(ttl);
+    case 'clock a little behind':
+      return jump(-ttl);
+  }
+  if (!(REQUEST_FAULTS as readonly string[]).includes(fault)) throw new Error(`there is no fault ${fault}`);
+  worker.setRequestFault({ fault: fault as RequestFault, delay: (ttl / 2) * (0.5 + strength) });
+  await wait(400 + 400 * strength).finally(() => worker.setRequestFault({ fault: 'none', delay: 0 }));
+}

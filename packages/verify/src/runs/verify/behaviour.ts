@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LeaseRecord, Store } from 'idsmith';
+import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
+import { auditReadings } from '../../audit/clocks.js';
+import { auditLeases } from '../../audit/leases.js';
+import type { Finding, Rule } from '../../audit/rules.js';
+import { auditBlocks } from '../../audit/sequences.js';
+import { type CallLog, recorded } from '../../history/call-log.js';
+import type { TrialNames } from './trial-names.js';
+
+// The behaviour of a store without any fault: two connections in turns, and then the conformance suites.
+
+const ROUNDS = 40;
+/** Replicas that are behind have caught up after this time, ms. */
+const CATCH_UP = 500;
+/** The first id that a rounded number cannot express. */
+const FIRST = 2n ** 53n + 1n;
+
+/** Writes with one connection, reads with the other, without any fault, and judges the answers. */
+export async function probe(
+  stores: readonly [Store, Store],
+  names: TrialNames,
+  log: CallLog,
+): Promise<Finding[]> {
+  const [one, other] = stores.map((store, i) => recorded(store, log.by(`connection ${i + 1}`))) as [
+    Store,
+    Store,
+  ];
+  const sequence = names.noteSequence(`${names.base}probe`);
+  const inexact = await probeExactness(one, sequence);
+  if (inexact.length > 0) return inexact;
+  const guarded = one.guarded === true;
+  if (!guarded) await probeRecords(one, other, names);
+  for (let i = 0; i < ROUNDS; i++) await (i % 2 === 0 ? one : other).allocate(sequence, 1 + (i % 3));
+  const calls = log.calls;
+  return [
+    ...auditLeases(calls, { quiet: true, guarded }),
+    ...auditBlocks(calls, true),
+    ...auditReadings(calls),
+  ];
+}
+
+/** A sequence beyond 2^53, whose first id is known. */
+async function probeExactness(store: Store, name: string): Promise<Finding[]> {
+  await store.defineSequence({ name, start: FIRST, blockSize: 1 });
+  const { start } = await store.describeSequence(name);
+  const { first } = await store.allocate(name, 1);
+  return [start, first]
+    .filter((id) => id !== FIRST)
+    .map((id) => ({
+      rule: 'exact',
+      detail: `a sequence was defined with the first id ${FIRST}, and the store gave ${id}`,
+    }));
+}
+
+/** One record that both connections change in turns. A swap with an outdated record comes now and then, and must be refused. */
+async function probeRecords(one: Store, other: Store, names: TrialNames): Promise<void> {
+  const namespace = `${names.base}probe`;
+  await names.note(namespace);
+  let current: LeaseRecord | undefined;
+  for (let i = 1; i <= ROUNDS; i++) {
+    const [writer, reader] = i % 2 === 0 ? [one, other] : [other, one];
+    const next = recordOf(i, `probe ${i}`);
+    const isDone = await writer.swapLease(namespace, current, next);
+    await writer.now?.();
+    const [seen] = await reader.listLeases(namespace);
+    if (i % 5 === 0) await reader.swapLease(namespace, current, recordOf(i, `outdated ${i}`));
+    current = isDone ? next : seen;
+  }
+  await sleep(CATCH_UP);
+  for (const store of [one, other]) await store.listLeases(namespace);
+}
+
+/** A record with the largest numbers that a lease can have. */
+function recordOf(epoch: number, owner: string): LeaseRecord {
+  const fence = Number.MAX_SAFE_INTEGER - 2 * ROUNDS + epoch;
+  return { id: 0, owner, epoch, fence, expiresAt: fence, label: 'idsmith verify' };
+}
+
+/** The rule behind a case, by words of its name. The first that fits counts. */
+const RULE_OF: readonly [RegExp, Rule][] = [
+  [/digit|exact/, 'exact'],
+  [/clock/, 'clock'],
+  [
+    /is not (put|replaced)|not there|at once|while many|many allocate|given out twice|not defined twice|taken back/,
+    'compared',
+  ],
+  [/comes back|as expected|is listed|are listed|its own page|has the records/, 'kept'],
+];
+
+/** How the suites went. */
+export interface Conformance {
+  readonly passed: number;
+  readonly failed: number;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Runs the suites of `idsmith/testing`, a few cases at a time.
+ *
+ * @param base the beginning of all names
+ * @param onCase called after each case with the share of cases that are done
+ * @param isOver true if no more cases shall begin
+ */
+export async function conform(
+  store: Store,
+  base: string,
+  onCase: (share: number) => void,
+  isOver: () => boolean,
+): Promise<Conformance> {
+  let number = 0;
+  const options = { name: () => `${base}case-${number++}` };
+  const cases = [...leaseStoreCases(() => store, options), ...sequenceStoreCases(() => store, options)];
+  const findings: Finding[] = [];
+  let done = 0;
+  const runSome = async (): Promise<void> => {
+    for (let next = cases.shift(); next !== undefined && !isOver(); next = cases.shift()) {
+      const { name } = next;
+      await next.run().catch((error: unknown) => void findings.push(findingOf(name, error)));
+      done++;
+      onCase(done / (done + cases.length));
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, runSome));
+  return { passed: done - findings.length, failed: findings.length, findings };
+}
+
+function findingOf(name: string, error: unknown): Finding {
+  const message = error instanceof Error ? error.message : String(error);
+  // A store that fails has shown nothing of its behaviour.
+  const isFailure = (error as { code?: unknown })?.code === 'STORE' || message.includes('"code":"STORE"');
+  const [, rule] = RULE_OF.find(([words]) => words.test(name)) ?? [undefined, 'behaviour' as const];
+  return { rule: isFailure ? 'service' : rule, detail: `"${name}": ${message}` };
+}

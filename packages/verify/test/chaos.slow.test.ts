@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import { describeWith } from '#services';
+import { runChaos, showChaosReport } from '../src/runs/chaos.ts';
+import { CHAOS_STORES, type ChaosStoreName } from './support/private-stores.ts';
+
+// One short run on each of these stores; `npm run lab -- chaos` has longer ones on every store.
+
+const SEED = 20_260_801;
+const NAMES: readonly ChaosStoreName[] = ['postgres', 'redis', 'dynamodb'];
+
+// They wait more than they work.
+const BESIDE_OTHERS = { concurrent: true };
+
+for (const name of NAMES)
+  await describeWith(
+    CHAOS_STORES[name].services,
+    `Processes that mint with leases from ${name}`,
+    () => {
+      it('never hand out an id twice, and go on when faults are over', { timeout: 400_000 }, async () => {
+        const report = await runChaos(name, CHAOS_STORES[name], { seed: SEED });
+        expect(report.problems, showChaosReport(report)).toEqual([]);
+        expect(report.ids).toBeGreaterThan(1000);
+        expect(report.faults).toMatchObject({ 'copied, and told so': 1 });
+        expect(report.localityIds).toBeGreaterThan(0);
+        expect(report.localityIds).toBeLessThan(report.ids);
+      });
+    },
+    BESIDE_OTHERS,
+  );
+
+await describeWith(
+  ['redis'],
+  'A Redis that is said to be durable, and goes back in time',
+  () => {
+    it('is found out: ids come twice', { timeout: 400_000 }, async () => {
+      const { redis } = CHAOS_STORES;
+      const start = async () => {
+        const { long: _, target, faults, ...store } = await redis.start();
+        const { url } = target as { url: string };
+        return {
+          ...store,
+          target: { url: url.replace(/\?.*/, '?durable=true') },
+          faults: { 'store went back': faults['store went back']! },
+        };
+      };
+      let found: readonly string[] = [];
+      for (let seed = SEED; seed < SEED + 4 && found.length === 0; seed++)
+        found = (await runChaos('redis', { ...redis, start }, { seed })).problems;
+      expect(found.join('\n')).toMatch(/was handed out by process \d+ and by process \d+/);
+    });
+  },
+  BESIDE_OTHERS,
+);

@@ -1,3 +1,0 @@
-import { shortRuns } from './short-runs.ts';
-
-await shortRuns('redis');

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { invalidRequest, RequestProblem } from '../http/problem.js';
 import type { Route } from '../http/route.js';
-import type { Keyring } from './keyring.js';
+import type { AcceptedTokens } from './accepted-tokens.js';
 
 /** The names of this machine, with any port. */
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
@@ -14,7 +14,7 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
  */
 export function guardOf(
   { method, scope }: Route,
-  keyring: Keyring,
+  tokens: AcceptedTokens,
   ownOrigin: string,
 ): (request: FastifyRequest) => void {
   const isUnsafe = method !== 'GET';
@@ -23,7 +23,7 @@ export function guardOf(
     const { headers } = request;
     const { host, origin, authorization } = headers;
     // A foreign host name that resolves to this machine would give foreign pages access (DNS rebinding).
-    if (!keyring.isRequired && host !== lastHost) {
+    if (!tokens.isRequired && host !== lastHost) {
       if (host === undefined || !LOOPBACK.test(host))
         throw new RequestProblem(
           403,
@@ -35,10 +35,10 @@ export function guardOf(
     if (isUnsafe && (origin !== undefined || headers['sec-fetch-site'] !== undefined))
       refuseOtherSites(headers, ownOrigin);
     if (scope === 'public') return;
-    const caller = keyring.callerOf(authorization);
+    const caller = tokens.callerOf(authorization);
     if (scope !== 'any' && !caller.scopes.includes(scope))
       throw new RequestProblem(403, 'FORBIDDEN', `this needs a token with the scope ${scope}`);
-    caller.rateLimit?.take();
+    caller.bucket?.take();
     request.caller = caller;
   };
 }

@@ -3,7 +3,8 @@ import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InvalidOptionError, StoreError } from 'idsmith';
-import { requireKnown } from '../config/known-names.js';
+import { requireKnown } from 'idsmith/internal';
+import { utf8Text } from 'idsmith/internal/cli';
 import { SCOPES, type Scope } from '../http/caller.js';
 
 /** A token as the file keeps it: with the SHA-256 of its secret half instead of the token itself. */
@@ -21,12 +22,14 @@ export interface TokenRecord {
   readonly rate?: number;
   /** The most ids of one call. Default: the server's own limit. */
   readonly batch?: number;
+  /** The time from which on the token is refused, in ISO 8601. Default: never. */
+  readonly expires?: string;
 }
 
 /** The options of a new token. */
-export type TokenOptions = Pick<TokenRecord, 'name' | 'scopes' | 'rate' | 'batch'>;
+export type TokenOptions = Pick<TokenRecord, 'name' | 'scopes' | 'rate' | 'batch' | 'expires'>;
 
-const OPTIONS: readonly (keyof TokenOptions)[] = ['name', 'scopes', 'rate', 'batch'];
+const OPTIONS: readonly (keyof TokenOptions)[] = ['name', 'scopes', 'rate', 'batch', 'expires'];
 
 /** The token file, unless the setting `tokens` names another one. */
 const DEFAULT_FILE = 'idsmith.tokens.json';
@@ -72,15 +75,20 @@ export function hashOf(secret: string): Buffer {
  * @throws InvalidOptionError if an option is wrong, or the file has a token of that name
  */
 export async function createToken(file: string, options: TokenOptions): Promise<string> {
-  const { name, scopes, rate, batch } = requireOptions(options);
+  const { name, scopes, rate, batch, expires } = requireOptions(options);
   const [id, secret] = [randomBytes(6).toString('hex'), randomBytes(32).toString('base64url')];
   await change(file, (tokens) => {
     if (tokens.some((token) => token.name === name))
       throw new InvalidOptionError(`${file} already has a token ${JSON.stringify(name)}`);
     const record: TokenRecord = {
-      ...{ id, name, scopes, hash: hashOf(secret).toString('hex'), created: new Date().toISOString() },
+      id,
+      name,
+      scopes,
+      hash: hashOf(secret).toString('hex'),
+      created: new Date().toISOString(),
       ...(rate !== undefined && { rate }),
       ...(batch !== undefined && { batch }),
+      ...(expires !== undefined && { expires }),
     };
     return [...tokens, record];
   });
@@ -103,17 +111,17 @@ export async function revokeToken(file: string, nameOrId: string): Promise<void>
 /**
  * Lists the tokens of a file; `undefined` if the file does not exist.
  *
- * @throws InvalidOptionError if it is not a token file
+ * @throws InvalidOptionError if it is not a token file, or not UTF-8
  */
 export async function listTokens(file: string): Promise<TokenRecord[] | undefined> {
-  let text: string;
+  let bytes: Buffer;
   try {
-    text = await readFile(file, 'utf8');
+    bytes = await readFile(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new StoreError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
   }
-  const tokens = parse(text);
+  const tokens = parse(utf8Text(bytes, file));
   if (tokens?.every(isRecord)) return tokens;
   throw new InvalidOptionError(`${file} is not a token file; create one with idsmith token create`);
 }
@@ -128,17 +136,57 @@ function parse(text: string): unknown[] | undefined {
 }
 
 function isRecord(value: unknown): value is TokenRecord {
-  const { id, name, scopes, hash, rate = 0, batch = 1 } = (value ?? {}) as Partial<TokenRecord>;
+  const {
+    id,
+    name,
+    scopes,
+    hash,
+    rate = 0,
+    batch = 1,
+    expires = NEVER,
+  } = (value ?? {}) as Partial<TokenRecord>;
   const isText = [id, name, hash].every((each) => typeof each === 'string');
   const isScopes = Array.isArray(scopes) && scopes.every((scope) => SCOPES.includes(scope));
-  return isText && isScopes && /^[0-9a-f]{64}$/.test(hash as string) && isCount(rate, 0) && isCount(batch, 1);
+  const isHash = /^[0-9a-f]{64}$/.test(hash as string);
+  return isText && isScopes && isHash && isCount(rate, 0) && isCount(batch, 1) && isTime(expires);
+}
+
+const NEVER = '9999-12-31T00:00:00.000Z';
+
+const isTime = (value: unknown) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+
+const UNITS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
+
+/**
+ * The end of a token: a day or time in ISO 8601, or hours or days from now, such as `12h` and `90d`.
+ *
+ * @throws InvalidOptionError if it is neither, or in the past
+ */
+export function readExpiry(text: string, now: number, option = 'expires'): string {
+  const [, count, unit = ''] = /^(\d{1,5})([hd])$/.exec(text) ?? [];
+  const isDate = /^\d{4}-\d\d-\d\d(T.+)?$/.test(text);
+  const at =
+    count !== undefined
+      ? now + Number(count) * (UNITS[unit] as number)
+      : isDate
+        ? Date.parse(text)
+        : Number.NaN;
+  if (Number.isNaN(at))
+    throw new InvalidOptionError(
+      `${option} must be a day such as 2027-01-31, a time in ISO 8601, or 12h or 90d from now, not ${JSON.stringify(text.slice(0, 60))}`,
+    );
+  return new Date(at).toISOString();
 }
 
 const isCount = (value: unknown, min: number) => Number.isSafeInteger(value) && (value as number) >= min;
 
 function requireOptions(options: TokenOptions): TokenOptions {
   requireKnown('options', options, OPTIONS);
-  const { name, scopes, rate, batch } = options;
+  const { name, scopes, rate, batch, expires } = options;
+  if (expires !== undefined && !(isTime(expires) && Date.parse(expires) > Date.now()))
+    throw new InvalidOptionError(
+      `expires must be a time in the future, in ISO 8601, not ${JSON.stringify(expires)}`,
+    );
   if (typeof name !== 'string' || !/^[\w.@ -]{1,100}$/.test(name))
     throw new InvalidOptionError(
       `name must be 1 to 100 letters, digits, spaces or . @ _ -, not ${JSON.stringify(String(name).slice(0, 60))}`,

@@ -1,4 +1,3 @@
-import process from 'node:process';
 import { InvalidOptionError } from 'idsmith';
 import {
   type Command,
@@ -8,10 +7,11 @@ import {
   readInteger,
   table,
   UsageError,
-} from 'idsmith/cli';
+} from 'idsmith/internal/cli';
 import {
   createToken,
   listTokens,
+  readExpiry,
   revokeToken,
   type TokenFile,
   type TokenRecord,
@@ -36,6 +36,11 @@ const create: Command = {
     name: { type: 'string', value: 'NAME', help: 'a name for people' },
     rate: { type: 'string', value: 'N', help: 'requests per second; 0 means no limit' },
     batch: { type: 'string', value: 'N', help: 'the most ids of one call' },
+    expires: {
+      type: 'string',
+      value: 'TIME',
+      help: 'the end of the token: 90d, 12h, or a day such as 2027-01-31',
+    },
     ...FILES,
   },
   async *run(given) {
@@ -46,10 +51,14 @@ const create: Command = {
       .map((scope) => scope.trim() as Scope);
     const rate = readInteger(given, 'rate', 0, 1e9);
     const batch = readInteger(given, 'batch', 1, MAX_COUNT);
+    const end = given.text('expires');
+    const expires = end === undefined ? undefined : readExpiry(end, Date.now(), '--expires');
     const token = await createToken(fileOf(given).path, {
-      ...{ name, scopes },
+      name,
+      scopes,
       ...(rate !== undefined && { rate }),
       ...(batch !== undefined && { batch }),
+      ...(expires !== undefined && { expires }),
     });
     yield given.on('json') ? JSON.stringify({ name, scopes, token }) : token;
   },
@@ -71,9 +80,9 @@ const list: Command = {
       yield `there are no tokens in ${path}: idsmith token create --scope mint,lease --name ci makes one`;
     else
       yield* table(
-        ['id', 'name', 'scopes', 'rate', 'batch', 'created'],
-        tokens.map(({ id, name, scopes, rate = '', batch = '', created }) =>
-          [id, name, scopes.join(','), rate, batch, created].map(String),
+        ['id', 'name', 'scopes', 'rate', 'batch', 'created', 'expires'],
+        tokens.map(({ id, name, scopes, rate = '', batch = '', created, expires = '' }) =>
+          [id, name, scopes.join(','), rate, batch, created, expires].map(String),
         ),
       );
   },
@@ -102,7 +111,7 @@ export const tokenCommands: CommandGroup = {
 
 function fileOf(given: Given): TokenFile {
   const flags = { tokens: given.text('tokens'), config: given.text('config') };
-  const file = tokenFileOf(readSettings({ flags, env: process.env }).tokens);
+  const file = tokenFileOf(readSettings({ flags, env: given.io.env }).tokens);
   if (file !== undefined) return file;
   throw new InvalidOptionError('tokens is "none": name the token file with --tokens FILE');
 }
@@ -114,6 +123,6 @@ function required(given: Given, flag: string): string {
 }
 
 /** The record without the hash, which nobody needs to see. */
-function withoutHash({ id, name, scopes, rate, batch, created }: TokenRecord): object {
-  return { id, name, scopes, rate, batch, created };
+function withoutHash({ hash: _, ...shown }: TokenRecord): object {
+  return shown;
 }

@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
-import { readJson } from './json-file.js';
-import { requireKnown, unknownName } from './known-names.js';
+import { existsSync, readFileSync } from 'node:fs';
+import { InvalidOptionError } from 'idsmith';
+import { knownNames, requireKnown, show } from 'idsmith/internal';
+import { utf8Text } from 'idsmith/internal/cli';
 import { flagOf, SETTING_NAMES, SETTINGS, type Setting, type Settings, variableOf } from './settings.js';
 
 /**
@@ -62,7 +63,7 @@ export function readSettings(sources: Sources): Settings {
 function warnOfUnknownVariables(env: NonNullable<Sources['env']>, warn: (warning: string) => void): void {
   for (const name of Object.keys(env))
     if (name.startsWith('IDSMITH_') && env[name] && !VARIABLES.includes(name))
-      warn(`variables: ${unknownName(name, VARIABLES)}`);
+      warn(`variables: unknown name ${show(name)}${knownNames(name, VARIABLES)}`);
 }
 
 /** @param path of a file that must exist; `undefined` for the default file, which may be missing */
@@ -72,4 +73,27 @@ function readConfig(path: string | undefined): { name: string; values: Record<st
   const values = readJson(name);
   requireKnown(name, values, SETTING_NAMES);
   return { name, values };
+}
+
+/**
+ * Reads a file that holds one JSON object.
+ *
+ * @throws InvalidOptionError naming the file if it cannot be read, is not UTF-8 or holds something else
+ */
+function readJson(path: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(utf8Text(readFileSync(path), path));
+  } catch (error) {
+    if (error instanceof InvalidOptionError) throw error;
+    throw new InvalidOptionError(`${path} cannot be read: ${reasonOf(error)}`, { cause: error });
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw new InvalidOptionError(`${path} must hold a JSON object`);
+}
+
+/** The message of an error, except for errors of JSON.parse: those quote the text, which may hold a password. */
+function reasonOf(error: unknown): string {
+  return error instanceof SyntaxError ? 'the text is not valid JSON' : String((error as Error).message);
 }

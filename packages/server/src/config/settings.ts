@@ -18,10 +18,14 @@ export interface Settings {
    * `idsmith.tokens.json`, which may be missing.
    */
   readonly tokens: string;
+  /** Tokens as secrets: the path of a file of lines `NAME SCOPES SECRET`, or `env:NAME` for a variable with such lines. */
+  readonly secrets: string;
   /** The config file of the sharded keys. */
   readonly shards: string;
   /** The file with the prefixes and keys of public ids. */
   readonly publicIds: string;
+  /** The prefixes of typed ids, with commas between them. */
+  readonly typeIds: string;
   /** The folder of the console's files. */
   readonly assets: string;
   /** The origin of the console in browsers, where a proxy sends another `Host`. An empty text means the `Host` of each request. */
@@ -42,6 +46,8 @@ export interface Settings {
   /** The longest time that open requests may take to finish after a signal, ms. */
   readonly grace: number;
   readonly log: LogLevel;
+  /** `off` if the server keeps no history: then it asks the store for nothing that no client asked for. */
+  readonly history: 'on' | 'off';
 }
 
 /** One row of the table of settings. */
@@ -83,6 +89,12 @@ export const SETTINGS: Table = {
     value: 'FILE',
     help: 'token file; default idsmith.tokens.json if it exists; none runs without tokens',
   },
+  secrets: {
+    fallback: '',
+    read: text('the path of a file, or env: and the name of a variable'),
+    value: 'FILE',
+    help: 'tokens as secrets: a file of lines NAME SCOPES SECRET, or env:NAME for a variable with them',
+  },
   shards: {
     fallback: '',
     read: text('the path of a file'),
@@ -94,6 +106,12 @@ export const SETTINGS: Table = {
     read: text('the path of a file'),
     value: 'FILE',
     help: 'prefixes and keys of public ids',
+  },
+  typeIds: {
+    fallback: '',
+    read: text('prefixes with commas between them'),
+    value: 'PREFIXES',
+    help: 'prefixes of typed ids, such as user,order',
   },
   assets: {
     fallback: '',
@@ -151,6 +169,12 @@ export const SETTINGS: Table = {
     read: choice(['silent', 'error', 'info', 'requests']),
     value: 'LEVEL',
     help: 'silent, error, info or requests',
+  },
+  history: {
+    fallback: 'on',
+    read: choice(['on', 'off']),
+    value: 'on|off',
+    help: 'a history of rates, sequences and leases for the console and metrics, read from the store every few seconds',
   },
 };
 

@@ -58,7 +58,14 @@ describe('The file of tokens', () => {
     const wrong = join(folder, 'wrong.json');
     writeFileSync(wrong, text);
     await expect(listTokens(wrong)).rejects.toBeInstanceOf(InvalidOptionError);
-    await expect(TestServer.start({ tokens: wrong })).rejects.toThrow('is not a token file');
+    await expect(TestServer.prepare({ tokens: wrong })).rejects.toThrow('is not a token file');
+  });
+
+  it('is UTF-8, so that no name is read as another', async () => {
+    const wrong = join(folder, 'latin1.json');
+    writeFileSync(wrong, Buffer.from('{"tokens":[],\n"of":"Ren\u00e9"}', 'latin1'));
+    await expect(listTokens(wrong)).rejects.toBeInstanceOf(InvalidOptionError);
+    await expect(listTokens(wrong)).rejects.toThrow('latin1.json, line 2: not UTF-8');
   });
 
   it('is not changed while another command changes it', async () => {

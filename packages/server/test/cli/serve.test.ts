@@ -39,13 +39,15 @@ describe('idsmith serve', () => {
 
   it('warns of a variable that is no setting', async () => {
     const run = new Run(['serve', '--port', '0', '--store', 'memory:'], {
-      ...{ IDSMITH_TOKNES: 'tokens.json', IDSMITH_LOG: 'error' },
+      IDSMITH_TOKNES: 'tokens.json',
+      IDSMITH_LOG: 'error',
     });
     await run.url();
     run.child.kill('SIGTERM');
     const { code, stderr } = await run.ended;
     expect({ code, ...JSON.parse(stderr) }).toMatchObject({
-      ...{ code: 0, level: 'warn' },
+      code: 0,
+      level: 'warn',
       message: expect.stringContaining('did you mean "IDSMITH_TOKENS"?'),
     });
   });

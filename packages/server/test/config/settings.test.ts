@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'idsmith-settings-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A config file with that text. */
-function file(text: string): string {
+function file(text: string | Buffer): string {
   const path = join(folder, 'idsmith.config.json');
   writeFileSync(path, text);
   return path;
@@ -26,7 +26,10 @@ describe('Settings', () => {
     const config = file('{"port": 1, "host": "h1", "log": "error", "maxInFlight": 7}');
     const env = { IDSMITH_PORT: '2', IDSMITH_HOST: 'h2', IDSMITH_CONFIG: config, IDSMITH_LOG: '' };
     expect(readSettings({ flags: { port: '3' }, env })).toMatchObject({
-      ...{ port: 3, host: 'h2', log: 'error', maxInFlight: 7 },
+      port: 3,
+      host: 'h2',
+      log: 'error',
+      maxInFlight: 7,
     });
     expect(readSettings({ env: { IDSMITH_MAX_IN_FLIGHT: '9' } }).maxInFlight).toBe(9);
   });
@@ -50,7 +53,8 @@ describe('Settings', () => {
     ['an empty flag', { flags: { store: '' } }, '--store must be the URL of a store'],
     ...['ids.example.com', 'https://a/b', 'ftp://a', 'https://user@a', '*', 'null'].map(
       (origin): [string, Parameters<typeof readSettings>[0], string] => [
-        ...([`the origin ${origin}`, { flags: { origin } }] as const),
+        `the origin ${origin}`,
+        { flags: { origin } },
         `--origin must be the origin of a site, such as https://ids.example.com, not "${origin}"`,
       ],
     ),
@@ -103,5 +107,12 @@ describe('Settings', () => {
     const flags = { config: file(text) };
     expect(() => readSettings({ flags })).toThrow(message);
     expect(() => readSettings({ flags })).not.toThrow('hunter2');
+  });
+
+  it('of a file that is not UTF-8 are refused: every such byte would become the same character', () => {
+    const latin1 = Buffer.from('{\n"store": "sqlite:./tr\u00e8s.db"}', 'latin1');
+    expect(() => readSettings({ flags: { config: file(latin1) } })).toThrow(
+      /idsmith.config.json, line 2: not UTF-8/,
+    );
   });
 });

@@ -6,12 +6,42 @@ import { type Caller, SCOPES } from '../http/caller.js';
 import { RequestProblem } from '../http/problem.js';
 import { MAX_COUNT } from '../http/schemas.js';
 import type { Log } from '../ops/log.js';
-import { RateLimit } from './rate-limit.js';
+import { readSecrets, type SecretSource, secretId } from './secrets.js';
 import { hashOf, listTokens, missingFile, splitToken, type TokenFile, type TokenRecord } from './tokens.js';
+
+/** A token bucket: `rate` requests per second, and up to `rate` requests at once after a pause. */
+class TokenBucket {
+  readonly rate: number;
+  #left: number;
+  #refilledAt = performance.now();
+
+  /** @param rate requests per second */
+  constructor(rate: number) {
+    this.rate = rate;
+    this.#left = rate;
+  }
+
+  /** @throws RequestProblem 429 with `Retry-After` when the bucket is empty */
+  take(): void {
+    const now = performance.now();
+    this.#left = Math.min(this.rate, this.#left + ((now - this.#refilledAt) / 1000) * this.rate);
+    this.#refilledAt = now;
+    if (this.#left < 1) {
+      const seconds = Math.ceil((1 - this.#left) / this.rate);
+      throw new RequestProblem(
+        429,
+        'RATE_LIMITED',
+        `this token is limited to ${this.rate} requests per second; try again in ${seconds} s`,
+        { 'retry-after': String(seconds) },
+      );
+    }
+    this.#left--;
+  }
+}
 
 /** A caller and the rate limit of its token. */
 interface LimitedCaller extends Caller {
-  readonly rateLimit: RateLimit | undefined;
+  readonly bucket: TokenBucket | undefined;
 }
 
 interface Entry {
@@ -20,13 +50,13 @@ interface Entry {
 }
 
 /** The caller where no tokens are in use. */
-const ANYBODY: LimitedCaller = { id: '', scopes: SCOPES, batch: MAX_COUNT, rateLimit: undefined };
+const ANYBODY: LimitedCaller = { id: '', name: '', scopes: SCOPES, batch: MAX_COUNT, bucket: undefined };
 
 /** The interval at which the file is checked for changes, ms. */
 const INTERVAL = 500;
 
 /** The tokens of a file, kept up to date while the server runs. */
-export class Keyring {
+export class AcceptedTokens {
   readonly #file: TokenFile | undefined;
   readonly #rate: number;
   readonly #log: Log;
@@ -35,12 +65,18 @@ export class Keyring {
   /** The version of the file that was read last. */
   #version = '';
   #timer: ReturnType<typeof setInterval> | undefined;
+  #records: readonly TokenRecord[] = [];
+  readonly #secrets: SecretSource | undefined;
+  #secretRecords: readonly TokenRecord[] = [];
+  #secretVersion: string | undefined;
 
   /**
+   * @param secrets tokens in a file of secrets or in a variable
    * @param file `undefined` for a server without tokens
    * @param rate requests per second for tokens without a rate of their own; 0 means no limit
    */
-  constructor(file: TokenFile | undefined, rate: number, log: Log) {
+  constructor(file: TokenFile | undefined, rate: number, log: Log, secrets?: SecretSource) {
+    this.#secrets = secrets;
     this.#file = file;
     this.#rate = rate;
     this.#log = log;
@@ -62,15 +98,38 @@ export class Keyring {
    * @throws StoreError if it cannot be read
    */
   async open(): Promise<void> {
-    if (this.#file === undefined) return;
-    await this.#read(this.#file);
-    if (this.#file.isNamed && !this.#isRequired) throw missingFile(this.#file.path);
+    if (this.#file !== undefined) {
+      await this.#read(this.#file);
+      if (this.#file.isNamed && !this.#isRequired) throw missingFile(this.#file.path);
+    }
+    if (this.#secrets !== undefined) await this.#readSecrets(this.#secrets);
+    if (this.#file === undefined && this.#secrets?.path === undefined) return;
     this.#timer = setInterval(() => {
       // A file that has become wrong is logged, and the tokens stay as they were.
-      this.#read(this.#file as TokenFile).catch((error: unknown) =>
-        this.#log.error('tokens not read', { error }),
-      );
+      this.#readAgain().catch((error: unknown) => this.#log.error('tokens not read', { error }));
     }, INTERVAL).unref();
+  }
+
+  async #readAgain(): Promise<void> {
+    if (this.#file !== undefined) await this.#read(this.#file);
+    if (this.#secrets?.path !== undefined) await this.#readSecrets(this.#secrets);
+  }
+
+  async #readSecrets(source: SecretSource): Promise<void> {
+    const version = source.path === undefined ? '' : await versionOf(source.path);
+    if (version === this.#secretVersion) return;
+    this.#secretRecords = readSecrets(await source.read(), source.name);
+    this.#isRequired = true;
+    this.#secretVersion = version;
+    this.#accept();
+  }
+
+  /** Accepts the tokens of both sources. */
+  #accept(): void {
+    const old = this.#entries;
+    const records = [...this.#records, ...this.#secretRecords];
+    this.#entries = new Map(records.map((record) => [record.id, this.#entryOf(record, old)]));
+    this.#log.info('tokens read', { tokens: this.#entries.size });
   }
 
   close(): void {
@@ -87,35 +146,53 @@ export class Keyring {
       throw unauthorized(
         'this header Authorization has no bearer token: send the word Bearer and the token, as in Authorization: Bearer TOKEN',
       );
-    const token = splitToken(sent);
-    const entry = token && this.#entries.get(token.id);
-    if (entry !== undefined && timingSafeEqual(hashOf(token!.secret), entry.hash)) return entry.caller;
+    const caller = this.#find(sent);
+    if (caller?.expires !== undefined && caller.expires <= Date.now())
+      throw unauthorized(
+        `this token has expired at ${new Date(caller.expires).toISOString()}: idsmith token create makes another one`,
+      );
+    if (caller !== undefined) return caller;
     throw unauthorized(
       'this token is not known here, or was revoked: idsmith token list shows the tokens of a server, and ' +
         'idsmith token create makes one',
     );
   }
 
+  /** The caller with this token: one of the token file, or a secret. */
+  #find(sent: string): LimitedCaller | undefined {
+    for (const token of [splitToken(sent), { id: secretId(sent), secret: sent }]) {
+      const entry = token && this.#entries.get(token.id);
+      if (entry !== undefined && timingSafeEqual(hashOf(token!.secret), entry.hash)) return entry.caller;
+    }
+    return undefined;
+  }
+
   async #read({ path }: TokenFile): Promise<void> {
     const version = await versionOf(path);
     if (version === this.#version) return;
     const records = await listTokens(path);
-    const old = this.#entries;
-    this.#entries = new Map((records ?? []).map((record) => [record.id, this.#entryOf(record, old)]));
+    this.#records = records ?? [];
     this.#isRequired ||= records !== undefined;
     this.#version = version;
-    this.#log.info('tokens read', { tokens: this.#entries.size });
+    this.#accept();
   }
 
   /** Makes the entry of a token. A token with an unchanged rate keeps its rate limit. */
   #entryOf(record: TokenRecord, old: ReadonlyMap<string, Entry>): Entry {
-    const { id, scopes, hash, batch = MAX_COUNT } = record;
+    const { id, name, scopes, hash, expires, batch = MAX_COUNT } = record;
     const rate = record.rate ?? this.#rate;
-    const before = old.get(id)?.caller.rateLimit;
-    const rateLimit = before?.rate === rate ? before : rate === 0 ? undefined : new RateLimit(rate);
+    const before = old.get(id)?.caller.bucket;
+    const bucket = before?.rate === rate ? before : rate === 0 ? undefined : new TokenBucket(rate);
     return {
       hash: Buffer.from(hash, 'hex'),
-      caller: { id, scopes, batch: Math.min(batch, MAX_COUNT), rateLimit },
+      caller: {
+        id,
+        name,
+        scopes,
+        batch: Math.min(batch, MAX_COUNT),
+        bucket,
+        ...(expires !== undefined && { expires: Date.parse(expires) }),
+      },
     };
   }
 }

@@ -7,7 +7,7 @@ import { createToken, readSettings, revokeToken, type Scope, type Sources } from
 import { startIdsmith } from '../support/process.ts';
 import { type Options, TestServer } from '../support/server.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'idsmith-keyring-'));
+const folder = mkdtempSync(join(tmpdir(), 'idsmith-tokens-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('A server with tokens', () => {

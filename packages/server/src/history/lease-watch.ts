@@ -1,0 +1,122 @@
+import type { LeaseRecord, Store } from 'idsmith';
+import { RegularLook } from './regular-look.js';
+
+/** The most terms that are kept, of all namespaces together. The ones that ended first go first. */
+const MAX_TERMS = 5000;
+
+/** The shortest pause between two looks at the leases, ms. */
+const PAUSE = 10_000;
+
+/** The most namespaces, and the most records of one, that are looked at. */
+const MAX_NAMESPACES = 200;
+const MAX_RECORDS = 5000;
+
+/** A node id in the hands of one holder. */
+export interface Term {
+  readonly node: number;
+  /** Grows by one with each holder of the node id. */
+  readonly term: number;
+  /** Host and process of the holder. */
+  readonly label: string;
+  /** The time at which this server first saw the holder, Unix ms. */
+  readonly from: number;
+  /** True if the holder came while this server was looking, so that `from` is right to some seconds. */
+  readonly isFromExact: boolean;
+  /** The time at which the holder was last seen, Unix ms. */
+  to: number;
+  /** True while the node id is held. */
+  isHeld: boolean;
+  /** The end of its windows so far, Unix ms: no id of this holder has this time or a later one. */
+  fence: number;
+}
+
+/** A holder of a node id at some time. */
+export interface Holder {
+  readonly term: Term;
+  /** False if this server may have missed the true holder. */
+  readonly isCertain: boolean;
+}
+
+/** Who held which node id, and when: seen by looking at the leases of the store every few seconds. */
+export class LeaseWatch {
+  readonly #store: Store;
+  readonly #terms = new Map<string, Term[]>();
+  #count = 0;
+  readonly #looking = new RegularLook(() => this.#look(), PAUSE);
+  readonly #looked = new Set<string>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  start(): void {
+    if (this.#store.namespaces === undefined) return;
+    void this.#looking.start();
+  }
+
+  close(): void {
+    this.#looking.close();
+  }
+
+  /** The terms of a namespace, the latest first. */
+  of(namespace: string, node?: number): Term[] {
+    const terms = this.#terms.get(namespace) ?? [];
+    return terms.filter((term) => node === undefined || term.node === node).toReversed();
+  }
+
+  /**
+   * The holder of a node id at a time, Unix ms. The windows of holders follow each other, so it is the first one whose windows ended later; the
+   * latest one if it still holds the node id. `undefined` if nobody is known who held it then.
+   */
+  holderAt(namespace: string, node: number, time: number): Holder | undefined {
+    const terms = (this.#terms.get(namespace) ?? []).filter((term) => term.node === node);
+    const i = terms.findIndex(({ fence, isHeld }) => time < fence || isHeld);
+    const term = terms[i];
+    if (term === undefined) return undefined;
+    // Terms count the holders: one that was never seen leaves a gap.
+    const isCertain = time >= term.from || term.term === (terms[i - 1]?.term ?? 0) + 1;
+    return { term, isCertain };
+  }
+
+  async #look(): Promise<void> {
+    const names = (await this.#store.namespaces?.()) ?? [];
+    for (const namespace of names.slice(0, MAX_NAMESPACES)) {
+      this.saw(namespace, await this.#store.listLeases(namespace), Date.now());
+    }
+  }
+
+  /** Takes in the leases of a namespace. */
+  saw(namespace: string, records: readonly LeaseRecord[], now: number): void {
+    if (records.length > MAX_RECORDS) return;
+    const terms = this.#terms.get(namespace) ?? [];
+    this.#terms.set(namespace, terms);
+    const last = new Map(terms.map((term) => [term.node, term]));
+    const isExact = this.#looked.has(namespace);
+    for (const { id, owner, epoch, fence, label, expiresAt } of records) {
+      if (id < 0) continue;
+      const isHeld = owner !== null && expiresAt > now;
+      const known = last.get(id);
+      if (known?.term === epoch) {
+        if (isHeld) known.to = now;
+        known.isHeld = isHeld;
+        known.fence = fence;
+      } else if (owner !== null) {
+        if (known !== undefined) known.isHeld = false;
+        terms.push({ node: id, term: epoch, label, from: now, isFromExact: isExact, to: now, isHeld, fence });
+        this.#count++;
+      }
+    }
+    this.#looked.add(namespace);
+    this.#forget();
+  }
+
+  #forget(): void {
+    while (this.#count > MAX_TERMS) {
+      let longest: Term[] | undefined;
+      for (const terms of this.#terms.values()) if (terms.length > (longest?.length ?? 0)) longest = terms;
+      const ended = longest?.findIndex(({ isHeld }) => !isHeld) ?? -1;
+      longest?.splice(Math.max(0, ended), 1);
+      this.#count--;
+    }
+  }
+}

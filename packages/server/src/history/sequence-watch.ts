@@ -1,0 +1,155 @@
+import type { SequenceInfo, Store } from 'idsmith';
+import { supplyOf } from 'idsmith/internal';
+import type { HandedOut } from '../mint/sequence-pool.js';
+import { type Forecast, forecastOf } from './forecast.js';
+import { RegularLook } from './regular-look.js';
+import { type Points, Rings } from './rings.js';
+
+/** The most sequences with a history. Those that nobody has used for longest make room. */
+const MAX_WATCHED = 500;
+
+/** The shortest pause between two listings, ms. */
+const PAUSE = 15_000;
+
+/** The longest time for which instruments wait for a listing, ms. The last one is shown then. */
+const PATIENCE = 1000;
+
+/** A sequence and what is known of its use. */
+export interface WatchedSequence {
+  readonly info: SequenceInfo;
+  readonly forecast: Forecast | undefined;
+}
+
+interface Use {
+  readonly since: number;
+  /** Ids taken from the store by anybody. */
+  readonly taken: Rings;
+  /** Ids handed out by this server. */
+  readonly handedOut: Rings;
+  remaining: bigint | undefined;
+  /** The time of the last look, Unix ms. */
+  seenAt: number;
+  count: number;
+}
+
+/** The sequences of the store, listed now and then: how fast each is used, and when it runs out. */
+export class SequenceWatch {
+  readonly #store: Store;
+  readonly #handedOut: HandedOut;
+  readonly #uses = new Map<string, Use>();
+  #all: readonly SequenceInfo[] = [];
+  #listedAt = Number.NEGATIVE_INFINITY;
+  #listing: Promise<void> | undefined;
+  readonly #looking = new RegularLook(() => this.#list(), PAUSE);
+
+  constructor(store: Store, handedOut: HandedOut) {
+    this.#store = store;
+    this.#handedOut = handedOut;
+  }
+
+  start(): void {
+    void this.#looking.start();
+  }
+
+  close(): void {
+    this.#looking.close();
+  }
+
+  /** Notes a change that this server has made, so that the next reader sees it. */
+  changed(): void {
+    this.#listedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Takes in a listing that somebody has asked for. */
+  saw(all: readonly SequenceInfo[]): void {
+    const now = Date.now();
+    this.#all = all;
+    this.#listedAt = performance.now();
+    for (const info of all) this.#note(info, now);
+    if (this.#uses.size > all.length) {
+      const names = new Set(all.map(({ name }) => name));
+      for (const name of this.#uses.keys()) if (!names.has(name)) this.#uses.delete(name);
+    }
+  }
+
+  /** Every sequence with its forecast, as it was within the last two seconds if the store answers in time. */
+  async watched(): Promise<WatchedSequence[]> {
+    if (performance.now() - this.#listedAt > 2000) {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, PATIENCE);
+      });
+      await Promise.race([this.#list().catch(() => {}), late]).finally(() => clearTimeout(timer));
+    }
+    return this.#all.map((info) => ({ info, forecast: this.forecastOf(info) }));
+  }
+
+  /** The forecast of a sequence; `undefined` for one without a history. */
+  forecastOf(info: SequenceInfo): Forecast | undefined {
+    const use = this.#uses.get(info.name);
+    if (use === undefined && !info.exhausted) return undefined;
+    const watched = use === undefined ? 0 : (Date.now() - use.since) / 1000;
+    return forecastOf(supplyOf(info)?.remaining, use?.taken ?? NOTHING, watched);
+  }
+
+  /** The history of a sequence. */
+  historyOf(name: string): { taken: Rings; handedOut: Rings; since: number } | undefined {
+    return this.#uses.get(name);
+  }
+
+  /** Adds the ids that this server has handed out since the last tick. */
+  tick(now: number): void {
+    for (const [name, use] of this.#uses) {
+      const count = this.#handedOut.read(name);
+      use.handedOut.add(Math.max(0, count - use.count), now);
+      use.count = count;
+    }
+  }
+
+  #list(): Promise<void> {
+    this.#listing ??= this.#store
+      .listSequences()
+      .then((all) => this.saw(all))
+      .finally(() => {
+        this.#listing = undefined;
+      });
+    return this.#listing;
+  }
+
+  #note(info: SequenceInfo, now: number): void {
+    const { remaining } = supplyOf(info) ?? {};
+    const known = this.#uses.get(info.name);
+    if (known === undefined) {
+      if (this.#uses.size >= MAX_WATCHED && !this.#makeRoom(now)) return;
+      const count = this.#handedOut.read(info.name);
+      const use = {
+        since: now,
+        taken: new Rings('sum'),
+        handedOut: new Rings('sum'),
+        remaining,
+        seenAt: now,
+        count,
+      };
+      this.#uses.set(info.name, use);
+      return;
+    }
+    // A limit that was raised is no use. Neither are ids that came back.
+    const taken = known.remaining !== undefined && remaining !== undefined ? known.remaining - remaining : 0n;
+    known.taken.addOver(taken > 0n ? Number(taken) : 0, known.seenAt, now);
+    known.remaining = remaining;
+    known.seenAt = now;
+  }
+
+  /** Forgets the sequence that has been unused for longest, for at least five minutes. */
+  #makeRoom(now: number): boolean {
+    let idle: [string, number] | undefined;
+    for (const [name, { taken, handedOut, since }] of this.#uses) {
+      const active = Math.max(taken.activeAt, handedOut.activeAt, since);
+      if (idle === undefined || active < idle[1]) idle = [name, active];
+    }
+    return idle !== undefined && now - idle[1] > 300_000 && this.#uses.delete(idle[0]);
+  }
+}
+
+const NO_POINTS: Points = { end: 0, step: 1, values: [] };
+const NOTHING = { hour: NO_POINTS, day: NO_POINTS };

@@ -1,13 +1,12 @@
+import { maxHeaderSize } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Settings } from '../config/settings.js';
 import type { Log } from '../ops/log.js';
 import type { Assets } from './assets.js';
-import { bodyRefusal } from './body.js';
 import { DATA_HEADERS, PAGE_HEADERS } from './headers.js';
 import { makeServer } from './make-server.js';
-import { type ProblemResponse, problemResponseOf, RequestProblem } from './problem.js';
-import { parseQuery } from './query.js';
-import { refuseConnection } from './refuse.js';
+import { bodyRefusal, parseQuery } from './parse-request.js';
+import { type ProblemResponse, problemReporter, type ReportProblem, RequestProblem } from './problem.js';
 import { REQUEST_ID, requestIdOf, traceIdOf } from './request-id.js';
 import { type ResponderParts, responder } from './respond.js';
 import type { Route } from './route.js';
@@ -27,31 +26,44 @@ export interface AppParts extends ResponderParts {
 
 /** Builds the HTTP server of these routes. It does not listen yet. */
 export function buildApp(routes: readonly Route[], parts: AppParts): FastifyInstance {
-  const app = makeFastify(parts);
+  const report = problemReporter(parts.metrics, parts.log);
+  const app = makeFastify(parts, report);
   app.decorateRequest('caller', null);
   acceptJsonOnly(app);
   for (const route of routes) addRoute(app, route, parts);
-  handleErrors(app, parts);
+  app.setErrorHandler((error, request, reply) => {
+    const { bodyLimit } = parts.settings;
+    const { method, path } = asked(request);
+    parts.metrics.durationsOf(method, path).add(reply.elapsedTime / 1000);
+    return sendProblem(
+      request,
+      reply,
+      report(arrivalProblem(error, request, bodyLimit) ?? error, asked(request)),
+    );
+  });
   handleUnrouted(app, routes, parts.assets);
   if (parts.settings.log === 'requests') logRequests(app, parts.log);
   return app;
 }
 
-function makeFastify(parts: AppParts): FastifyInstance {
+function makeFastify(parts: AppParts, report: ReportProblem): FastifyInstance {
   return fastify({
     bodyLimit: parts.settings.bodyLimit,
-    serverFactory: (handler) => makeServer(handler, parts),
+    serverFactory: (handler) => makeServer(handler, { ...parts, report }),
     forceCloseConnections: 'idle',
     // Requests on open connections are still served during shutdown, with `Connection: close`.
     return503OnClosing: false,
-    // Names have up to 255 characters, and an escaped character takes up to nine. The schemas check the exact length.
-    routerOptions: { maxParamLength: 255 * 9, querystringParser: parseQuery },
-    // Verbose: a violation has the schema, whose names are told to the caller.
+    // Parameters of any length reach the schemas, which know the limit of each.
+    routerOptions: { maxParamLength: maxHeaderSize, querystringParser: parseQuery },
+    // Verbose: a violation has the schema and the value, which are told to the caller.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
     genReqId: requestIdOf,
-    clientErrorHandler: refuseConnection,
     frameworkErrors: (error, request, reply) => {
-      sendProblem(request, reply as FastifyReply, problemResponseOf(error));
+      const problem = error.code === 'FST_ERR_BAD_URL' ? badPath(request.url) : error;
+      const { method, path, ...ids } = asked(request);
+      const response = report(problem, { method, path, ...ids });
+      parts.log.request({ method, path, status: response.problem.status, ...ids });
+      sendProblem(request, reply as FastifyReply, response);
     },
   });
 }
@@ -93,17 +105,39 @@ function acceptJsonOnly(app: FastifyInstance): void {
   });
 }
 
-function handleErrors(app: FastifyInstance, { metrics, log }: AppParts): void {
-  app.setErrorHandler((error, request, reply) => {
-    const response = problemResponseOf(error);
-    const { status, code } = response.problem;
-    const path = pathOf(request);
-    metrics.requests.add(1, request.method, path, String(status));
-    metrics.problems.add(1, code);
-    if (status >= 500 && code !== 'NOT_CONFIGURED')
-      log.error('request failed', { path, ...idsOf(request), error });
-    return sendProblem(request, reply, response);
-  });
+/** The problem of a body that is too large or that ends too soon; `undefined` for other errors. */
+function arrivalProblem(
+  error: unknown,
+  { raw }: FastifyRequest,
+  bodyLimit: number,
+): RequestProblem | undefined {
+  const { code } = (error ?? {}) as { code?: unknown };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return new RequestProblem(413, 'TOO_LARGE', `the body must have at most ${bodyLimit} bytes`);
+  if (code === 'ECONNRESET' && !raw.complete)
+    return new RequestProblem(400, 'MALFORMED', 'the connection ended before the body');
+  return undefined;
+}
+
+/** The problem of a path whose escapes are no UTF-8. */
+function badPath(url: string): RequestProblem {
+  const [path = ''] = url.split('?', 1);
+  const escapes = path.match(/(%[^%/]{0,2})+/g) ?? [];
+  const bad = escapes.find((each) => !isUtf8(each)) ?? path;
+  return new RequestProblem(
+    400,
+    'MALFORMED',
+    `the path has ${JSON.stringify(bad.slice(0, 60))}, which is no UTF-8 in percent encoding: write % as %25`,
+  );
+}
+
+function isUtf8(encoded: string): boolean {
+  try {
+    decodeURIComponent(encoded);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Serves paths without a route: the files of the console, a 405 if the path has another method, or a 404. */
@@ -134,23 +168,18 @@ function handleUnrouted(app: FastifyInstance, routes: readonly Route[], assets: 
 
 function logRequests(app: FastifyInstance, log: Log): void {
   app.addHook('onResponse', (request, reply, done) => {
-    const { method, caller } = request;
+    const { method, path, ...ids } = asked(request);
     const ms = Math.round(reply.elapsedTime * 1000) / 1000;
-    const token = caller?.id || undefined;
-    const { statusCode: status } = reply;
-    log.request({ method, path: pathOf(request), status, ms, token, ...idsOf(request) });
+    const token = request.caller?.id || undefined;
+    log.request({ method, path, status: reply.statusCode, ms, token, ...ids });
     done();
   });
 }
 
-/** The path of the route, with its parameters in braces. Unknown paths share one name, so that metrics stay bounded. */
-function pathOf({ routeOptions }: FastifyRequest): string {
-  return (routeOptions.config as { path?: string }).path ?? 'unknown';
-}
-
-/** The ids by which a request is found in the logs of its caller. */
-function idsOf({ id, headers }: FastifyRequest): { requestId: string; traceId: string | undefined } {
-  return { requestId: id, traceId: traceIdOf(headers) };
+/** The names of a request in metrics and log. Unknown paths share one name, so that metrics stay bounded. */
+function asked({ method, id, headers, routeOptions }: FastifyRequest) {
+  const { path = 'unknown' } = (routeOptions.config ?? {}) as { path?: string };
+  return { method, path, requestId: id, traceId: traceIdOf(headers) };
 }
 
 function sendProblem(

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { extname, join, sep } from 'node:path';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, extname, join, sep } from 'node:path';
 import { InvalidOptionError } from 'idsmith';
 
 /** A file and its headers. */
@@ -65,4 +66,21 @@ function read(path: string): Asset {
     type: TYPES[extname(path)] ?? 'application/octet-stream',
     cache: HASHED.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache',
   };
+}
+
+/** The folder that the setting `assets` means: the console's for an empty text, none (an empty text) for `none`. */
+export function assetsFolder(setting: string): string {
+  if (setting === 'none') return '';
+  return setting === '' ? consoleFolder() : setting;
+}
+
+/** The folder of the console's files; an empty text if `@idsmith/console` is not installed or not built. */
+function consoleFolder(): string {
+  try {
+    const manifest = createRequire(import.meta.url).resolve('@idsmith/console/package.json');
+    const folder = join(dirname(manifest), 'dist');
+    return existsSync(join(folder, 'index.html')) ? folder : '';
+  } catch {
+    return '';
+  }
 }

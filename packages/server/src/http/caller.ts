@@ -9,6 +9,10 @@ export type Scope = (typeof SCOPES)[number];
 export interface Caller {
   /** The id of the token; empty where no tokens are in use. */
   readonly id: string;
+  /** The name of the token; empty where no tokens are in use. */
+  readonly name: string;
+  /** The time from which on the token is refused, Unix ms; `undefined` for a token without an end. */
+  readonly expires?: number;
   readonly scopes: readonly Scope[];
   /** The most ids of one call. */
   readonly batch: number;

@@ -1,8 +1,16 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  maxHeaderSize,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { Socket } from 'node:net';
 import type { Settings } from '../config/settings.js';
-import type { Metrics } from '../ops/metrics.js';
+import type { Log } from '../ops/log.js';
 import type { Connections } from './connections.js';
-import { refuseRequest } from './refuse.js';
+import { DATA_HEADERS } from './headers.js';
+import { type ProblemResponse, type ReportProblem, RequestProblem } from './problem.js';
 
 /** The longest silence of a connection, ms. A response that the client does not read counts as silence, too. */
 const IDLE_TIMEOUT = 60_000;
@@ -13,27 +21,109 @@ const TIMEOUT_CHECK_INTERVAL = 500;
 /** The parts that a Node server is made from. */
 export interface ServerLimits {
   readonly settings: Settings;
-  readonly metrics: Metrics;
   readonly connections: Connections;
+  readonly log: Log;
+  readonly report: ReportProblem;
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Makes a Node server whose connections and requests are limited before Fastify sees them. */
-export function makeServer(handler: Handler, { settings, metrics, connections }: ServerLimits): Server {
+export function makeServer(handler: Handler, parts: ServerLimits): Server {
+  const { settings, connections, report, log } = parts;
   const { requestTimeout } = settings;
+  const recorded = (problem: RequestProblem, method = 'unknown') => {
+    log.request({ method, path: 'unknown', status: problem.status });
+    return report(problem, { method, path: 'unknown' });
+  };
+  const refuse = (request: IncomingMessage, response: ServerResponse, problem: RequestProblem) =>
+    refuseRequest(response, recorded(problem, request.method));
   const server = createServer(
-    { connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL, headersTimeout: requestTimeout, requestTimeout },
+    {
+      connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL,
+      headersTimeout: requestTimeout,
+      requestTimeout,
+      // Node would refuse such a request without a problem.
+      requireHostHeader: false,
+    },
     (request, response) => {
-      const refusal = connections.take(request, response);
-      if (refusal === undefined) return handler(request, response);
-      metrics.requests.add(1, request.method ?? '', 'unknown', String(refusal.status));
-      metrics.problems.add(1, refusal.code);
-      refuseRequest(response, refusal);
+      const problem = connections.take(request, response) ?? protocolProblem(request);
+      if (problem === undefined) handler(request, response);
+      else refuse(request, response, problem);
     },
   );
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+    refuse(request, response, unknownExpectation(request)),
+  );
+  server.on('connect', (request: IncomingMessage, socket: Socket) =>
+    refuseConnection(socket, recorded(NO_PROXY, request.method)),
+  );
+  server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
+    if (error.code === 'ECONNRESET') socket.destroy();
+    else refuseConnection(socket, recorded(connectionProblem(error.code, requestTimeout)));
+  });
   server.keepAliveTimeout = IDLE_TIMEOUT;
   server.setTimeout(IDLE_TIMEOUT);
   connections.attach(server);
   return server;
+}
+
+const NO_PROXY = new RequestProblem(405, 'METHOD_NOT_ALLOWED', 'this server is no proxy');
+
+function protocolProblem({ headers, httpVersion }: IncomingMessage): RequestProblem | undefined {
+  if (headers.host !== undefined || httpVersion !== '1.1') return undefined;
+  return new RequestProblem(400, 'MALFORMED', 'the request has no header Host');
+}
+
+function unknownExpectation({ headers }: IncomingMessage): RequestProblem {
+  return new RequestProblem(
+    417,
+    'MALFORMED',
+    `the header Expect may be 100-continue only, not ${JSON.stringify(headers.expect?.slice(0, 60))}`,
+  );
+}
+
+/** The problem of a connection whose request cannot be parsed or takes too long to arrive. */
+function connectionProblem(code: string | undefined, requestTimeout: number): RequestProblem {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new RequestProblem(408, 'TIMEOUT', `the request took longer than ${requestTimeout} ms to arrive`);
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new RequestProblem(
+      431,
+      'TOO_LARGE',
+      `the path and the headers must have at most ${maxHeaderSize} bytes together`,
+    );
+  return new RequestProblem(400, 'MALFORMED', 'the request is not valid HTTP');
+}
+
+/** Answers a request that was parsed. */
+function refuseRequest(response: ServerResponse, refusal: ProblemResponse): void {
+  const { status, headers, body } = rawProblem(refusal);
+  response.writeHead(status, headers).end(body);
+}
+
+/** Answers on a connection without a request object, and ends it. */
+function refuseConnection(socket: Socket, refusal: ProblemResponse): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, title, headers, body } = rawProblem(refusal);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${status} ${title}`, 'connection: close', ...lines, '', body].join('\r\n'));
+}
+
+function rawProblem({ problem, headers }: ProblemResponse) {
+  const body = JSON.stringify(problem);
+  return {
+    status: problem.status,
+    title: problem.title,
+    body,
+    headers: {
+      ...DATA_HEADERS,
+      ...headers,
+      'content-type': 'application/problem+json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(body)),
+    },
+  };
 }

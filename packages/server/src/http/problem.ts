@@ -1,6 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorCode } from 'idsmith';
-import { knownNames } from '../config/known-names.js';
+import { knownNames } from 'idsmith/internal';
+import type { Log } from '../ops/log.js';
+import type { Metrics } from '../ops/metrics.js';
 
 /** Codes of problems with HTTP itself. Problems with ids have the code of the library's error. */
 export type HttpCode =
@@ -38,6 +40,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   SEQUENCE_EXHAUSTED: 410,
   UNSAFE_INTEGER: 422,
   STORE: 503,
+  STORE_WENT_BACK: 503,
   TIME_EXHAUSTED: 503,
   CLOSED: 503,
 };
@@ -91,33 +94,23 @@ export interface ProblemResponse {
 }
 
 /** Turns an error into the response for the client. The message of an unexpected error is hidden: it may hold secrets. */
-export function problemResponseOf(error: unknown): ProblemResponse {
+function problemResponseOf(error: unknown): ProblemResponse {
   if (error instanceof RequestProblem)
     return problemResponse(error.status, error.code, error.message, error.headers);
-  const {
-    code,
-    message,
-    statusCode,
-    validation,
-    validationContext,
-    retryAfter: seconds,
-  } = (error ?? {}) as Failure;
+  const { code, message, retryAfter: seconds, ...fastify } = failureOf(error);
   // Compared by code, not by class: two copies of the library may be loaded.
-  if (typeof code === 'string' && Object.hasOwn(STATUS, code)) {
+  if (Object.hasOwn(STATUS, code)) {
     const status = STATUS[code as ErrorCode];
-    return problemResponse(
-      status,
-      code as ErrorCode,
-      message ?? code,
-      status === 503 ? retryAfter(seconds) : {},
-    );
+    return problemResponse(status, code as ErrorCode, message, status === 503 ? retryAfter(seconds) : {});
   }
+  // A status says nothing in errors of others: that of a driver may be the status of another server.
+  if (!code.startsWith('FST_')) return INTERNAL;
+  const { validation, validationContext, statusCode = 500 } = fastify;
   if (validation?.[0] !== undefined)
     return problemResponse(422, 'INVALID_OPTION', violationMessage(validation[0], validationContext));
-  const known = CODE_BY_STATUS[statusCode ?? 0];
-  if (known === 'UNSUPPORTED_MEDIA_TYPE') return problemResponse(415, known, JSON_ONLY);
-  if (known !== undefined) return problemResponse(statusCode as number, known, message ?? known);
-  return problemResponse(500, 'INTERNAL', 'internal error; see the log of the server');
+  const known = CODE_BY_STATUS[statusCode];
+  if (known === undefined) return INTERNAL;
+  return problemResponse(statusCode, known, known === 'UNSUPPORTED_MEDIA_TYPE' ? JSON_ONLY : message);
 }
 
 function problemResponse(
@@ -132,10 +125,12 @@ function problemResponse(
   };
 }
 
+const INTERNAL = problemResponse(500, 'INTERNAL', 'internal error; see the log of the server');
+
 /** The properties that Fastify and the waits of this server add to errors. */
 interface Failure {
-  readonly code?: string;
-  readonly message?: string;
+  readonly code: string;
+  readonly message: string;
   readonly statusCode?: number;
   /** Seconds. */
   readonly retryAfter?: number;
@@ -143,14 +138,34 @@ interface Failure {
   readonly validationContext?: string;
 }
 
-/** A violation of a JSON Schema. */
+/** The properties of whatever was thrown. */
+function failureOf(error: unknown): Failure {
+  try {
+    const { code, message, statusCode, retryAfter, validation, validationContext } = error as Failure;
+    const others = { statusCode, retryAfter, validation, validationContext } as Partial<Failure>;
+    return { ...others, code: typeof code === 'string' ? code : '', message: String(message) };
+  } catch {
+    return { code: '', message: '' };
+  }
+}
+
+/** A violation of a JSON Schema. Ajv adds the value and the schema because it is verbose. */
 interface Violation {
   readonly instancePath: string;
   readonly keyword: string;
   readonly message?: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** The schema that is violated. Ajv adds it when it is verbose. */
-  readonly parentSchema?: { readonly properties?: object };
+  /** The value. */
+  readonly data?: unknown;
+  /** The schema that the value violates. */
+  readonly parentSchema?: {
+    readonly type?: string;
+    readonly properties?: object;
+    readonly minimum?: number;
+    readonly maximum?: number;
+    readonly minLength?: number;
+    readonly maxLength?: number;
+  };
 }
 
 const PLACES: Readonly<Record<string, string>> = {
@@ -162,23 +177,77 @@ const PLACES: Readonly<Record<string, string>> = {
 /** The fields of bodies that are 64-bit numbers. */
 const INTEGERS = new Set(['start', 'next', 'min', 'max', 'first']);
 
-/** A message such as `count in the query must be <= 10000`. */
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  boolean: 'true or false',
+  object: 'an object',
+  integer: 'a whole number',
+};
+
+/** A message such as `count in the query must be a whole number from 1 to 10000, not "abc"`. */
 function violationMessage(violation: Violation, context = ''): string {
-  const { instancePath, keyword, message, params, parentSchema } = violation;
+  const { instancePath, keyword, params, parentSchema, data } = violation;
   const place = PLACES[context] ?? 'the request';
-  const { additionalProperty: surplus } = params;
-  if (keyword === 'additionalProperties') return unknownProperty(String(surplus), place, parentSchema);
+  const { additionalProperty, missingProperty } = params;
+  if (keyword === 'additionalProperties')
+    return unknownProperty(String(additionalProperty), place, parentSchema);
   const name = instancePath.slice(1).replaceAll('/', '.');
+  const subject = name === '' ? place : `${name} in ${place}`;
+  if (keyword === 'required') return `${subject} must have the property ${missingProperty}`;
+  if (INTEGERS.has(name)) return `${subject} must be an integer, as a decimal string, not ${shown(data)}`;
+  if (keyword === 'not') return `${subject} must not be ${shown(data)}`;
+  if (keyword === 'minLength' || keyword === 'maxLength')
+    return `${subject} must have ${parentSchema?.minLength ?? 0} to ${parentSchema?.maxLength} characters, not ${[...(data as string)].length}`;
+  return `${subject} must be ${requirementOf(violation)}, not ${shown(data)}`;
+}
+
+/** The end of `must be …`. */
+function requirementOf({ keyword, message, params, parentSchema: schema = {} }: Violation): string {
   const { allowedValues } = params as { allowedValues?: readonly unknown[] };
   if (keyword === 'enum' && allowedValues !== undefined)
-    return `${name} in ${place} must be ${allowedValues.map((each) => JSON.stringify(each)).join(' or ')}`;
-  if (INTEGERS.has(name)) return `${name} in ${place} must be an integer, as a decimal string`;
-  return `${name === '' ? place : `${name} in ${place}`} ${message ?? 'is not valid'}`;
+    return allowedValues.map((each) => JSON.stringify(each)).join(' or ');
+  const { type, minimum, maximum } = schema;
+  if (type === 'integer' && minimum !== undefined && maximum !== undefined)
+    return `a whole number from ${minimum} to ${maximum}`;
+  if (keyword === 'type') return TYPES[String(type)] ?? String(type);
+  return message?.startsWith('must be ') ? message.slice('must be '.length) : 'valid';
+}
+
+/** A value, cut to the length of a line. */
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
 
 /** A message such as `"cuont" in the query is unknown; did you mean "count"? (known: count, public)`. */
 function unknownProperty(name: string, place: string, schema: Violation['parentSchema']): string {
   const known = Object.keys(schema?.properties ?? {});
-  const names = known.length > 0 ? knownNames(name, known) : ' (this route has no parameters)';
-  return `${JSON.stringify(name.slice(0, 60))} in ${place} is unknown${names}`;
+  const short = name.slice(0, 60);
+  const names = known.length > 0 ? knownNames(short, known) : ' (this route has no parameters)';
+  return `${JSON.stringify(short)} in ${place} is unknown${names}`;
+}
+
+/** A request that is answered with a problem, by the names it has in metrics and log. */
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly requestId?: string;
+  readonly traceId?: string | undefined;
+}
+
+/** Counts a problem, logs an error of the server, and gives the response. */
+export type ReportProblem = (error: unknown, asked: Asked) => ProblemResponse;
+
+/** Makes the function that every problem passes through, wherever it comes from. */
+export function problemReporter(metrics: Metrics, log: Log): ReportProblem {
+  return (error, { method, ...asked }) => {
+    const response = problemResponseOf(error);
+    const { status, code } = response.problem;
+    metrics.requests.add(1, method, asked.path, String(status));
+    metrics.problems.add(1, code);
+    metrics.refusals.add(1, code, method, asked.path);
+    if (code === 'INTERNAL') log.unexpected('request failed', { ...asked, error });
+    else if (status >= 500 && code !== 'NOT_CONFIGURED') log.error('request failed', { ...asked, error });
+    return response;
+  };
 }

@@ -1,16 +1,51 @@
+import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Metrics } from '../ops/metrics.js';
+import { type Metrics, PROBES } from '../ops/metrics.js';
 import type { Connections } from './connections.js';
-import { etagOf, isKnown } from './etag.js';
 import { DATA_HEADERS, headersOf } from './headers.js';
 import type { IdempotencyCache, IdempotentRequest } from './idempotency-cache.js';
-import type { InFlightLimit } from './in-flight-limit.js';
-import { invalidRequest } from './problem.js';
+import { invalidRequest, RETRY_SOON, RequestProblem } from './problem.js';
 import { REQUEST_ID } from './request-id.js';
 import type { ResponseBody, Route } from './route.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Limits the number of requests that wait for the store, so that a slow store does not fill the memory. */
+export class InFlightLimit {
+  readonly #max: number;
+  #count = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** The number of requests that wait at present. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** @throws RequestProblem 503 when the limit is reached */
+  check(): void {
+    if (this.#count < this.#max) return;
+    throw new RequestProblem(
+      503,
+      'OVERLOADED',
+      `${this.#max} requests already wait for the store`,
+      RETRY_SOON,
+    );
+  }
+
+  /** Counts a request until `work` has settled. */
+  async track<T>(work: Promise<T>): Promise<T> {
+    this.#count++;
+    try {
+      return await work;
+    } finally {
+      this.#count--;
+    }
+  }
+}
 
 /** The parts that every response passes through. */
 export interface ResponderParts {
@@ -26,10 +61,16 @@ export function responder(route: Route, { inFlight, idempotency, metrics, connec
   const { isConstant = false, isAscii = false, hasEtag = false } = route;
   const headers = headersOf(contentType);
   const succeeded = metrics.requests.of(method, path, String(status));
+  const durations = metrics.durationsOf(method, path);
+  const isProbe = PROBES.includes(path);
+  const isForConsole = method === 'GET' && !isProbe;
 
   // Written to the socket directly: Fastify has nothing to add to a body that is text already.
   const send = (request: FastifyRequest, reply: FastifyReply, result: ResponseBody): void => {
     const { id } = request;
+    durations.add(reply.elapsedTime / 1000);
+    // The console tells that it asks, because a page that is open is no load.
+    if (isForConsole && request.headers['x-idsmith-console'] !== undefined) metrics.console.count++;
     const body = textOf(result);
     const { raw } = reply.hijack();
     if (hasEtag) {
@@ -54,7 +95,7 @@ export function responder(route: Route, { inFlight, idempotency, metrics, connec
     if (route.body === undefined && request.body !== undefined) refuseBody(request.body);
     if (waitsForStore) inFlight.check();
     const result = route.handle(request);
-    return result instanceof Promise ? inFlight.track(result) : result;
+    return result instanceof Promise && !isProbe ? inFlight.track(result) : result;
   };
 
   return (request: FastifyRequest, reply: FastifyReply): void | Promise<void> => {
@@ -103,4 +144,16 @@ function idempotentRequest(request: FastifyRequest, key: string | string[], path
     path,
     isRepeat: Number(request.headers['idsmith-try'] ?? 1) > 1,
   };
+}
+
+/** The entity tag of a body. */
+function etagOf(body: string | Buffer): string {
+  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+}
+
+/** True if the client has this body already, as its `If-None-Match` says. */
+function isKnown(etag: string, ifNoneMatch: string | undefined): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === '*') return true;
+  return ifNoneMatch.split(',').some((each) => each.trim().replace(/^W\//, '') === etag);
 }

@@ -20,16 +20,27 @@ export const count: Schema = {
 
 /** The prefix of `?public=`. The prefixes of a server are not part of the document. */
 const publicPrefix: Schema = {
-  ...{ type: 'string', minLength: 1, maxLength: 63 },
+  type: 'string',
+  minLength: 1,
+  maxLength: 63,
   description: 'a prefix of the server: the response has public ids of this prefix instead of the ids',
+};
+
+/** The prefix of typed ids. The prefixes of a server are not part of the document. */
+export const typeIdPrefix: Schema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 63,
+  description: 'a prefix of the server: the response has typed ids of this prefix instead of the UUIDs',
 };
 
 /** The parameters that ask for public ids. */
 export const publicQuery: Readonly<Record<string, Schema>> = {
   public: publicPrefix,
   plain: {
-    ...{ type: 'string', enum: ['true', 'false'] },
-    description: 'true with public: the response has the ids themselves, too, in the same order',
+    type: 'string',
+    enum: ['true', 'false'],
+    description: 'true with public or prefix: the response has the ids themselves, too, in the same order',
   },
 };
 
@@ -74,22 +85,44 @@ const idList: Schema = { type: 'array', items: { type: 'string' }, minItems: 1, 
 
 export const ids: Schema = {
   title: 'Ids',
-  ...record({ ids: idList, plain: { ...idList, description: 'the ids of ?public=, if plain=true' } }, [
-    'plain',
-  ]),
+  ...record(
+    {
+      ids: idList,
+      plain: { ...idList, description: 'the ids inside those of ?public= or ?prefix=, if plain=true' },
+    },
+    ['plain'],
+  ),
 };
 
 export const definition: Schema = {
   title: 'SequenceDefinition',
-  ...record({ name, start: id64, blockSize, step, min: id64, max: id64, cycle: { type: 'boolean' } }, [
-    ...['start', 'blockSize', 'step', 'min', 'max', 'cycle'],
-  ]),
+  ...record(
+    {
+      name,
+      start: id64,
+      blockSize,
+      step,
+      min: id64,
+      max: id64,
+      cycle: { type: 'boolean' },
+      lost: {
+        type: 'boolean',
+        description: 'the store has lost the sequence, and start is beyond all numbers that it gave out',
+      },
+    },
+    ['start', 'blockSize', 'step', 'min', 'max', 'cycle', 'lost'],
+  ),
 };
 
 export const changes: Schema = {
   title: 'SequenceChanges',
   ...record({ next: id64, blockSize, step, min: id64, max: id64, cycle: { type: 'boolean' } }, [
-    ...['next', 'blockSize', 'step', 'min', 'max', 'cycle'],
+    'next',
+    'blockSize',
+    'step',
+    'min',
+    'max',
+    'cycle',
   ]),
 };
 
@@ -104,12 +137,36 @@ export const sequence: Schema = {
     min: digits,
     max: digits,
     cycle: { type: 'boolean' },
-    exhausted: { type: 'boolean' },
+    exhausted: {
+      type: 'boolean',
+      description:
+        'no block can be taken any more: the last id was taken, or fewer are left than a block needs',
+    },
+    remaining: {
+      anyOf: [digits, { type: 'null' }],
+      description: 'ids in the store that blocks will reach; null for a cycle, which never ends',
+    },
+    stranded: { ...digits, description: 'ids at the end that only a smaller block size reaches' },
     handedOut: {
       ...natural,
       description: 'ids that this server has handed out since its start, those of runs of blocks included',
     },
     since: { ...natural, description: 'the start of this server, Unix ms' },
+    forecast: {
+      anyOf: [
+        record({
+          seconds: {
+            anyOf: [{ type: 'integer' }, { type: 'null' }],
+            description: 'until no block is left; 0 at the end; null if it is not used, or has no end',
+          },
+          rate: { type: 'number', description: 'ids a second that leave the store, for everybody' },
+          over: { type: 'number', description: 'the length of the history that the rate is from, seconds' },
+          confidence: { type: 'string', enum: ['none', 'low', 'medium', 'high'] },
+        }),
+        { type: 'null' },
+      ],
+      description: 'when the sequence runs out, if it is used as it was; null without a history',
+    },
   }),
 };
 
@@ -117,7 +174,9 @@ export const block: Schema = {
   title: 'Block',
   ...record(
     {
-      ...{ first: digits, step, count: { ...natural, minimum: 1 } },
+      first: digits,
+      step,
+      count: { ...natural, minimum: 1 },
       origin: {
         ...natural,
         description: 'the receipt of the run: a secret of its taker, needed to return the unused end',
@@ -131,7 +190,9 @@ export const lease: Schema = {
   title: 'Lease',
   ...record({
     id: {
-      ...{ type: 'integer', minimum: -2, maximum: 2 ** 32 - 1 },
+      type: 'integer',
+      minimum: -2,
+      maximum: 2 ** 32 - 1,
       description: 'the node id; -1 and -2 are records of the namespace itself',
     },
     owner: {
@@ -143,6 +204,11 @@ export const lease: Schema = {
     expiresAt: natural,
     label: { type: 'string', maxLength: MAX_NAME },
   }),
+};
+
+export const claim: Schema = {
+  title: 'Claim',
+  ...record({ expected: { anyOf: [lease, { type: 'null' }] }, next: lease, birth: lease }, ['expected']),
 };
 
 export const swap: Schema = {

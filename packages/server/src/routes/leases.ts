@@ -1,9 +1,13 @@
 import type { LeaseRecord, Store } from 'idsmith';
 import { invalidRequest } from '../http/problem.js';
-import type { Route } from '../http/route.js';
-import { lease, name, record, swap } from '../http/schemas.js';
+import type { Route, Schema } from '../http/route.js';
+import { claim, lease, name, record, swap } from '../http/schemas.js';
 import { GuardedLeases, LARGEST_PAGE } from '../leases/guarded-leases.js';
+import { type Namespaces, shapeOf } from '../leases/namespaces.js';
 import { guaranteesOf, storeTime } from '../leases/store-guarantees.js';
+import { BIRTH_ID } from '../leases/swap-policy.js';
+
+import type { Audit } from '../ops/audit.js';
 
 /** The schema of the store's guarantees. */
 export const guarantees = {
@@ -20,10 +24,44 @@ const page = {
   count: { type: 'integer', minimum: 0, maximum: LARGEST_PAGE, description: 'how many node ids' },
 };
 
+const namespaceInfo: Schema = {
+  title: 'Namespace',
+  ...record({
+    namespace: name,
+    layout: {
+      anyOf: [{ type: 'string' }, { type: 'null' }],
+      description: 'the name of the layout, or its fingerprint; null without a layout',
+    },
+    size: {
+      anyOf: [{ type: 'integer' }, { type: 'null' }],
+      description: 'the number of node ids; null where the namespace remembers no layout',
+    },
+    held: { type: 'integer', description: 'node ids whose lease has not expired' },
+    expired: { type: 'integer', description: 'node ids whose holder has not renewed in time' },
+    used: { type: 'integer', description: 'node ids that anybody has ever held' },
+  }),
+};
+
+interface Claim {
+  readonly expected?: LeaseRecord | null;
+  readonly next: LeaseRecord;
+  readonly birth: LeaseRecord;
+}
+
 /** Listing and swapping the leases of a namespace. */
-export function leaseRoutes(store: Store): Route[] {
+export function leaseRoutes(store: Store, namespaces: Namespaces, audit: Audit): Route[] {
   const guarded = new GuardedLeases(store);
   return [
+    {
+      method: 'GET',
+      path: '/v1/leases',
+      summary: 'List the namespaces of the store, with size, layout and node ids held',
+      scope: 'any',
+      response: record({ namespaces: { type: 'array', items: namespaceInfo } }),
+      problems: [501, 503],
+      waitsForStore: true,
+      handle: async () => ({ namespaces: await namespaces.list() }),
+    },
     {
       method: 'GET',
       path: '/v1/leases/{namespace}',
@@ -36,6 +74,14 @@ export function leaseRoutes(store: Store): Route[] {
         now: { type: 'integer', description: 'Unix ms, read after the leases' },
         ...guarantees,
         leases: { type: 'array', items: lease },
+        layout: {
+          anyOf: [{ type: 'string' }, { type: 'null' }],
+          description: 'the layout that the namespace remembers',
+        },
+        size: {
+          anyOf: [{ type: 'integer' }, { type: 'null' }],
+          description: 'the number of node ids; null where the namespace remembers no layout',
+        },
         own: {
           type: 'array',
           items: lease,
@@ -53,7 +99,8 @@ export function leaseRoutes(store: Store): Route[] {
         const records = await (isPage ? guarded.read(namespace, first, count) : guarded.list(namespace));
         const leases = records.filter(({ id }) => id >= 0);
         const own = records.filter(({ id }) => id < 0);
-        return { namespace, now: await storeTime(store), ...guaranteesOf(store), leases, own };
+        const now = await storeTime(store);
+        return { namespace, now, ...guaranteesOf(store), ...shapeOf(namespace, own), leases, own };
       },
     },
     {
@@ -74,6 +121,42 @@ export function leaseRoutes(store: Store): Route[] {
       },
     },
     {
+      method: 'POST',
+      path: '/v1/leases/{namespace}/claim',
+      summary:
+        'Take a lease as swap does, only while record -1 of the namespace is birth, in the same atomic step',
+      scope: 'lease',
+      params: { namespace: name },
+      body: claim,
+      response: record({ swapped: { type: 'boolean' } }),
+      problems: [503],
+      waitsForStore: true,
+      async handle({ params, body }) {
+        const { namespace } = params as { namespace: string };
+        const { expected, next, birth } = body as Claim;
+        if (birth.id !== BIRTH_ID || next.id < 0)
+          throw invalidRequest('birth.id must be -1, and next.id a node id');
+        return { swapped: await guarded.swap(namespace, expected ?? undefined, next, birth) };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/leases/{namespace}/moment',
+      summary: "Tell the store's time and its lineage, which changes when acknowledged writes may be gone",
+      scope: 'any',
+      params: { namespace: name },
+      response: record({
+        now: { type: 'integer', description: 'Unix ms' },
+        lineage: {
+          anyOf: [{ type: 'string' }, { type: 'null' }],
+          description: 'null if the store does not tell',
+        },
+      }),
+      problems: [503],
+      waitsForStore: true,
+      handle: ({ params }) => guarded.moment((params as { namespace: string }).namespace),
+    },
+    {
       method: 'DELETE',
       path: '/v1/leases/{namespace}',
       summary:
@@ -83,11 +166,12 @@ export function leaseRoutes(store: Store): Route[] {
       status: 204,
       problems: [503],
       waitsForStore: true,
-      async handle({ params }) {
-        const { namespace } = params as { namespace: string };
+      async handle(request) {
+        const { namespace } = request.params as { namespace: string };
         if (store.removeTrial === undefined)
           throw invalidRequest('the store of this server cannot remove records');
         await store.removeTrial(namespace);
+        audit.add(request, 'remove namespace', namespace, null, null);
         return undefined;
       },
     },

@@ -1,13 +1,19 @@
 import type { LocalityMode } from 'idsmith';
 import { countOf } from '../auth/guard.js';
 import type { Route } from '../http/route.js';
-import { count, ids, publicQuery } from '../http/schemas.js';
+import { count, ids, publicQuery, typeIdPrefix } from '../http/schemas.js';
 import type { KeyMinter } from '../mint/key-minter.js';
 import type { LeasedMinter } from '../mint/leased-minter.js';
-import type { PublicIdCodecs, PublicQuery } from '../mint/public-id-codecs.js';
+import { asksForPublicIds, type PublicIdCodecs, type PublicQuery } from '../mint/public-id-codecs.js';
+import type { TypeIdPrefixes, TypeIdQuery } from '../mint/type-id-prefixes.js';
 
 /** Minting of flakes, UUIDs and sharded keys. */
-export function mintRoutes(minter: LeasedMinter, keys: KeyMinter, publicIds: PublicIdCodecs): Route[] {
+export function mintRoutes(
+  minter: LeasedMinter,
+  keys: KeyMinter,
+  publicIds: PublicIdCodecs,
+  typeIds: TypeIdPrefixes,
+): Route[] {
   return [
     {
       method: 'POST',
@@ -20,7 +26,9 @@ export function mintRoutes(minter: LeasedMinter, keys: KeyMinter, publicIds: Pub
       isAscii: true,
       handle(request) {
         const query = request.query as PublicQuery;
-        return publicIds.mint(query, 'int64', countOf(request), (count) => minter.flakes(count));
+        const count = countOf(request);
+        if (!asksForPublicIds(query)) return minter.flakes(count);
+        return publicIds.withPublicIds(query, 'int64', count, (each) => minter.flakes(each));
       },
     },
     {
@@ -38,22 +46,26 @@ export function mintRoutes(minter: LeasedMinter, keys: KeyMinter, publicIds: Pub
       isAscii: true,
       handle(request) {
         const query = request.query as PublicQuery & { mode: LocalityMode };
-        const mint = (count: number) => minter.locality(count, query.mode);
-        return publicIds.mint(query, 'uuid', countOf(request), mint);
+        const count = countOf(request);
+        if (!asksForPublicIds(query)) return minter.locality(count, query.mode);
+        return publicIds.withPublicIds(query, 'uuid', count, (each) => minter.locality(each, query.mode));
       },
     },
     {
       method: 'POST',
       path: '/v1/uuid7',
-      summary: 'Mint UUIDs of version 7, which increase',
+      summary: 'Mint UUIDs of version 7, which increase, also as typed ids',
       scope: 'mint',
-      query: { count, ...publicQuery },
+      query: { count, prefix: typeIdPrefix, ...publicQuery },
       response: ids,
       problems: [501, 503],
       isAscii: true,
       handle(request) {
-        const mint = (count: number) => minter.uuid7(count);
-        return publicIds.mint(request.query as PublicQuery, 'uuid', countOf(request), mint);
+        const { prefix, ...query } = request.query as TypeIdQuery;
+        const count = countOf(request);
+        const mint = (each: number) => minter.uuid7(each);
+        if (prefix !== undefined) return typeIds.withTypeIds({ ...query, prefix }, count, mint);
+        return asksForPublicIds(query) ? publicIds.withPublicIds(query, 'uuid', count, mint) : mint(count);
       },
     },
     {

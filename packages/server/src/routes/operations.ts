@@ -1,15 +1,22 @@
 import type { Store } from 'idsmith';
-import { requireReadings } from 'idsmith/inspect';
+import { inspect, type Reading, requireReadings } from 'idsmith/inspect';
+import { supplyOf } from 'idsmith/internal';
 import type { Settings } from '../config/settings.js';
+import type { LeaseWatch } from '../history/lease-watch.js';
+import type { SequenceWatch, WatchedSequence } from '../history/sequence-watch.js';
+import type { ServerHistory } from '../history/server-history.js';
 import type { IdempotencyCache } from '../http/idempotency-cache.js';
 import { RequestProblem, retryAfter } from '../http/problem.js';
 import type { Route, Schema } from '../http/route.js';
 import { MAX_COUNT, record } from '../http/schemas.js';
+import type { Namespaces } from '../leases/namespaces.js';
 import { guaranteesOf, storeTime } from '../leases/store-guarantees.js';
 import type { LeasedMinter } from '../mint/leased-minter.js';
 import type { PublicIdCodecs } from '../mint/public-id-codecs.js';
-import type { Health } from '../ops/health.js';
-import type { Metrics } from '../ops/metrics.js';
+import type { SeriesMinter } from '../mint/series-minter.js';
+import type { TypeIdPrefixes } from '../mint/type-id-prefixes.js';
+import type { Health, NotReady } from '../ops/health.js';
+import type { Metrics, SequenceGauge } from '../ops/metrics.js';
 import { guarantees } from './leases.js';
 
 const text: Schema = { type: 'string' };
@@ -22,14 +29,60 @@ export interface OperationParts {
   readonly store: Store;
   readonly minter: LeasedMinter;
   readonly publicIds: PublicIdCodecs;
+  readonly typeIds: TypeIdPrefixes;
   readonly metrics: Metrics;
   readonly idempotency: IdempotencyCache;
   readonly health: Health;
+  readonly history: ServerHistory;
+  readonly watch: SequenceWatch;
+  readonly namespaces: Namespaces;
+  readonly leaseWatch: LeaseWatch;
+  readonly series: SeriesMinter;
+}
+
+function reasonOf(notReady: NotReady | undefined): object | null {
+  return notReady === undefined ? null : { code: notReady.code, detail: notReady.detail };
+}
+
+function sequenceGauge({ info, forecast }: WatchedSequence): SequenceGauge {
+  const { remaining } = supplyOf(info) ?? {};
+  return {
+    sequence: info.name,
+    remaining: remaining === undefined ? Number.POSITIVE_INFINITY : Number(remaining),
+    seconds: forecast?.seconds ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+/** Who may have made an id: the holders of its node id at its time, in every namespace whose ids look like it. */
+async function makersOf(
+  readings: readonly Reading[],
+  namespaces: Namespaces,
+  leaseWatch: LeaseWatch,
+): Promise<object[]> {
+  const listed = readings.some(({ fields }) => 'node' in fields) ? await namespaces.listInTime() : [];
+  return readings.flatMap(({ fields }) => {
+    const { layout, node, timestamp } = fields as { layout?: string; node?: number; timestamp?: number };
+    if (layout === undefined || node === undefined || timestamp === undefined) return [];
+    return listed
+      .filter((each) => each.layout === layout)
+      .flatMap(({ namespace }) => {
+        const holder = leaseWatch.holderAt(namespace, node, timestamp);
+        if (holder === undefined) return [];
+        const { term, label, from, to, isHeld } = holder.term;
+        return [{ namespace, layout, node, term, label, from, to, isHeld, isCertain: holder.isCertain }];
+      });
+  });
 }
 
 /** Inspecting ids and the server itself. */
 export function operationRoutes(parts: OperationParts): Route[] {
-  const { store, minter, publicIds, metrics, idempotency, health, settings, version } = parts;
+  const { store, minter, publicIds, typeIds, metrics, idempotency, health, settings, version } = parts;
+  const { watch, namespaces } = parts;
+  const gauges = async () => ({
+    sequences: (await watch.watched()).map(sequenceGauge),
+    namespaces: await namespaces.listInTime(),
+    warnings: store.warnings?.().length ?? 0,
+  });
   return [
     {
       method: 'GET',
@@ -44,12 +97,38 @@ export function operationRoutes(parts: OperationParts): Route[] {
           items: record({ family: text, reason: text, fields: { type: 'object' } }),
           minItems: 1,
         },
+        makers: {
+          type: 'array',
+          items: record({
+            namespace: text,
+            layout: text,
+            node: integer,
+            term: integer,
+            label: { ...text, description: 'host and process of the holder' },
+            from: { ...integer, description: 'first seen, Unix ms' },
+            to: { ...integer, description: 'last seen, Unix ms' },
+            isHeld: { type: 'boolean' },
+            isCertain: {
+              type: 'boolean',
+              description: 'false if this server may have missed the true holder',
+            },
+          }),
+          description: 'the holders of the node id at the time of a flake, from the history of leases',
+        },
       }),
-      handle({ params, caller }) {
+      async handle({ params, caller }) {
         const { id } = params as { id: string };
         // Others learn nothing from the keys: neither the id inside, nor whether a text is genuine.
         const readers = caller?.scopes.includes('admin') ? publicIds.readers : [];
-        return { id, readings: requireReadings(id, { publicIds: readers }) };
+        const ofSeries = parts.series.readings(id);
+        // Most texts of series are ids of no family.
+        const readings = [
+          ...ofSeries,
+          ...(ofSeries.length > 0
+            ? inspect(id, { publicIds: readers })
+            : requireReadings(id, { publicIds: readers })),
+        ];
+        return { id, readings, makers: await makersOf(readings, namespaces, parts.leaseWatch) };
       },
     },
     {
@@ -69,7 +148,11 @@ export function operationRoutes(parts: OperationParts): Route[] {
         leases: {
           type: 'array',
           items: record({
-            ...{ family: text, namespace: text, state: text, until: integer },
+            family: text,
+            generator: { ...text, description: 'the name of the generator, such as locality sequential' },
+            namespace: text,
+            state: text,
+            until: integer,
             node: { anyOf: [integer, { type: 'null' }] },
             left: { type: 'number', description: 'seconds until the fence' },
           }),
@@ -80,7 +163,17 @@ export function operationRoutes(parts: OperationParts): Route[] {
           items: record({ prefix: text, of: text, short: { type: 'boolean' } }),
           description: 'the prefixes of ?public=; empty without keys for public ids',
         },
+        typeIds: { type: 'array', items: text, description: 'the prefixes of ?prefix= for typed ids' },
         scopes: { type: 'array', items: text, description: 'the scopes of the token of this request' },
+        token: {
+          anyOf: [record({ name: text, expires: { anyOf: [integer, { type: 'null' }] } }), { type: 'null' }],
+          description: 'the token of this request; null where no tokens are in use',
+        },
+        started: { ...integer, description: 'the start of this server, Unix ms' },
+        ready: {
+          anyOf: [{ type: 'null' }, record({ code: text, detail: text })],
+          description: 'the reason why the server is not ready; null if it is',
+        },
       }),
       problems: [503],
       waitsForStore: true,
@@ -93,7 +186,11 @@ export function operationRoutes(parts: OperationParts): Route[] {
         leases: minter.leases,
         limits: { count: MAX_COUNT, body: settings.bodyLimit },
         publicIds: publicIds.prefixes,
+        typeIds: typeIds.prefixes,
         scopes: caller?.scopes ?? [],
+        token: caller?.id ? { name: caller.name, expires: caller.expires ?? null } : null,
+        started: parts.history.since,
+        ready: reasonOf(await health.check()),
       }),
     },
     {
@@ -123,9 +220,9 @@ export function operationRoutes(parts: OperationParts): Route[] {
       summary: 'Metrics for Prometheus',
       scope: 'any',
       contentType: 'text/plain; version=0.0.4; charset=utf-8',
-      handle() {
+      async handle() {
         idempotency.sweep();
-        return metrics.text();
+        return metrics.text(await gauges());
       },
     },
   ];

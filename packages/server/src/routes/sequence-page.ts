@@ -4,7 +4,7 @@ import { invalidRequest } from '../http/problem.js';
 // One page of a list of sequences. Pure: the list and the query are arguments.
 
 /** The fields to sort by. With `-` in front, the largest comes first. Sequences with equal fields come by name. */
-const SORT_FIELDS = ['name', 'next', 'blockSize', 'handedOut'] as const;
+const SORT_FIELDS = ['name', 'next', 'blockSize', 'handedOut', 'runOut'] as const;
 
 type SortField = (typeof SORT_FIELDS)[number];
 
@@ -14,6 +14,8 @@ export const SORTS: readonly string[] = SORT_FIELDS.flatMap((field) => [field, `
 /** A sequence, and the ids of it that this server has handed out. */
 export interface ListedSequence extends SequenceInfo {
   readonly handedOut: number;
+  /** Seconds until the sequence runs out; very many if it is not used. */
+  readonly runOut: number;
 }
 
 /** The query of a page, after validation. */

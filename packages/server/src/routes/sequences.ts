@@ -1,5 +1,7 @@
-import type { SequenceChanges, SequenceDefinition, SequenceInfo, Store } from 'idsmith';
+import type { Block, SequenceChanges, SequenceDefinition, SequenceInfo, Store } from 'idsmith';
+import { supplyOf } from 'idsmith/internal';
 import { countOf } from '../auth/guard.js';
+import type { SequenceWatch } from '../history/sequence-watch.js';
 import type { Route, Schema } from '../http/route.js';
 import {
   block,
@@ -13,9 +15,9 @@ import {
   sequence,
 } from '../http/schemas.js';
 import { BlockReceipts } from '../mint/block-receipts.js';
-import type { PublicIdCodecs, PublicQuery } from '../mint/public-id-codecs.js';
-import type { SequencePool } from '../mint/sequence-pool.js';
-import { blockFromJson, blockToJson, sequenceFromJson, sequenceToJson } from './sequence-json.js';
+import { asksForPublicIds, type PublicIdCodecs, type PublicQuery } from '../mint/public-id-codecs.js';
+import type { HandedOut, SequencePool } from '../mint/sequence-pool.js';
+import type { Audit } from '../ops/audit.js';
 import { type PageQuery, pageOf, SORTS } from './sequence-page.js';
 
 const nameOf = ({ params }: { params: unknown }) => (params as { name: string }).name;
@@ -29,7 +31,9 @@ const listQuery: Record<string, Schema> = {
     description: 'only sequences whose names contain this text, in any case',
   },
   sort: {
-    ...{ type: 'string', enum: SORTS, default: 'name' },
+    type: 'string',
+    enum: SORTS,
+    default: 'name',
     description: 'the field to sort by; with - in front, the largest first',
   },
   limit: { type: 'integer', minimum: 1, maximum: MAX_PAGE, description: 'the most of one page; default all' },
@@ -37,10 +41,19 @@ const listQuery: Record<string, Schema> = {
 };
 
 /** Drawing from sequences, and managing them. */
-export function sequenceRoutes(store: Store, pool: SequencePool, publicIds: PublicIdCodecs): Route[] {
+export function sequenceRoutes(
+  store: Store,
+  pool: SequencePool,
+  publicIds: PublicIdCodecs,
+  audit: Audit,
+  watch: SequenceWatch,
+): Route[] {
   const receipts = new BlockReceipts();
   const { handedOut } = pool;
-  const toJson = (info: SequenceInfo) => sequenceToJson(info, handedOut);
+  const toJson = (info: SequenceInfo) => ({
+    ...sequenceToJson(info, handedOut),
+    forecast: watch.forecastOf(info) ?? null,
+  });
   return [
     {
       method: 'POST',
@@ -56,9 +69,12 @@ export function sequenceRoutes(store: Store, pool: SequencePool, publicIds: Publ
       handle(request) {
         const name = nameOf(request);
         const query = request.query as PublicQuery;
-        const isNatural = publicIds.refusesNegatives(query.public);
-        const next = (count: number) => (isNatural ? pool.nextNatural(name, count) : pool.next(name, count));
-        return publicIds.mint(query, 'int64', countOf(request), next);
+        const count = countOf(request);
+        if (!asksForPublicIds(query)) return pool.next(name, count);
+        const isNatural = publicIds.refusesNegatives(query.public ?? '');
+        return publicIds.withPublicIds(query, 'int64', count, (each) =>
+          isNatural ? pool.nextNatural(name, each) : pool.next(name, each),
+        );
       },
     },
     {
@@ -75,7 +91,10 @@ export function sequenceRoutes(store: Store, pool: SequencePool, publicIds: Publ
         // A token with a smaller batch gets fewer blocks, just as when fewer blocks are left.
         const blocks = Math.min((request.query as { count: number }).count, request.caller?.batch ?? 0);
         const name = nameOf(request);
-        const run = await store.allocate(name, blocks);
+        const run = await store.allocate(name, blocks).catch((error: unknown) => {
+          pool.refused(name, error);
+          throw error;
+        });
         handedOut.of(name).count += run.count;
         return blockToJson(receipts.issue(name, run));
       },
@@ -116,7 +135,12 @@ export function sequenceRoutes(store: Store, pool: SequencePool, publicIds: Publ
       hasEtag: true,
       async handle({ query }) {
         const all = await store.listSequences();
-        const listed = all.map((info) => ({ ...info, handedOut: handedOut.read(info.name) }));
+        watch.saw(all);
+        const listed = all.map((info) => ({
+          ...info,
+          handedOut: handedOut.read(info.name),
+          runOut: watch.forecastOf(info)?.seconds ?? Number.MAX_SAFE_INTEGER,
+        }));
         const page = pageOf(listed, query as PageQuery);
         return { ...page, sequences: page.sequences.map(toJson) };
       },
@@ -131,12 +155,15 @@ export function sequenceRoutes(store: Store, pool: SequencePool, publicIds: Publ
       response: sequence,
       problems: [409, 503],
       waitsForStore: true,
-      async handle({ body }) {
-        const wanted = sequenceFromJson<SequenceDefinition>(body);
+      async handle(request) {
+        const wanted = sequenceFromJson<SequenceDefinition>(request.body);
         await store.defineSequence(wanted);
         // The pool may hold blocks of a removed sequence with the same name.
         await pool.closeSequence(wanted.name);
-        return toJson(await store.describeSequence(wanted.name));
+        const defined = await store.describeSequence(wanted.name);
+        watch.changed();
+        audit.add(request, 'define', wanted.name, null, definitionToJson(defined));
+        return toJson(defined);
       },
     },
     {
@@ -164,7 +191,11 @@ export function sequenceRoutes(store: Store, pool: SequencePool, publicIds: Publ
         // Unused ids go back first, so that the next id drawn here comes after the change.
         await pool.closeSequence(nameOf(request));
         const wanted = sequenceFromJson<SequenceChanges>(request.body);
-        return toJson(await store.alterSequence(nameOf(request), wanted));
+        const before = definitionToJson(await store.describeSequence(nameOf(request)));
+        const altered = await store.alterSequence(nameOf(request), wanted);
+        watch.changed();
+        audit.add(request, 'alter', altered.name, before, definitionToJson(altered));
+        return toJson(altered);
       },
     },
     {
@@ -178,11 +209,67 @@ export function sequenceRoutes(store: Store, pool: SequencePool, publicIds: Publ
       waitsForStore: true,
       async handle(request) {
         await pool.closeSequence(nameOf(request));
+        const before = await store.describeSequence(nameOf(request));
         await store.removeSequence(nameOf(request));
+        watch.changed();
+        audit.add(request, 'remove', before.name, definitionToJson(before), null);
         // Another request may have opened the sequence in between.
         await pool.forgetSequence(nameOf(request));
         return undefined;
       },
     },
   ];
+}
+
+// Sequences and blocks as JSON. 64-bit numbers are decimal strings there.
+
+/** @param handedOut the ids that this server has handed out of its sequences */
+function sequenceToJson(info: SequenceInfo, handedOut: HandedOut): object {
+  const { name } = info;
+  return {
+    name,
+    ...definitionToJson(info),
+    ...supplyToJson(info),
+    handedOut: handedOut.read(name),
+    since: handedOut.since,
+  };
+}
+
+/** The definition and the place of a sequence, as audits and responses have them. */
+function definitionToJson(info: SequenceInfo): Record<string, unknown> {
+  const { start, next, blockSize, step, min, max, cycle, exhausted } = info;
+  return {
+    start: start === undefined ? null : String(start),
+    next: String(next),
+    blockSize,
+    step,
+    min: String(min),
+    max: String(max),
+    cycle,
+    exhausted,
+  };
+}
+
+/** The ids that nobody has taken yet; `null` for a cycle, which never ends. */
+function supplyToJson(info: SequenceInfo): object {
+  const { remaining, stranded = 0n } = supplyOf(info) ?? {};
+  return { remaining: remaining === undefined ? null : String(remaining), stranded: String(stranded) };
+}
+
+function blockToJson({ first, step, count, origin }: Block): object {
+  return { first: String(first), step, count, ...(origin !== undefined && { origin }) };
+}
+
+/** Reads a block from a validated body. */
+function blockFromJson(body: unknown): Block {
+  const block = body as Omit<Block, 'first'> & { first: string };
+  return { ...block, first: BigInt(block.first) };
+}
+
+/** Reads the options of a sequence from a validated body. */
+function sequenceFromJson<T extends SequenceDefinition | SequenceChanges>(body: unknown): T {
+  const options = { ...(body as Record<string, unknown>) };
+  for (const key of ['start', 'next', 'min', 'max'])
+    if (typeof options[key] === 'string') options[key] = BigInt(options[key]);
+  return options as unknown as T;
 }

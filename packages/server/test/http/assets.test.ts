@@ -13,7 +13,7 @@ describe('The files of a console', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('are served from their folder and from nowhere else', async () => {
-    const here = await TestServer.start({ assets: folder });
+    const here = await TestServer.prepare({ assets: folder });
     const page = await here.get('/');
     expect(page.text).toContain('<title>console</title>');
     const script = await here.get('/assets/app-B3xK9f2a.js');
@@ -37,6 +37,6 @@ describe('The files of a console', () => {
   });
 
   it.each(['nonsense', 'assets'])('must be there: %s is no folder with a page', async (name) => {
-    await expect(TestServer.start({ assets: join(folder, name) })).rejects.toThrow(/^assets: /);
+    await expect(TestServer.prepare({ assets: join(folder, name) })).rejects.toThrow(/^assets: /);
   });
 });

@@ -88,7 +88,8 @@ describe('An answer that nobody is there to take', () => {
     });
     return {
       ...inner,
-      ...{ release: () => release(), asked },
+      release: () => release(),
+      asked,
       async allocate(name, blocks) {
         tell();
         await hold;

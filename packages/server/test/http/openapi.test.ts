@@ -19,7 +19,7 @@ beforeAll(async () => {
     });
   };
   subscribe('fastify.initialization', watch);
-  server = await TestServer.start();
+  server = await TestServer.prepare();
   unsubscribe('fastify.initialization', watch);
   document = (await server.get('/openapi.json')).json;
 });
@@ -45,13 +45,31 @@ const CALLS: [operation: string, path: string, options?: Options][] = [
   ['GET /v1/sequences/{name}', '/v1/sequences/a'],
   ['PATCH /v1/sequences/{name}', '/v1/sequences/a', { body: { blockSize: 7 } }],
   ['DELETE /v1/sequences/{name}', '/v1/sequences/a'],
+  ['POST /v1/series/{name}/next', '/v1/series/a/next', { body: { format: 'A{n}' } }],
+  ['GET /v1/series', '/v1/series'],
+  ['GET /v1/leases', '/v1/leases'],
   ['GET /v1/leases/{namespace}', '/v1/leases/jflake'],
   [
     'POST /v1/leases/{namespace}/swap',
     '/v1/leases/a/swap',
     { body: { next: { id: 0, owner: null, epoch: 0, fence: 0, expiresAt: 0, label: '' } } },
   ],
+  ['GET /v1/leases/{namespace}/moment', '/v1/leases/a/moment'],
+  [
+    'POST /v1/leases/{namespace}/claim',
+    '/v1/leases/a/claim',
+    {
+      body: {
+        next: { id: 1, owner: null, epoch: 0, fence: 0, expiresAt: 0, label: '' },
+        birth: { id: -1, owner: 'a', epoch: 0, fence: 0, expiresAt: 0, label: '' },
+      },
+    },
+  ],
   ['DELETE /v1/leases/{namespace}', '/v1/leases/idsmith-verify%2Fa'],
+  ['GET /v1/history', '/v1/history?span=day'],
+  ['GET /v1/history/sequences/{name}', '/v1/history/sequences/a'],
+  ['GET /v1/history/leases/{namespace}', '/v1/history/leases/jflake'],
+  ['GET /v1/audit', '/v1/audit'],
   ['GET /v1/inspect/{id}', '/v1/inspect/1703865194431643648'],
   ['GET /v1/server', '/v1/server'],
   ['GET /healthz', '/healthz'],
@@ -74,6 +92,20 @@ describe('GET /openapi.json', () => {
     expect(CALLS.map(([operation]) => operation).sort()).toEqual(served);
   });
 
+  it('has a name that somebody would type, a group and a sentence about the token for every operation', () => {
+    const all = Object.values(document.paths).flatMap((methods) => Object.values(methods as object));
+    const ids = all.map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((id) => !/^[a-z]+([A-Z0-9][a-z0-9]*)*$/.test(id))).toEqual([]);
+    const groups = document.tags.map(({ name }: { name: string }) => name);
+    for (const { tags, description } of all) {
+      expect(groups).toContain(tags[0]);
+      expect(description).toMatch(/token|Anybody/);
+    }
+    const { defineSequence } = Object.fromEntries(all.map((each) => [each.operationId, each]));
+    expect(defineSequence.requestBody.content['application/json'].example).toMatchObject({ name: 'orders' });
+  });
+
   it('has every route of the specification', () => {
     const specified = [
       ...[
@@ -83,10 +115,20 @@ describe('GET /openapi.json', () => {
         'POST /v1/keys',
         'POST /v1/sequences/{name}/next',
       ],
-      ...['POST /v1/sequences/{name}/blocks', 'GET /v1/sequences', 'POST /v1/sequences'],
-      ...['GET /v1/sequences/{name}', 'PATCH /v1/sequences/{name}', 'DELETE /v1/sequences/{name}'],
-      ...['GET /v1/leases/{namespace}', 'POST /v1/leases/{namespace}/swap', 'GET /v1/inspect/{id}'],
-      ...['GET /healthz', 'GET /readyz', 'GET /metrics', 'GET /openapi.json', 'GET /'],
+      'POST /v1/sequences/{name}/blocks',
+      'GET /v1/sequences',
+      'POST /v1/sequences',
+      'GET /v1/sequences/{name}',
+      'PATCH /v1/sequences/{name}',
+      'DELETE /v1/sequences/{name}',
+      'GET /v1/leases/{namespace}',
+      'POST /v1/leases/{namespace}/swap',
+      'GET /v1/inspect/{id}',
+      'GET /healthz',
+      'GET /readyz',
+      'GET /metrics',
+      'GET /openapi.json',
+      'GET /',
     ];
     expect(operations()).toEqual(expect.arrayContaining(specified));
   });

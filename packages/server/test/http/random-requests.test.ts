@@ -22,22 +22,18 @@ async function expectHealthy(asked = server): Promise<void> {
 }
 
 const PATHS = [
-  ...[
-    '/v1/flakes',
-    '/v1/locality',
-    '/v1/uuid7',
-    '/v1/keys',
-    '/v1/sequences',
-    '/v1/sequences/x',
-    '/v1/sequences/x/next',
-  ],
-  ...[
-    '/v1/sequences/x/blocks',
-    '/v1/sequences/x/tails',
-    '/v1/leases/x',
-    '/v1/leases/x/swap',
-    '/v1/inspect/1',
-  ],
+  '/v1/flakes',
+  '/v1/locality',
+  '/v1/uuid7',
+  '/v1/keys',
+  '/v1/sequences',
+  '/v1/sequences/x',
+  '/v1/sequences/x/next',
+  '/v1/sequences/x/blocks',
+  '/v1/sequences/x/tails',
+  '/v1/leases/x',
+  '/v1/leases/x/swap',
+  '/v1/inspect/1',
 ];
 
 describe('A server under random requests goes on serving', () => {

@@ -2,30 +2,33 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Connection } from '../../src/http/connection.ts';
-import { ResponseBacklog } from '../../src/http/response-backlog.ts';
+import { Connections } from '../../src/http/connections.ts';
 
 const MB = 2 ** 20;
 
 describe('Responses that wait to be read', () => {
   let now: number;
-  let backlog: ResponseBacklog;
+  let connections: Connections;
   let destroyed: string[];
   beforeEach(() => {
     now = 0;
-    backlog = new ResponseBacklog(() => now);
+    connections = new Connections(100, () => now);
     destroyed = [];
   });
 
-  /** A connection, as far as the backlog knows it. */
+  /** A connection, as far as its limits need to know it. */
   function open(name: string) {
-    const socket = { bytesWritten: 0, writableLength: 0, destroy: () => destroyed.push(name) };
-    const connection = new Connection(socket as unknown as Socket, false, now);
+    const socket = Object.assign(new EventEmitter(), {
+      bytesWritten: 0,
+      writableLength: 0,
+      destroy: () => destroyed.push(name),
+    });
+    connections.add(socket as unknown as Socket);
     const respond = (size: number) => {
-      const response = new EventEmitter();
+      const response = Object.assign(new EventEmitter(), { socket });
       socket.bytesWritten += size;
       socket.writableLength += size;
-      backlog.add(connection, response as ServerResponse, size);
+      connections.hold(socket as unknown as Socket, response as unknown as ServerResponse, size);
       return () => {
         socket.writableLength -= size;
         response.emit('finish');

@@ -24,7 +24,7 @@ describe('Connections that send requests and read nothing', () => {
       socket.on('error', () => {});
       sockets.push(socket);
     }
-    for (let round = 0; round < 25; round++) {
+    for (let round = 0; round < 12; round++) {
       for (const socket of sockets) socket.write(text);
       await server.get('/healthz');
     }
@@ -32,7 +32,9 @@ describe('Connections that send requests and read nothing', () => {
 
   async function answered(path: string): Promise<number> {
     const { text } = await server.get('/metrics');
-    const lines = text.split('\n').filter((line) => line.includes(`path="${path}"`));
+    const lines = text
+      .split('\n')
+      .filter((line) => line.startsWith('idsmith_requests_total') && line.includes(`path="${path}"`));
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
 
@@ -41,7 +43,7 @@ describe('Connections that send requests and read nothing', () => {
     ['/v1/locality', `POST /v1/locality?count=2000 ${HOST}`],
   ])('do not keep others from being served: %s', async (path, request) => {
     await openSilent(80, request.repeat(33));
-    await expect.poll(() => answered(path), { timeout: 20_000 }).toBeGreaterThan(1000);
+    await expect.poll(() => answered(path)).toBeGreaterThan(1000);
     const statuses = new Set<number>();
     for (let i = 0; i < 100; i++) {
       statuses.add((await server.post('/v1/flakes')).status);

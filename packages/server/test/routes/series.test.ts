@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { makeFolder, removeFolder } from '#services/guard.ts';
+import { createToken } from '../../src/index.ts';
+import { seriesAmong } from '../../src/mint/series-minter.ts';
+import { TestServer } from '../support/server.ts';
+
+const INVOICES = { format: 'INV-{yyyy}-{n:6}', period: 'year' };
+
+describe('Series', () => {
+  const folder = makeFolder('series');
+  let server: TestServer;
+  afterEach(() => server.stop());
+  afterAll(() => removeFolder(folder));
+
+  it('are printed, listed with tenants and periods, and recognised', async () => {
+    server = await TestServer.prepare();
+    const path = '/v1/series/invoices/next';
+    const { ids } = (await server.post(`${path}?count=3`, { body: INVOICES })).json;
+    const year = ids[0].slice(4, 8);
+    expect(ids).toEqual([1, 2, 3].map((n) => `INV-${year}-00000${n}`));
+    const acme = await server.post(path, { body: { ...INVOICES, tenant: 'a:b' } });
+    expect(acme.json.ids).toEqual([`INV-${year}-000001`]);
+    const { series } = (await server.get('/v1/series')).json;
+    expect(series).toMatchObject([{ name: 'invoices', total: 2 }]);
+    expect(new Set(series[0].counters.map(({ tenant }: { tenant: string | null }) => tenant))).toEqual(
+      new Set([null, 'a:b']),
+    );
+    expect(series[0].counters[0]).toMatchObject({ period: year, next: expect.stringMatching(/^\d+$/) });
+    const { readings } = (await server.get(`/v1/inspect/${ids[2]}`)).json;
+    expect(readings[0]).toMatchObject({
+      family: 'series',
+      fields: { series: 'invoices', number: '3', period: year },
+    });
+    expect(await server.metric('idsmith_ids_minted_total{family="series",sequence=""}')).toBe(4);
+  });
+
+  it('have one format, which wrong ones do not change', async () => {
+    server = await TestServer.prepare();
+    const path = '/v1/series/invoices/next';
+    await server.post(path, { body: INVOICES });
+    const other = await server.post(path, { body: { ...INVOICES, format: 'R-{yyyy}-{n:6}' } });
+    expect([other.status, other.json.code]).toEqual([422, 'INVALID_OPTION']);
+    const broken = await server.post('/v1/series/other/next', { body: { format: 'no number' } });
+    expect([broken.status, broken.json.code]).toEqual([422, 'INVALID_OPTION']);
+    expect((await server.get('/v1/series')).json.series.map(({ name }: { name: string }) => name)).toEqual([
+      'invoices',
+    ]);
+    const { changes } = (await server.get('/v1/audit')).json;
+    expect(changes).toMatchObject([{ action: 'define', subject: 'series invoices', after: INVOICES }]);
+  });
+
+  it('are begun only by a token with the scope admin', async () => {
+    const tokens = join(folder, 'tokens.json');
+    const [mint, admin] = await Promise.all([
+      createToken(tokens, { name: 'mint', scopes: ['mint'] }),
+      createToken(tokens, { name: 'admin', scopes: ['mint', 'admin'] }),
+    ]);
+    server = await TestServer.prepare({ tokens });
+    const path = '/v1/series/invoices/next';
+    const refused = await server.post(path, { body: INVOICES, token: mint });
+    expect([refused.status, refused.json.code]).toEqual([404, 'NO_SUCH_SEQUENCE']);
+    expect((await server.post(path, { body: INVOICES, token: admin })).status).toBe(200);
+    expect((await server.post(path, { body: INVOICES, token: mint })).status).toBe(200);
+  });
+});
+
+describe('The series among sequences', () => {
+  it('are read from names, those of other programs included', () => {
+    const info = {
+      start: 1n,
+      next: 7n,
+      blockSize: 1,
+      step: 1,
+      min: 1n,
+      max: 9n,
+      cycle: false,
+      exhausted: false,
+    };
+    const names = [
+      'orders',
+      'series:a',
+      'series:a::2026',
+      'series:a%3Ab:x%20y:',
+      'series:%zz',
+      `series:a:${'x'.repeat(9)}%%0f`,
+    ];
+    expect(seriesAmong(names.map((name) => ({ ...info, name })))).toEqual([
+      { name: 'a', counters: [{ tenant: null, period: '2026', sequence: 'series:a::2026', next: 7n }] },
+      { name: 'a:b', counters: [{ tenant: 'x y', period: '', sequence: 'series:a%3Ab:x%20y:', next: 7n }] },
+      { name: '%zz', counters: [] },
+    ]);
+  });
+});

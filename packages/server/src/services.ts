@@ -1,15 +1,24 @@
 import { InvalidOptionError, type Store } from 'idsmith';
+import { connect, type Ids } from 'idsmith/connect';
 import { openStore } from 'idsmith/stores';
-import { Keyring } from './auth/keyring.js';
+import { AcceptedTokens } from './auth/accepted-tokens.js';
+import { secretSourceOf } from './auth/secrets.js';
 import { tokenFileOf } from './auth/tokens.js';
 import type { Settings } from './config/settings.js';
+import { LeaseWatch } from './history/lease-watch.js';
+import { SequenceWatch } from './history/sequence-watch.js';
+import { ServerHistory } from './history/server-history.js';
 import { Connections } from './http/connections.js';
 import { IdempotencyCache } from './http/idempotency-cache.js';
-import { InFlightLimit } from './http/in-flight-limit.js';
+import { InFlightLimit } from './http/respond.js';
+import { Namespaces } from './leases/namespaces.js';
 import { KeyMinter } from './mint/key-minter.js';
 import { LeasedMinter } from './mint/leased-minter.js';
 import { PublicIdCodecs } from './mint/public-id-codecs.js';
 import { SequencePool } from './mint/sequence-pool.js';
+import { SeriesMinter } from './mint/series-minter.js';
+import { TypeIdPrefixes } from './mint/type-id-prefixes.js';
+import { Audit } from './ops/audit.js';
 import { Health } from './ops/health.js';
 import type { Log } from './ops/log.js';
 import { Metrics } from './ops/metrics.js';
@@ -21,15 +30,23 @@ export interface Services {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly store: Store;
+  readonly ids: Ids;
   readonly minter: LeasedMinter;
   readonly sequences: SequencePool;
+  readonly series: SeriesMinter;
+  readonly namespaces: Namespaces;
   readonly keys: KeyMinter;
   readonly publicIds: PublicIdCodecs;
-  readonly keyring: Keyring;
+  readonly typeIds: TypeIdPrefixes;
+  readonly tokens: AcceptedTokens;
   readonly idempotency: IdempotencyCache;
   readonly inFlight: InFlightLimit;
   readonly connections: Connections;
   readonly health: Health;
+  readonly audit: Audit;
+  readonly history: ServerHistory;
+  readonly watch: SequenceWatch;
+  readonly leaseWatch: LeaseWatch;
 }
 
 /**
@@ -37,21 +54,52 @@ export interface Services {
  *
  * @param given a store that its caller closes, instead of the one that the settings name
  */
-export async function makeServices(settings: Settings, log: Log, given?: Store): Promise<Services> {
-  const metrics = new Metrics();
+export async function makeServices(
+  settings: Settings,
+  log: Log,
+  version: string,
+  given?: Store,
+): Promise<Services> {
+  const metrics = new Metrics(version);
   const publicIds = new PublicIdCodecs(settings.publicIds);
+  const typeIds = new TypeIdPrefixes(settings.typeIds);
   const keys = await KeyMinter.open(settings.shards, metrics, log);
   const inner = given ? withoutClose(given) : await openStoreOf(settings);
   const store = withMetrics(inner, metrics);
-  const minter = new LeasedMinter(store, settings, metrics, log);
+  const ids = await connect(store);
+  const minter = new LeasedMinter(ids, settings, metrics, log);
   const inFlight = new InFlightLimit(settings.maxInFlight);
   metrics.inFlight = () => inFlight.count;
+  const sequences = new SequencePool(ids.sequences, metrics, log);
+  // What instruments ask of the store is no load of clients, and is not counted.
+  const watch = new SequenceWatch(inner, sequences.handedOut);
+  const leaseWatch = new LeaseWatch(inner);
   return {
-    ...{ settings, log, metrics, store, minter, keys, publicIds, inFlight },
-    sequences: new SequencePool(store, metrics),
-    keyring: new Keyring(tokenFileOf(settings.tokens), settings.rate, log),
+    settings,
+    log,
+    watch,
+    leaseWatch,
+    history: new ServerHistory(metrics, (now) => watch.tick(now)),
+    metrics,
+    store,
+    ids,
+    minter,
+    keys,
+    publicIds,
+    typeIds,
+    inFlight,
+    sequences,
+    series: new SeriesMinter(ids, store, metrics),
+    namespaces: new Namespaces(inner, (namespace, records) => leaseWatch.saw(namespace, records, Date.now())),
+    tokens: new AcceptedTokens(
+      tokenFileOf(settings.tokens),
+      settings.rate,
+      log,
+      secretSourceOf(settings.secrets),
+    ),
     idempotency: new IdempotencyCache(metrics),
     connections: new Connections(settings.maxConnections),
+    audit: new Audit(log),
     health: new Health(store, () => minter.refusals, log),
   };
 }

@@ -1,15 +1,14 @@
-import { readFileSync } from 'node:fs';
-import type { FastifyInstance } from 'fastify';
+import { createRequire } from 'node:module';
+import process from 'node:process';
 import { InvalidOptionError, type Store } from 'idsmith';
+import { requireKnown } from 'idsmith/internal';
 import { guardOf } from './auth/guard.js';
-import { requireKnown } from './config/known-names.js';
 import { completeSettings } from './config/read-settings.js';
 import type { Settings } from './config/settings.js';
 import { buildApp } from './http/app.js';
-import { Assets } from './http/assets.js';
-import { assetsFolder } from './http/console-folder.js';
+import { Assets, assetsFolder } from './http/assets.js';
 import { listen, requireLoopback } from './http/listen.js';
-import { jsonLines, type LogSink, makeLog, writeToStderr } from './ops/log.js';
+import { jsonLines, type LogSink, lineWriter, makeLog } from './ops/log.js';
 import { type Logger, loggerSink } from './ops/logger.js';
 import { allRoutes } from './routes/all-routes.js';
 import { makeServices, type Services } from './services.js';
@@ -49,51 +48,80 @@ export async function startServer(
   given: Partial<Settings> = {},
   parts: ServerParts = {},
 ): Promise<RunningServer> {
+  const { app, services, close } = await prepareServer(given, parts);
+  try {
+    const url = await listen(app, services.settings);
+    const { tokens, minter, log, settings } = services;
+    const [store] = settings.store.split(':', 1);
+    const nodes = minter.leases.map(({ namespace, node }) => ({ namespace, node }));
+    log.info('listening', {
+      url,
+      version: version(),
+      tokens: tokens.isRequired,
+      store: parts.store ? 'given' : store,
+      nodes,
+    });
+    return { url, close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Makes a server that has everything but an address. Throws as {@link startServer} does. */
+export async function prepareServer(given: Partial<Settings>, parts: ServerParts) {
   const settings = completeSettings(given);
   requireKnown('the parts of the server', parts, PARTS);
   const log = makeLog(settings.log, sinkOf(parts));
   for (const message of parts.warnings ?? []) log.warn('odd setting', { message });
   const assets = new Assets(assetsFolder(settings.assets));
-  const services = await makeServices(settings, log, parts.store);
-  const { keyring } = services;
-  let app: FastifyInstance | undefined;
+  const services = await makeServices(settings, log, version(), parts.store);
+  const { tokens } = services;
   try {
     await prepare(services);
     const routes = allRoutes({ ...services, version: version() }, assets);
-    app = buildApp(routes, {
+    const app = buildApp(routes, {
       ...services,
       assets,
-      guard: (route) => guardOf(route, keyring, settings.origin),
+      guard: (route) => guardOf(route, tokens, settings.origin),
     });
-    const url = await listen(app, settings);
-    log.info('listening', { url, tokens: keyring.isRequired });
     let closed: Promise<void> | undefined;
     const close = () => {
       closed ??= stopServer(app, services);
       return closed;
     };
-    return { url, close, [Symbol.asyncDispose]: close };
+    return { app, services, close };
   } catch (error) {
-    await stopServer(app, services);
+    await stopServer(undefined, services);
     throw error;
   }
 }
 
 function sinkOf({ logger, write }: ServerParts): LogSink {
-  if (logger === undefined) return jsonLines(write ?? writeToStderr);
+  if (logger === undefined) return jsonLines(write ?? lineWriter(process.stderr));
   if (write === undefined) return loggerSink(logger);
   throw new InvalidOptionError('the parts of the server: give a logger or write, not both');
 }
 
 /** Reads the tokens, checks the host and the store, and acquires leases. */
-async function prepare({ settings, keyring, health, minter }: Services): Promise<void> {
-  await keyring.open();
-  if (keyring.size === 0) await requireLoopback(settings.host);
+async function prepare({
+  settings,
+  tokens,
+  health,
+  minter,
+  history,
+  watch,
+  leaseWatch,
+}: Services): Promise<void> {
+  await tokens.open();
+  if (tokens.size === 0) await requireLoopback(settings.host);
   // A store that cannot be reached is better reported now than by every request.
   await health.ping();
   await minter.start();
+  if (settings.history === 'off') return;
+  for (const each of [history, watch, leaseWatch]) each.start();
 }
 
 function version(): string {
-  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+  return createRequire(import.meta.url)('@idsmith/server/package.json').version;
 }

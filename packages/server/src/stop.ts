@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { StoreError } from 'idsmith';
-import { drain } from './http/drain.js';
 import type { Services } from './services.js';
 
 /** The bounds of the time limit of each step with the store, ms. Between them, the limit is the grace period. */
@@ -14,22 +13,25 @@ const [MIN_LIMIT, MAX_LIMIT] = [1000, 5000];
  * @param app `undefined` if the start failed before the HTTP server was built
  */
 export async function stopServer(app: FastifyInstance | undefined, services: Services): Promise<void> {
-  const { settings, health, keyring, connections, sequences, minter, keys, store, metrics, log } = services;
+  const { settings, health, tokens, connections, sequences, minter, ids, keys, store, metrics, log } =
+    services;
   const limit = Math.min(MAX_LIMIT, Math.max(MIN_LIMIT, settings.grace));
   health.isClosing = true;
-  keyring.close();
+  tokens.close();
+  for (const each of [services.history, services.watch, services.leaseWatch]) each.close();
   if (app !== undefined) {
-    await drain(connections, settings.grace);
+    await connections.drain(settings.grace);
     await attempt('requests not closed', {}, app.close());
   }
   const closing = sequences.closeAll();
+  const leases = minter.releaseAll();
+  // Ends what is left: acquisitions under way. The steps below tell of failures by name.
+  ids.close().catch(() => {});
   await Promise.all([
     attempt('blocks not returned', { sequences: closing.names }, closing.ended),
-    ...minter
-      .releaseAll()
-      .map(({ lease: { namespace, node }, released }) =>
-        attempt('lease not released', { namespace, node }, released),
-      ),
+    ...leases.map(({ lease: { namespace, node }, released }) =>
+      attempt('lease not released', { namespace, node }, released),
+    ),
   ]);
   await Promise.all([
     attempt('shards not closed', {}, keys.close()),

@@ -1,14 +1,16 @@
+import { createHash } from 'node:crypto';
 import type { LeaseRecord, Store } from 'idsmith';
 import { invalidRequest } from '../http/problem.js';
 import { FenceFloors, isSame } from './fence-floors.js';
-import { NamespaceLimits } from './namespace-limits.js';
-import { digestOf, isDigest, withoutSecret } from './owner-digest.js';
-import { readLease } from './read-lease.js';
+import { NamespaceLimits, readLease } from './namespace-limits.js';
 import { guaranteesOf, storeTime } from './store-guarantees.js';
-import { judgeSwap } from './swap-policy.js';
+import { BIRTH_ID, judgeSwap, type SwapContext } from './swap-policy.js';
 
 /** Texts that some stores cannot keep as they are. */
 const UNSTORABLE = /[\0\p{Surrogate}]/u;
+
+/** The namespace of the store's own birth record. */
+const STORE_NAMESPACE = 'idsmith/store';
 
 /** The most node ids that are read at once. Every store that reads a part of a namespace can read so many, unless it says less. */
 export const LARGEST_PAGE = 64;
@@ -40,10 +42,17 @@ export class GuardedLeases {
   /**
    * Replaces `expected` by `next`. A caller that takes over a node id may give the digest of the expected owner.
    *
+   * @param birth the record of the namespace itself that must be there at the same moment, with the lineage of the store
+   *
    * @returns `false` if the record has changed, or another holder has the node id
    * @throws RequestProblem 422 if the swap could let two holders mint the same ids
    */
-  async swap(namespace: string, expected: LeaseRecord | undefined, next: LeaseRecord): Promise<boolean> {
+  async swap(
+    namespace: string,
+    expected: LeaseRecord | undefined,
+    next: LeaseRecord,
+    birth?: LeaseRecord,
+  ): Promise<boolean> {
     if (expected !== undefined && expected.id !== next.id)
       throw invalidRequest(`expected.id must equal next.id, which is ${next.id}, not ${expected.id}`);
     for (const field of ['owner', 'label'] as const)
@@ -57,17 +66,46 @@ export class GuardedLeases {
     const floor = stored && this.#floors.of(namespace, stored);
     const { maxTtl } = guaranteesOf(this.#store);
     const namespaceTtl = next.id >= 0 ? await this.#limits.of(namespace) : undefined;
+    const about = next.id === BIRTH_ID ? await this.#aboutBirth(namespace) : {};
     const now = await storeTime(this.#store);
-    const context = { now, maxTtl: maxTtl ?? undefined, namespaceTtl, floor };
+    const context = { now, maxTtl: maxTtl ?? undefined, namespaceTtl, floor, ...about };
     const verdict = judgeSwap({ stored, next, isHolder }, context);
     if (verdict === 'taken') return false;
     if ('refusal' in verdict) {
       if (await this.#isUnchanged(namespace, next.id, stored)) throw invalidRequest(verdict.refusal);
       return false;
     }
-    const isSwapped = await this.#store.swapLease(namespace, stored, verdict.put);
+    const isSwapped = await (birth === undefined
+      ? this.#store.swapLease(namespace, stored, verdict.put)
+      : this.#claim(namespace, stored, verdict.put, birth));
     if (isSwapped && next.id >= 0) this.#floors.record(namespace, stored, verdict.put);
     return isSwapped;
+  }
+
+  /** The lineage of the store, and its clock. */
+  async moment(namespace: string): Promise<{ now: number; lineage: string | null }> {
+    const moment = await this.#store.moment?.(namespace);
+    return { now: moment?.now ?? (await storeTime(this.#store)), lineage: moment?.lineage ?? null };
+  }
+
+  async #claim(
+    namespace: string,
+    stored: LeaseRecord | undefined,
+    next: LeaseRecord,
+    birth: LeaseRecord,
+  ): Promise<boolean> {
+    const store = this.#store;
+    if (store.claimLease) return store.claimLease(namespace, stored, next, birth);
+    // If the record of the namespace is the same after the claim, it was at the claim.
+    return (await store.swapLease(namespace, stored, next)) && this.#isUnchanged(namespace, BIRTH_ID, birth);
+  }
+
+  /** The facts that a birth record is judged by. */
+  async #aboutBirth(namespace: string): Promise<Pick<SwapContext, 'lineage' | 'storeFloor'>> {
+    const lineage = (await this.#store.moment?.(namespace))?.lineage;
+    if (lineage === undefined || namespace === STORE_NAMESPACE) return { lineage };
+    const own = await readLease(this.#store, STORE_NAMESPACE, BIRTH_ID);
+    return { lineage, storeFloor: own?.fence };
   }
 
   /** Finds the record that equals `expected`, whose owner is a digest. */
@@ -83,4 +121,21 @@ export class GuardedLeases {
     const record = await readLease(this.#store, namespace, id);
     return stored === undefined ? record === undefined : record !== undefined && isSame(record, stored);
   }
+}
+
+// The owner of a lease is a secret: with it, the holder renews and releases the lease. Others see a digest of the owner.
+
+/** 128 bits of the SHA-256 of an owner. `httpStore` makes the same digests. */
+function digestOf(owner: string): string {
+  return `sha256:${createHash('sha256').update(owner).digest('hex').slice(0, 32)}`;
+}
+
+function isDigest(owner: string | null): owner is string {
+  return owner !== null && /^sha256:[0-9a-f]{32}$/.test(owner);
+}
+
+/** The record with a digest for its owner. Records of the namespace itself, with ids below 0, hold no secret. */
+function withoutSecret(record: LeaseRecord): LeaseRecord {
+  const { id, owner } = record;
+  return id < 0 || owner === null ? record : { ...record, owner: digestOf(owner) };
 }

@@ -1,5 +1,4 @@
-import type { Store } from 'idsmith';
-import { readLease } from './read-lease.js';
+import type { LeaseRecord, Store } from 'idsmith';
 import { BIRTH_ID, UNDATED } from './swap-policy.js';
 
 /**
@@ -35,4 +34,17 @@ export class NamespaceLimits {
     if (this.#known.size > MAX_KNOWN) this.#known.delete(oldest as string);
     return birth.epoch;
   }
+}
+
+/** Reads one record of a namespace, without the others where the store can. */
+export async function readLease(
+  store: Store,
+  namespace: string,
+  id: number,
+): Promise<LeaseRecord | undefined> {
+  // A page always has the records of the namespace itself, whose ids are below 0.
+  const records = store.readLeases
+    ? await store.readLeases(namespace, Math.max(0, id), 1)
+    : await store.listLeases(namespace);
+  return records.find((each) => each.id === id);
 }

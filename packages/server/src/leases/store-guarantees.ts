@@ -1,7 +1,7 @@
 import type { Store } from 'idsmith';
 
 /** The longest ttl on a store that can forget and states no `maxTtl`, ms. */
-const DEFAULT_MAX_TTL = 60_000;
+const DEFAULT_MAX_TTL = 30_000;
 
 /** The guarantees of a store that remote clients must know to use it as safely as local ones. */
 export interface StoreGuarantees {

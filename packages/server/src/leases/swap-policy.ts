@@ -49,6 +49,10 @@ export interface SwapContext {
   readonly namespaceTtl?: number | undefined;
   /** The lowest fence that the holder may leave, if it is known. */
   readonly floor: number | undefined;
+  /** The lineage of the store, for the birth record of a namespace; `undefined` if the store tells none. */
+  readonly lineage?: string | undefined;
+  /** The time before which no window of a new namespace may begin, by the store's own birth record, ms. */
+  readonly storeFloor?: number | undefined;
 }
 
 /** The record to write, or `'taken'` if another holder has the node id, or the reason why nobody may write the record. */
@@ -56,7 +60,7 @@ export type Verdict = { readonly put: LeaseRecord } | 'taken' | { readonly refus
 
 export function judgeSwap(swap: Swap, context: SwapContext): Verdict {
   const { stored, next } = swap;
-  if (next.id === BIRTH_ID) return verdict(next, birthRefusal(swap, context));
+  if (next.id === BIRTH_ID) return judgeBirth(swap, context);
   if (next.id < LAYOUT_ID) return { refusal: `next.id must be ${LAYOUT_ID} or more, not ${next.id}` };
   if (next.id === LAYOUT_ID)
     return verdict(next, stored && 'the layout of a namespace is written once and cannot change');
@@ -72,6 +76,17 @@ export function judgeSwap(swap: Swap, context: SwapContext): Verdict {
 
 const verdict = (put: LeaseRecord, refusal: string | undefined): Verdict =>
   refusal === undefined ? { put } : { refusal };
+
+/** Judges a birth record. A client that knows of no lineage writes one without a date first, then with a date. */
+function judgeBirth(swap: Swap, context: SwapContext): Verdict {
+  const { next } = swap;
+  const { lineage } = context;
+  if (lineage === undefined || next.label === NO_LINEAGE || isUndated(swap))
+    return verdict({ ...next, label: lineage ?? next.label }, birthRefusal(swap, context));
+  return verdict(next, foundingRefusal(swap, context));
+}
+
+const isUndated = ({ stored, next }: Swap) => next.fence === UNDATED || stored?.fence === UNDATED;
 
 /** Judges a release. The fence may return to its floor. Without a known floor the fence stays just ahead of now. */
 function judgeRelease({ stored, next, isHolder }: Swap, { now, floor }: SwapContext): Verdict {
@@ -111,6 +126,34 @@ function ttlRefusal({ stored, next }: Swap, context: SwapContext): string | unde
   return context.maxTtl === undefined
     ? `ttl must be ${DAY} at most`
     : `ttl must be ${maxTtl} at most on this store, which can forget`;
+}
+
+/** The label of a birth record without a lineage. */
+const NO_LINEAGE = 'namespace';
+
+/**
+ * Checks the birth record of a store that tells its lineage. The store itself refuses another lineage than its own. In one lineage only the
+ * longest ttl of the namespace grows. After a loss, the namespace begins when all windows that may be forgotten have ended.
+ */
+function foundingRefusal({ stored, next }: Swap, context: SwapContext): string | undefined {
+  const { now, maxTtl, lineage, storeFloor = 0 } = context;
+  const { owner, epoch, fence } = next;
+  if (owner === null || owner === stored?.owner) return 'the owner of record -1 must be a new one';
+  if (epoch > DAY)
+    return `next.epoch, the longest ttl of the namespace, must be at most ${DAY}, not ${epoch}`;
+  if (stored?.label === lineage)
+    return fence === stored?.fence && epoch > stored.epoch
+      ? undefined
+      : 'record -1 has the lineage of the store: only its epoch, the longest ttl, may grow';
+  if (epoch < (stored?.epoch ?? 0)) return `next.epoch must be at least ${stored?.epoch}, not ${epoch}`;
+  const isLost = maxTtl !== undefined || (stored !== undefined && stored.label !== NO_LINEAGE);
+  const longest = Math.max(maxTtl ?? 0, epoch);
+  const lowest = isLost ? now + longest : stored === undefined ? storeFloor : 0;
+  if (fence < lowest)
+    return `the namespace must begin at least ${lowest - now} ms from now, because this store may have forgotten leases`;
+  const highest = Math.max(now + longest + MAX_BIRTH_SKEW, storeFloor + longest);
+  if (fence > highest) return `the namespace must begin at most ${highest - now} ms from now; lower maxSkew`;
+  return undefined;
 }
 
 /** Checks a birth record. It is written without a date, then dated once: after every earlier window, and not too far ahead. */

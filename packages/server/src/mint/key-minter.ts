@@ -1,6 +1,6 @@
+import { type ShardConfig, ShardMap } from '@idsmith/shard';
 import { InvalidOptionError } from 'idsmith';
-import { loadConfig } from 'idsmith/cli';
-import { type ShardConfig, ShardMap } from 'idsmith/shard';
+import { loadConfig } from 'idsmith/internal/cli';
 import { RequestProblem } from '../http/problem.js';
 import type { Log } from '../ops/log.js';
 import type { Metrics } from '../ops/metrics.js';

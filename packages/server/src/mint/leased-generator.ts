@@ -1,24 +1,35 @@
-import type { Lease, LeaseOptions, LeaseStore } from 'idsmith';
+import type { Lease, NodeWait } from 'idsmith';
+import type { Ids } from 'idsmith/connect';
+import { pause, systemTimer } from 'idsmith/internal';
 import type { Log } from '../ops/log.js';
 import type { LeaseGauge } from '../ops/metrics.js';
-import { NodeWaiting } from './node-waiting.js';
-import { acquireServerLease, pauseInBackground } from './server-lease.js';
+import { waitingForNode } from './waiting-for-node.js';
 
 /** The pause before another attempt to acquire a lease, ms. */
 const RETRY_PAUSE = 1000;
 
-/** A generator that a server mints with. */
-export interface GeneratorKind<T> {
-  readonly family: string;
-  make(lease: Lease): T;
-  /** Mints an id that nobody gets, to see whether the generator can mint. */
-  try(generator: T): void;
+/** A generator on a lease. */
+export interface LeaseHolder {
+  readonly lease: Lease | undefined;
+  next(): unknown;
+  close(): Promise<void>;
 }
 
-/** A generator and its lease. */
-interface Held<T> {
-  readonly lease: Lease;
-  readonly generator: T;
+/** The options that a server adds to those of a generator. */
+interface LeaseCallbacks {
+  readonly instance: string;
+  readonly onWait: (wait: NodeWait) => void;
+}
+
+/** A kind of generators that a server mints with. */
+export interface GeneratorKind<T> {
+  /** The family of its ids, as all metrics name it. */
+  readonly family: string;
+  /** The name of the generator in metrics and log. No two generators of a server have the same. */
+  readonly label: string;
+  readonly namespace: string;
+  /** Opens a generator by `ids`. */
+  open(options: LeaseCallbacks): Promise<T>;
 }
 
 /**
@@ -28,27 +39,25 @@ interface Held<T> {
  * A clock that was wrong for a while leaves a generator that refuses to mint until the clock has caught up, which can take hours.
  * Such a generator is replaced by a new one with another node id.
  */
-export class LeasedGenerator<T> {
+export class LeasedGenerator<T extends LeaseHolder> {
   readonly #kind: GeneratorKind<T>;
-  readonly #store: LeaseStore;
-  readonly #options: LeaseOptions;
+  readonly #ids: Ids;
   readonly #log: Log;
-  #held: Held<T> | undefined;
-  readonly #waiting: NodeWaiting;
+  #generator: T | undefined;
+  /** The generators that were replaced. Each has an instance of its own. */
+  #replaced = 0;
   #started: Promise<void> | undefined;
   #replacing: Promise<void> | undefined;
-  #closed = false;
+  #isClosed = false;
 
-  constructor(kind: GeneratorKind<T>, store: LeaseStore, options: LeaseOptions, log: Log) {
+  constructor(kind: GeneratorKind<T>, ids: Ids, log: Log) {
     this.#kind = kind;
-    this.#store = store;
-    this.#waiting = new NodeWaiting(store, options);
-    this.#options = { ...options, onWait: (wait) => this.#waiting.begins(wait) };
+    this.#ids = ids;
     this.#log = log;
   }
 
-  get family(): string {
-    return this.#kind.family;
+  get label(): string {
+    return this.#kind.label;
   }
 
   /** True once `start()` was called. */
@@ -57,11 +66,12 @@ export class LeasedGenerator<T> {
   }
 
   get gauge(): LeaseGauge & { node: number | null; until: number } {
-    const { lease } = this.#held ?? {};
+    const { lease } = this.#generator ?? {};
     const until = lease?.until ?? 0;
     return {
-      family: this.family,
-      namespace: this.#options.namespace,
+      family: this.#kind.family,
+      generator: this.label,
+      namespace: this.#kind.namespace,
       state: lease?.state ?? 'waiting',
       node: lease?.id ?? null,
       until,
@@ -75,12 +85,12 @@ export class LeasedGenerator<T> {
    * @throws the error of the generator, or of the last attempt to acquire a lease; LeasesExhaustedError during the first attempt
    */
   use<Result>(mint: (generator: T) => Result): Result {
-    const held = this.#held;
-    if (held === undefined) throw this.#waiting.error;
+    const generator = this.#generator;
+    if (generator === undefined) throw this.#missing;
     try {
-      return mint(held.generator);
+      return mint(generator);
     } catch (error) {
-      if (isStuck(error, held.lease)) this.#replacing ??= this.#replace(held);
+      if (isStuck(error, generator.lease)) this.#replacing ??= this.#replace(generator);
       throw error;
     }
   }
@@ -88,7 +98,7 @@ export class LeasedGenerator<T> {
   /** The reason why the generator cannot mint; `undefined` if it can. */
   get refusal(): unknown {
     try {
-      this.use((generator) => this.#kind.try(generator));
+      this.use((generator) => generator.next());
       return undefined;
     } catch (error) {
       return error;
@@ -107,80 +117,104 @@ export class LeasedGenerator<T> {
 
   /** Acquires the lease in one attempt. Throws as `acquireLease` does; then nothing is held. */
   async startOnce(): Promise<void> {
-    const held = await this.#makeHeld();
-    if (this.#closed) return await held.lease.release();
-    this.#held = held;
+    this.#generator = await this.#open();
     this.#started = Promise.resolve();
+  }
+
+  /** Ends minting and releases the node id. */
+  async release(): Promise<void> {
+    this.#isClosed = true;
+    await this.#generator?.close();
   }
 
   /** Acquires a lease for a new generator, as long as one is needed. */
   async #acquire(isNeeded: () => boolean): Promise<void> {
-    const { namespace } = this.#options;
-    while (!this.#closed && isNeeded()) {
+    const { namespace } = this.#kind;
+    while (!this.#isClosed && isNeeded()) {
       try {
-        const held = await this.#makeHeld();
-        if (this.#closed) return await held.lease.release();
-        this.#held = held;
+        this.#generator = await this.#open();
         return;
       } catch (error) {
+        if (this.#isClosed) return;
         if ((error as { code?: unknown })?.code === 'INVALID_OPTION') throw error;
-        if (!this.#closed) this.#log.error('no lease yet', { namespace, error });
-        await this.#waiting.failed(error);
-        await pauseInBackground(RETRY_PAUSE);
+        this.#log.error('no lease yet', { namespace, error });
+        await pause(systemTimer, RETRY_PAUSE, true);
       }
     }
   }
 
-  async #makeHeld(): Promise<Held<T>> {
-    const lease = await acquireServerLease(this.#store, this.#options, this.#log);
+  async #open(): Promise<T> {
+    const log = this.#log;
+    // Logged as a warning, so that it appears at the level `error`, too: a server that waits mints nothing.
+    const onWait = ({ namespace, ms, message }: NodeWait) =>
+      log.warn('lease waiting', { namespace, seconds: Math.ceil(ms / 1000), message });
+    const generator = await this.#kind.open({ instance: this.#instance, onWait });
     try {
-      const generator = this.#kind.make(lease);
       // Only a generator that mints replaces one that does not.
-      if (this.#held !== undefined) this.#kind.try(generator);
-      return { lease, generator };
+      if (this.#generator !== undefined) generator.next();
     } catch (error) {
       // If this fails, the lease expires.
-      await lease.release().catch(() => {});
+      await generator.close().catch(() => {});
       throw error;
     }
+    logEvents(generator.lease as Lease, log);
+    return generator;
   }
 
   /** Replaces a generator that is stuck. Gives up when the clock has caught up and the generator mints again. */
-  async #replace(stuck: Held<T>): Promise<void> {
-    const { namespace } = this.#options;
-    const isStillStuck = () => {
-      try {
-        this.#kind.try(stuck.generator);
-        return false;
-      } catch {
-        return true;
-      }
-    };
+  async #replace(stuck: T): Promise<void> {
+    const { namespace } = this.#kind;
+    const { id: before } = stuck.lease as Lease;
+    this.#replaced++;
     try {
-      await this.#acquire(isStillStuck);
+      await this.#acquire(() => !mints(stuck));
     } catch (error) {
-      this.#log.error('node not replaced', { namespace, node: stuck.lease.id, error });
+      this.#log.error('node not replaced', { namespace, node: before, error });
     }
     this.#replacing = undefined;
-    const { lease } = this.#held as Held<T>;
-    if (lease === stuck.lease) return;
-    this.#log.info('node replaced', { namespace, node: lease.id, before: stuck.lease.id });
+    if (this.#generator === stuck) return;
+    this.#log.info('node replaced', { namespace, node: this.#generator?.lease?.id, before });
     // A lease that cannot be released expires.
-    await stuck.lease.release().catch((error: unknown) => {
-      this.#log.error('lease not released', { namespace, node: stuck.lease.id, error });
+    await stuck.close().catch((error: unknown) => {
+      this.#log.error('lease not released', { namespace, node: before, error });
     });
   }
 
-  /** Ends minting and releases the node id. A lease that is still being acquired is not waited for; it expires by itself. */
-  async release(): Promise<void> {
-    this.#closed = true;
-    await this.#held?.lease.release();
+  /** The name of the generator for `ids`. No two generators of a server have the same. */
+  get #instance(): string {
+    return `${this.label}/${this.#replaced}`;
+  }
+
+  /** The error for those who want ids before the lease is there. */
+  get #missing(): unknown {
+    const { missing } = this.#ids.status();
+    return waitingForNode(
+      this.#kind.namespace,
+      missing.find(({ instance }) => instance === this.#instance),
+    );
+  }
+}
+
+function logEvents(lease: Lease, log: Log): void {
+  const { namespace } = lease;
+  for (const event of ['empty-namespace', 'reacquired'] as const)
+    lease.on(event, () => log.info(`lease ${event}`, { namespace, node: lease.id }));
+  lease.on('renewal-failed', (error) => log.error('lease not renewed', { namespace, node: lease.id, error }));
+  lease.on('fenced', () => log.error('lease fenced', { namespace, node: lease.id }));
+}
+
+function mints(generator: LeaseHolder): boolean {
+  try {
+    generator.next();
+    return true;
+  } catch {
+    return false;
   }
 }
 
 /** True if only a later time of the clock, and no renewal, lets the generator mint again: its clock was ahead for a while. */
-function isStuck(error: unknown, lease: Lease): boolean {
+function isStuck(error: unknown, lease: Lease | undefined): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
   if (code === 'CLOCK') return true;
-  return code === 'LEASE_FENCED' && lease.state === 'active' && lease.until - Date.now() > RETRY_PAUSE;
+  return code === 'LEASE_FENCED' && lease?.state === 'active' && lease.until - Date.now() > RETRY_PAUSE;
 }

@@ -1,26 +1,14 @@
-import { hostname } from 'node:os';
-import process from 'node:process';
-import {
-  FlakeGenerator,
-  LocalityGenerator,
-  type LocalityMode,
-  layouts,
-  type Store,
-  Uuid7Generator,
-} from 'idsmith';
+import { type LocalityGenerator, type LocalityMode, layouts, type Store, type Uuid7Generator } from 'idsmith';
+import type { Ids } from 'idsmith/connect';
 import { SETTINGS, type Settings } from '../config/settings.js';
-import type { Series } from '../ops/counter.js';
+import type { LabelledCount } from '../ops/counter.js';
 import type { Refusal } from '../ops/health.js';
 import type { Log } from '../ops/log.js';
 import type { LeaseGauge, Metrics } from '../ops/metrics.js';
 import { FlakeNodes } from './flake-nodes.js';
 import { flakesJson, uuidsJson } from './id-json.js';
-import { type GeneratorKind, LeasedGenerator } from './leased-generator.js';
-import { WaitingForNodeError } from './node-waiting.js';
-
-/** The namespaces of the leases of UUIDs, and their numbers of node ids. */
-const LOCALITY = { namespace: 'locality', size: 65_536 };
-const UUID7 = { namespace: 'uuid7', size: 65_536 };
+import { LeasedGenerator, type LeaseHolder } from './leased-generator.js';
+import { toldBy } from './waiting-for-node.js';
 
 /** The longest wait for a lease, ms. An empty store that can forget takes longer. */
 const LEASE_WAIT = 3000;
@@ -31,41 +19,37 @@ export class LeasedMinter {
   /** One generator per mode: changing the mode of a generator would restart its counter. */
   readonly #locality: Readonly<Record<LocalityMode, LeasedGenerator<LocalityGenerator>>>;
   readonly #uuid7: LeasedGenerator<Uuid7Generator>;
-  readonly #minted: Readonly<Record<'flake' | 'locality' | 'uuid7', Series>>;
+  readonly #minted: Readonly<Record<'flake' | 'locality' | 'uuid7', LabelledCount>>;
 
-  constructor(store: Store, settings: Settings, metrics: Metrics, log: Log) {
+  constructor(ids: Ids, settings: Settings, metrics: Metrics, log: Log) {
     this.#minted = {
       flake: metrics.minted.of('flake', ''),
       locality: metrics.minted.of('locality', ''),
       uuid7: metrics.minted.of('uuid7', ''),
     };
-    const common = { label: `${hostname()} ${process.pid}`.slice(0, 255), ttl: ttlFor(store, settings) };
+    const ttl = ttlFor(ids.store, settings);
+    const leased = <T extends LeaseHolder>(
+      family: string,
+      label: string,
+      namespace: string,
+      open: (options: { ttl: number }) => Promise<T>,
+    ) => {
+      const kind = { family, label, namespace, open: (options: object) => open({ ...options, ttl }) };
+      return new LeasedGenerator<T>(kind, ids, log);
+    };
     const layout = layouts[settings.layout];
     const namespace = settings.namespace || settings.layout;
-    const flakes = (number: number) => {
-      const kind: GeneratorKind<FlakeGenerator> = {
-        family: number === 1 ? 'flake' : `flake ${number}`,
-        make: (lease) => new FlakeGenerator({ layout, node: lease }),
-        try: (generator) => generator.next(),
-      };
-      return new LeasedGenerator(kind, store, { ...common, namespace, layout }, log);
-    };
+    const flakes = (number: number) =>
+      leased('flake', number === 1 ? 'flake' : `flake ${number}`, namespace, (options) =>
+        ids.flakes(namespace, { ...options, layout }),
+      );
     this.#flakes = new FlakeNodes(layout, flakes, log);
-    const locality = (mode: LocalityMode) => {
-      const kind: GeneratorKind<LocalityGenerator> = {
-        family: `locality ${mode}`,
-        make: (lease) => new LocalityGenerator({ mode, node: lease, reseed: mode === 'sequential' }),
-        try: (generator) => generator.next(),
-      };
-      return new LeasedGenerator(kind, store, { ...common, ...LOCALITY }, log);
-    };
+    const locality = (mode: LocalityMode) =>
+      leased('locality', `locality ${mode}`, 'locality', (options) =>
+        ids.locality('locality', { ...options, mode, reseed: mode === 'sequential' }),
+      );
     this.#locality = { variable: locality('variable'), sequential: locality('sequential') };
-    const uuid7: GeneratorKind<Uuid7Generator> = {
-      family: 'uuid7',
-      make: (lease) => new Uuid7Generator({ node: lease }),
-      try: (generator) => generator.next(),
-    };
-    this.#uuid7 = new LeasedGenerator(uuid7, store, { ...common, ...UUID7 }, log);
+    this.#uuid7 = leased('uuid7', 'uuid7', 'uuid7', (options) => ids.uuid7('uuid7', options));
     metrics.leases = () => this.leases;
   }
 
@@ -87,13 +71,12 @@ export class LeasedMinter {
   get refusals(): Refusal[] {
     return [this.#flakes.first, ...Object.values(this.#locality), this.#uuid7]
       .filter((each) => each.isStarted)
-      .map((each) => ({ family: each.family, error: each.refusal }))
+      .map((each) => ({ family: each.label, error: each.refusal }))
       .filter(({ error }) => error !== undefined)
-      .map(({ family, error }) =>
-        error instanceof WaitingForNodeError
-          ? { family, error, reason: error.reason, retryAfter: error.retryAfter }
-          : { family, error },
-      );
+      .map(({ family, error }) => {
+        const { reason, retryAfter } = toldBy(error) ?? {};
+        return { family, error, ...(reason !== undefined && { reason, retryAfter: retryAfter ?? 1 }) };
+      });
   }
 
   /** @throws LeaseFencedError, LeasesExhaustedError or ClockError if the generator cannot mint */
@@ -122,7 +105,7 @@ export class LeasedMinter {
   }
 
   /** Mints with a generator. The first request for one of its ids waits for its lease. */
-  #mint<T>(
+  #mint<T extends LeaseHolder>(
     family: 'locality' | 'uuid7',
     leased: LeasedGenerator<T>,
     count: number,

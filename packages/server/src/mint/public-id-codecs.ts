@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import process from 'node:process';
 import { InvalidOptionError } from 'idsmith';
+import { utf8Text } from 'idsmith/internal/cli';
 import { type PublicContent, type PublicIdOptions, type PublicIds, publicIds } from 'idsmith/public';
 import { invalidRequest, RequestProblem } from '../http/problem.js';
 
@@ -23,6 +24,10 @@ export interface PublicQuery {
   /** Set to get the ids themselves, too. */
   readonly plain?: 'true' | 'false';
 }
+
+/** True if a request asks for public ids. */
+export const asksForPublicIds = (query: PublicQuery) =>
+  query.public !== undefined || query.plain !== undefined;
 
 /** A prefix of the server, without its keys. */
 export interface PublicPrefix {
@@ -68,32 +73,30 @@ export class PublicIdCodecs {
 
   /** The prefixes, in the order of the file. */
   get prefixes(): PublicPrefix[] {
-    return Array.from(this.#entries.values(), ({ codec: { prefix, of }, isShort }) => ({
-      ...{ prefix, of, short: isShort },
-    }));
+    return Array.from(this.#entries.values(), ({ codec: { prefix, of }, isShort }) => {
+      return { prefix, of, short: isShort };
+    });
   }
 
   /** True if the public ids of this prefix hold no negative numbers. */
-  refusesNegatives(prefix: string | undefined): boolean {
-    return prefix !== undefined && this.#entries.get(prefix)?.isShort === true;
+  refusesNegatives(prefix: string): boolean {
+    return this.#entries.get(prefix)?.isShort === true;
   }
 
   /**
-   * Mints ids as JSON text, and encodes them if there is a prefix. The prefix is checked first, so that a wrong one takes no ids.
+   * Mints ids as JSON text, and encodes them. The prefix is checked first, so that a wrong one takes no ids.
    *
    * @param mint mints so many ids, as `{"ids":[…]}`
    * @throws RequestProblem 501 if the server has no prefixes, and 422 for a prefix that it does not know or that is for other ids
    */
-  mint(
+  withPublicIds(
     { public: prefix, plain }: PublicQuery,
     of: PublicContent,
     count: number,
     mint: (count: number) => string | Promise<string>,
   ): string | Promise<string> {
-    if (prefix === undefined) {
-      if (plain === undefined) return mint(count);
+    if (prefix === undefined)
       throw invalidRequest('plain goes with public: without a prefix, the ids are plain anyway');
-    }
     const codec = this.#codecFor(prefix, of, count);
     const encode = (text: string) => {
       const { ids } = JSON.parse(text) as { ids: string[] };
@@ -136,7 +139,7 @@ function readPrivately(file: string): string {
     // Windows reports every file as open to everybody.
     if (stats.isFile() && process.platform !== 'win32' && (stats.mode & 0o077) !== 0)
       throw new InvalidOptionError(`public ids: ${file} is open to other users: run chmod 600 ${file}`);
-    return readFileSync(handle, 'utf8');
+    return utf8Text(readFileSync(handle), `public ids: ${file}`);
   } catch (error) {
     if (error instanceof InvalidOptionError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;

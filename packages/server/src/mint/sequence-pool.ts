@@ -1,23 +1,87 @@
-import {
-  type Sequence,
-  SequenceExhaustedError,
-  type SequenceInfo,
-  type SequenceStore,
-  Sequences,
-} from 'idsmith';
+import { type Sequence, SequenceExhaustedError, type SequenceInfo, type Sequences } from 'idsmith';
 import { invalidRequest } from '../http/problem.js';
 import { MAX_COUNT } from '../http/schemas.js';
-import type { Series } from '../ops/counter.js';
+import type { LabelledCount } from '../ops/counter.js';
+import type { Log } from '../ops/log.js';
 import type { Metrics } from '../ops/metrics.js';
-import { type Count, HandedOut } from './handed-out.js';
 import { numbersJson } from './id-json.js';
+
+/** A count that grows. */
+interface Count {
+  count: number;
+}
+
+/** The number of ids of each sequence that this server has handed out, one by one or in runs of blocks, since its start. */
+export class HandedOut {
+  /** The start of the server, Unix ms. */
+  readonly since = Date.now();
+  readonly #counts = new Map<string, Count>();
+
+  /** The count of a sequence, to add to. */
+  of(name: string): Count {
+    const known = this.#counts.get(name);
+    if (known !== undefined) return known;
+    const fresh = { count: 0 };
+    this.#counts.set(name, fresh);
+    return fresh;
+  }
+
+  read(name: string): number {
+    return this.#counts.get(name)?.count ?? 0;
+  }
+
+  /** Forgets a sequence that was removed. */
+  forget(name: string): void {
+    this.#counts.delete(name);
+  }
+}
+
+/** The time in which the end of a sequence is logged once, ms. */
+const LOG_INTERVAL = 60_000;
+
+/** The most sequences whose refusals are logged apart. */
+const MAX_LOGGED = 1000;
+
+/** Refused requests for ids of sequences. A sequence at its end is an outage of whoever needs its ids, so the log tells of it. */
+class SequenceRefusals {
+  readonly #metrics: Metrics;
+  readonly #log: Log;
+  readonly #logged = new Map<string, { at: number; since: number }>();
+
+  constructor(metrics: Metrics, log: Log) {
+    this.#metrics = metrics;
+    this.#log = log;
+  }
+
+  add(name: string, error: unknown): void {
+    const { code } = (error ?? {}) as { code?: unknown };
+    // The names of sequences that do not exist are anybody's.
+    if (typeof code !== 'string' || code === 'NO_SUCH_SEQUENCE') return;
+    this.#metrics.sequenceRefusals.add(1, name, code);
+    if (code !== 'SEQUENCE_EXHAUSTED') return;
+    const now = performance.now();
+    const last = this.#logged.get(name);
+    if (last !== undefined && now - last.at < LOG_INTERVAL) {
+      last.since++;
+      return;
+    }
+    const [oldest] = this.#logged.keys();
+    if (this.#logged.size >= MAX_LOGGED) this.#logged.delete(oldest as string);
+    this.#logged.set(name, { at: now, since: 0 });
+    this.#log.warn('sequence exhausted', {
+      sequence: name,
+      message: (error as Error).message,
+      ...(last !== undefined && { andBefore: last.since }),
+    });
+  }
+}
 
 /** The most times that one request opens its sequence. */
 const MAX_TRIES = 5;
 
 interface OpenSequence {
   readonly sequence: Sequence;
-  readonly minted: Series;
+  readonly minted: LabelledCount;
   readonly handedOut: Count;
 }
 
@@ -25,13 +89,20 @@ interface OpenSequence {
 export class SequencePool {
   readonly #sequences: Sequences;
   readonly #metrics: Metrics;
+  readonly #refusals: SequenceRefusals;
   /** The ids of each sequence that were handed out. */
   readonly handedOut = new HandedOut();
   readonly #open = new Map<string, OpenSequence>();
 
-  constructor(store: SequenceStore, metrics: Metrics) {
-    this.#sequences = new Sequences(store);
+  constructor(sequences: Sequences, metrics: Metrics, log: Log) {
+    this.#sequences = sequences;
     this.#metrics = metrics;
+    this.#refusals = new SequenceRefusals(metrics, log);
+  }
+
+  /** Counts a refusal, and logs that a sequence is exhausted. */
+  refused(name: string, error: unknown): void {
+    this.#refusals.add(name, error);
   }
 
   /**
@@ -72,6 +143,7 @@ export class SequencePool {
         return `{"ids":["${ids.join('","')}"]}`;
       } catch (error) {
         const { code } = (error ?? {}) as { code?: unknown };
+        this.refused(name, error);
         if (code === 'NO_SUCH_SEQUENCE') await this.forgetSequence(name);
         if (code === 'SEQUENCE_EXHAUSTED') throw exhausted(open.sequence, count, error);
         // Another request may have altered the sequence, and closed it here, while this one waited.
@@ -123,7 +195,7 @@ function exhausted(sequence: Sequence, count: number, cause: unknown): unknown {
   const { name, available } = sequence.status();
   if (available === 0 || available >= count) return cause;
   return new SequenceExhaustedError(
-    `sequence ${JSON.stringify(name)} is near its end: ${available} ids are left, fewer than count=${count}; ask for ${available} at most`,
+    `sequence ${JSON.stringify(name)} is near its end: ${available} ids are at hand, fewer than count=${count}; ask for ${available} at most. ${(cause as Error).message}`,
     { cause },
   );
 }

@@ -1,10 +1,10 @@
-/** The most series of one metric. Further combinations of labels are summed up under the label `other`. */
-const MAX_SERIES = 1000;
+/** The most combinations of labels of one metric. Further ones are summed up under the label `other`. */
+const MAX_COUNTS = 1000;
 
 export type Labels = Readonly<Record<string, string | number>>;
 
 /** The count for one combination of labels. */
-export interface Series {
+export interface LabelledCount {
   readonly values: readonly string[];
   count: number;
 }
@@ -12,21 +12,21 @@ export interface Series {
 /** Counts that only grow, one for each combination of labels. */
 export class Counter {
   readonly #names: readonly string[];
-  readonly #series = new Map<string, Series>();
+  readonly #counts = new Map<string, LabelledCount>();
 
   constructor(...names: string[]) {
     this.#names = names;
   }
 
-  /** The series for these label values. Hot paths keep it and add to `count` directly. */
-  of(...values: string[]): Series {
-    const known = this.#series.get(values.join('\n'));
+  /** The count for these label values. Hot paths keep it and add to `count` directly. */
+  of(...values: string[]): LabelledCount {
+    const known = this.#counts.get(values.join('\n'));
     if (known !== undefined) return known;
-    const kept = this.#series.size < MAX_SERIES ? values : values.map(() => 'other');
+    const kept = this.#counts.size < MAX_COUNTS ? values : values.map(() => 'other');
     const key = kept.join('\n');
-    const series = this.#series.get(key) ?? { values: kept, count: 0 };
-    this.#series.set(key, series);
-    return series;
+    const fresh = this.#counts.get(key) ?? { values: kept, count: 0 };
+    this.#counts.set(key, fresh);
+    return fresh;
   }
 
   add(count: number, ...values: string[]): void {
@@ -34,7 +34,7 @@ export class Counter {
   }
 
   *samples(): Iterable<[Labels, number]> {
-    for (const { values, count } of this.#series.values())
+    for (const { values, count } of this.#counts.values())
       yield [Object.fromEntries(this.#names.map((name, i) => [name, values[i] ?? ''])), count];
   }
 }

@@ -1,4 +1,4 @@
-import process from 'node:process';
+import type { Writable } from 'node:stream';
 import type { LogLevel } from '../config/settings.js';
 
 /** The log of the server. */
@@ -6,7 +6,10 @@ export interface Log {
   info(event: string, fields?: Fields): void;
   /** Logs a possible mistake. Warnings appear at the level `error` and above. */
   warn(event: string, fields?: Fields): void;
+  /** Logs an error. Equal errors are logged once a second, with their number. */
   error(event: string, fields?: Fields): void;
+  /** Logs an error that the server has no answer to: each time, and with its stack. */
+  unexpected(event: string, fields: Fields): void;
   request(fields: Fields): void;
 }
 
@@ -17,10 +20,12 @@ export type LogSink = (level: 'info' | 'warn' | 'error', event: string, fields: 
 
 const LEVELS: Readonly<Record<LogLevel, number>> = { silent: 0, error: 1, info: 2, requests: 3 };
 
-/** Writes to standard error. The server goes on if the reader has closed standard error. */
-export function writeToStderr(line: string): void {
-  if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => {});
-  process.stderr.write(line);
+/** Makes a function that writes lines to standard error. The server goes on if the reader has closed standard error. */
+export function lineWriter(stderr: Writable): (line: string) => void {
+  return (line) => {
+    if (stderr.listenerCount('error') === 0) stderr.on('error', () => {});
+    stderr.write(line);
+  };
 }
 
 /** Makes one JSON object per line. @param write takes a whole line */
@@ -32,7 +37,14 @@ export function jsonLines(write: (line: string) => void): LogSink {
 /** The time in which equal errors are logged once, ms. */
 const REPEAT_INTERVAL = 1000;
 
-export function makeLog(level: LogLevel, sink: LogSink): Log {
+export function makeLog(level: LogLevel, write: LogSink): Log {
+  const sink: LogSink = (...line) => {
+    try {
+      write(...line);
+    } catch {
+      // A log that fails does not stop the server. There is no other place to tell it.
+    }
+  };
   const includes = (needed: LogLevel) => LEVELS[level] >= LEVELS[needed];
   const written = new Map<string, { at: number; suppressed: number }>();
 
@@ -56,13 +68,26 @@ export function makeLog(level: LogLevel, sink: LogSink): Log {
     info: includes('info') ? (event, fields = {}) => sink('info', event, fields) : nothing,
     warn: includes('error') ? (event, fields = {}) => sink('warn', event, fields) : nothing,
     error: includes('error') ? writeError : nothing,
+    unexpected: includes('error')
+      ? (event, { error, ...fields }) => sink('error', event, { ...fields, ...unexpectedFields(error) })
+      : nothing,
     request: includes('requests') ? (fields) => sink('info', 'request', fields) : nothing,
   };
 }
 
 /** The fields of an error that may be logged. The cause is left out, because drivers put passwords into it. */
 function errorFields(error: unknown): Fields {
-  const { code, message, stack } = (error ?? {}) as { code?: unknown; message?: unknown; stack?: unknown };
-  const isExpected = typeof code === 'string' && typeof message === 'string';
-  return isExpected ? { code, message } : { message: String(message ?? error), stack };
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  return typeof code === 'string' && typeof message === 'string'
+    ? { code, message }
+    : unexpectedFields(error);
+}
+
+function unexpectedFields(error: unknown): Fields {
+  try {
+    const { code, message, stack } = (error ?? {}) as { code?: unknown; message?: unknown; stack?: unknown };
+    return { ...(typeof code === 'string' && { code }), message: String(message ?? error), stack };
+  } catch {
+    return { message: `something that cannot be shown was thrown: ${typeof error}` };
+  }
 }

@@ -24,14 +24,8 @@ export function loggerSink(logger: Logger): LogSink {
   requireMethods('logger', logger);
   const own = logger.child(OWN_FIELDS);
   requireMethods('the result of logger.child()', own);
-  return (level, event, fields) => {
-    try {
-      // The error of a driver is no field, only its code and message are: serializers of loggers also print causes, with passwords.
-      own[level](fields, event);
-    } catch {
-      // A logger that fails does not stop the server. There is no other place to tell it.
-    }
-  };
+  // The error of a driver is no field, only its code and message are: serializers of loggers also print causes, with passwords.
+  return (level, event, fields) => own[level](fields, event);
 }
 
 function requireMethods(what: string, logger: unknown): void {

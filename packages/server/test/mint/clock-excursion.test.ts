@@ -32,7 +32,7 @@ describe('A server whose clock was an hour ahead for a while', () => {
   /** Starts a server, and lets its clock be an hour ahead until ids carry that time. */
   async function excursion(settings = {}): Promise<string[]> {
     store = memoryStore();
-    server = await TestServer.start({ ttl: 1000, ...settings }, store);
+    server = await TestServer.prepare({ ttl: 1000, ...settings }, store);
     const ids = [await mint(), await mint()];
     setClockAhead(HOUR);
     ids.push(await mint());

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ShardMap } from 'idsmith/shard';
+import { ShardMap } from '@idsmith/shard';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '#services';
 import { repeated } from '../../../idsmith/test/support/unique.ts';
@@ -17,10 +17,10 @@ await describeWith(['redis'], 'POST /v1/keys', () => {
 
   beforeAll(async () => {
     redis = await Promise.all([startRedis(), startRedis()]);
-    const started = await TestServer.start();
+    const started = await TestServer.prepare();
     file = join(started.folder, 'shards.json');
     writeFileSync(file, JSON.stringify(config()));
-    server = await TestServer.start({ shards: file });
+    server = await TestServer.prepare({ shards: file });
     await started.stop();
   });
   afterAll(async () => {
@@ -49,10 +49,12 @@ await describeWith(['redis'], 'POST /v1/keys', () => {
   ])('takes its config from %s, too', async (name, content) => {
     const path = join(server.folder, name);
     writeFileSync(path, content(JSON.stringify(config())));
-    const other = await TestServer.start({ shards: path });
+    const other = await TestServer.prepare({ shards: path });
     expect((await other.post('/v1/keys?type=user')).status).toBe(200);
     await other.stop();
-    await expect(TestServer.start({ shards: join(server.folder, `none-${name}`) })).rejects.toThrow('ENOENT');
+    await expect(TestServer.prepare({ shards: join(server.folder, `none-${name}`) })).rejects.toThrow(
+      'ENOENT',
+    );
   });
 
   it('refuses a type that is not there', async () => {
@@ -70,10 +72,10 @@ await describeWith(['redis'], 'POST /v1/keys', () => {
   it('has a config that is checked when the server starts', async () => {
     const wrong = join(server.folder, 'wrong.json');
     writeFileSync(wrong, '{"shards": {"0": ["nonsense", "h"]}}');
-    await expect(TestServer.start({ shards: wrong })).rejects.toThrow(
+    await expect(TestServer.prepare({ shards: wrong })).rejects.toThrow(
       /wrong.json: the port of shards.0 must be/,
     );
-    await expect(TestServer.start({ shards: '/nowhere.json' })).rejects.toThrow(
+    await expect(TestServer.prepare({ shards: '/nowhere.json' })).rejects.toThrow(
       '/nowhere.json cannot be read',
     );
   });

@@ -15,7 +15,7 @@ const users = publicIds({ prefix: 'usr', keys, of: 'uuid' });
 const invoices = publicIds({ prefix: 'inv', keys, short: true });
 
 const folder = mkdtempSync(join(tmpdir(), 'idsmith-public-'));
-const write = (text: string, mode = 0o600) => {
+const write = (text: string | Buffer, mode = 0o600) => {
   const file = join(folder, 'public-ids.json');
   writeFileSync(file, text);
   chmodSync(file, mode);
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const file = write(
     JSON.stringify({ ord: { keys }, usr: { keys, of: 'uuid' }, inv: { keys, short: true } }),
   );
-  server = await TestServer.start({ tokens, publicIds: file, log: 'requests' });
+  server = await TestServer.prepare({ tokens, publicIds: file, log: 'requests' });
   for (const body of [
     { name: 'orders' },
     { name: 'below', start: '-5' },
@@ -95,10 +95,10 @@ describe('?public=', () => {
     ['/v1/flakes?public=usr', 'the prefix "usr" is for ids of uuid; for ids of int64 there is ord, inv'],
     ['/v1/locality?public=ord', 'the prefix "ord" is for ids of int64; for ids of uuid there is usr'],
     ['/v1/flakes?public=__proto__', 'the prefix "__proto__" is not known here'],
-    ['/v1/flakes?public=', 'public in the query must NOT have fewer than 1 characters'],
-    ['/v1/flakes?public=ord&public=inv', 'public in the query must be string'],
+    ['/v1/flakes?public=', 'public in the query must have 1 to 63 characters, not 0'],
+    ['/v1/flakes?public=ord&public=inv', 'public in the query must be text, not ["ord","inv"]'],
     ['/v1/flakes?plain=true', 'plain goes with public'],
-    ['/v1/flakes?public=ord&plain=1', 'plain in the query must be string'],
+    ['/v1/flakes?public=ord&plain=1', 'plain in the query must be text, not 1'],
     ['/v1/keys?public=ord', '"public" in the query is unknown'],
     [
       '/v1/sequences/below/next?public=inv',
@@ -119,7 +119,7 @@ describe('?public=', () => {
   });
 
   it('needs the file', async () => {
-    const plain = await TestServer.start();
+    const plain = await TestServer.prepare();
     const { status, json } = await plain.post('/v1/flakes?public=ord');
     await plain.stop();
     expect({ status, ...json }).toMatchObject({ status: 501, code: 'NOT_CONFIGURED' });
@@ -177,6 +177,11 @@ describe('The keys', () => {
     expect(error).toMatchObject({ code: 'INVALID_OPTION', message: expect.stringContaining(problem) });
     for (let each: unknown = error; each instanceof Error; each = each.cause)
       expect(each.message).not.toContain(KEY.slice(0, 8));
+  });
+
+  it('are refused in a file that is not UTF-8', () => {
+    const latin1 = Buffer.from('{"caf\u00e9":{}}', 'latin1');
+    expect(() => new PublicIdCodecs(write(latin1))).toThrow(/^public ids: \S+, line 1: not UTF-8/);
   });
 
   it('are refused in a file that others can read, or that is not there', () => {

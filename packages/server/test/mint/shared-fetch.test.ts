@@ -15,7 +15,7 @@ it('Requests for many ids of a sequence share the fetches of its blocks', async 
     await hold;
     return allocate(...args);
   };
-  const server = await TestServer.start({}, store);
+  const server = await TestServer.prepare({}, store);
   await server.post('/v1/sequences', { body: { name: 'x', blockSize: 20 } });
   const calls = Array.from({ length: 200 }, () => server.post('/v1/sequences/x/next?count=100'));
   // The store answers when all of them wait.

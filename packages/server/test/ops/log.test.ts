@@ -16,7 +16,9 @@ describe('The log', () => {
     const lines = server.log.map((line) => JSON.parse(line));
     expect(lines[0]).toMatchObject({ level: 'info', event: expect.any(String), time: expect.any(String) });
     expect(lines.find(({ event }) => event === 'request')).toMatchObject({
-      ...{ method: 'POST', status: expect.any(Number), ms: expect.any(Number) },
+      method: 'POST',
+      status: expect.any(Number),
+      ms: expect.any(Number),
     });
   });
 

@@ -29,8 +29,13 @@ describe('A pino logger', () => {
     await expect.poll(() => lines.map(({ msg }) => msg)).toContain('request');
     expect(lines[0]).toMatchObject({ level: 30, msg: 'listening', component: 'idsmith', url: server.url });
     expect(lines.at(-1)).toMatchObject({
-      ...{ level: 30, msg: 'request', method: 'POST', path: '/v1/flakes', status: 200 },
-      ...{ requestId: 'order-17', traceId: TRACE },
+      level: 30,
+      msg: 'request',
+      method: 'POST',
+      path: '/v1/flakes',
+      status: 200,
+      requestId: 'order-17',
+      traceId: TRACE,
     });
     await server.close();
     expect(lines.at(-1)).toMatchObject({ msg: 'closed' });
@@ -48,8 +53,13 @@ describe('A pino logger', () => {
     const headers = { 'x-request-id': 'order-18', traceparent: `00-${TRACE}-b7ad6b7169203331-00` };
     expect((await fetch(`${server.url}/v1/sequences`, { headers })).status).toBe(503);
     expect(lines.at(-1)).toMatchObject({
-      ...{ level: 50, msg: 'request failed', code: 'STORE', message: 'the disk is full' },
-      ...{ path: '/v1/sequences', requestId: 'order-18', traceId: TRACE },
+      level: 50,
+      msg: 'request failed',
+      code: 'STORE',
+      message: 'the disk is full',
+      path: '/v1/sequences',
+      requestId: 'order-18',
+      traceId: TRACE,
     });
     expect(JSON.stringify(lines)).not.toContain('hunter2');
   });

@@ -1,10 +1,13 @@
+import { openStore } from 'idsmith/stores';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Counter } from '../../src/ops/counter.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
+import { withMetrics } from '../../src/ops/with-metrics.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await TestServer.start();
+  server = await TestServer.prepare();
 });
 afterAll(() => server?.stop());
 
@@ -22,11 +25,13 @@ describe('GET /metrics', () => {
       ['idsmith_requests_total{method="POST",path="/v1/flakes",status="200"}', 1],
       ['idsmith_requests_total{method="POST",path="/v1/sequences/{name}/next",status="404"}', 1],
       ['idsmith_problems_total{code="NO_SUCH_SEQUENCE"}', 1],
-      ['idsmith_lease_active{family="flake",namespace="jflake"}', 1],
+      ['idsmith_lease_active{family="flake",generator="flake",namespace="jflake"}', 1],
     ];
     for (const [series, value] of values) expect(await server.metric(series), series).toBe(value);
     expect(await server.metric('idsmith_block_fetches_total{sequence="a b"}')).toBeGreaterThan(0);
-    const left = await server.metric('idsmith_lease_fence_seconds{family="flake",namespace="jflake"}');
+    const left = await server.metric(
+      'idsmith_lease_fence_seconds{family="flake",generator="flake",namespace="jflake"}',
+    );
     expect(left).toBeGreaterThan(5);
     expect(left).toBeLessThanOrEqual(30);
   });
@@ -34,7 +39,7 @@ describe('GET /metrics', () => {
   it('is in the format that Prometheus reads', async () => {
     const { text, headers } = await server.get('/metrics');
     expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-    const sample = /^[a-z_]+(\{([a-z]+="([^"\\\n]|\\["\\n])*",?)*\})? -?[\d.e+-]+$/;
+    const sample = /^[a-z_]+(\{([a-z]+="([^"\\\n]|\\["\\n])*",?)*\})? (-?[\d.e+-]+|\+Inf)$/;
     const lines = text.trimEnd().split('\n');
     for (const line of lines) expect(line).toMatch(line.startsWith('#') ? /^# (HELP|TYPE) [a-z_]+ / : sample);
     const named = new Set(
@@ -69,4 +74,13 @@ describe('GET /metrics', () => {
     expect(samples.length).toBeLessThanOrEqual(1001);
     expect(samples.reduce((sum, [, count]) => sum + count, 0)).toBe(5000);
   });
+});
+
+it('A store whose operations are counted is the same store otherwise', async () => {
+  const store = await openStore('sqlite::memory:');
+  const counted = withMetrics(store, new Metrics());
+  expect(counted.sql).toBe(store.sql);
+  expect(counted.sql).toBeDefined();
+  expect(Object.keys(counted)).toEqual(Object.keys(store));
+  await store.close();
 });

@@ -54,7 +54,8 @@ export function startClients(
     ),
   );
   return {
-    ...{ ids, failures },
+    ids,
+    failures,
     async stop() {
       isOver = true;
       await Promise.all(work);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memoryStore, type Store } from 'idsmith';
 import { createToken, type Settings, startServer } from '../../src/index.ts';
+import { prepareServer } from '../../src/start.ts';
 
 /** A response, as the client sees it. */
 export interface Seen {
@@ -19,29 +20,65 @@ export interface Options {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A server in this process, on a real socket, with a store in memory and a folder of its own. */
+type Call = (
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body?: string,
+) => Promise<Response>;
+
+/** A server in this process, with a store in memory and a folder of its own. */
 export class TestServer {
   readonly url: string;
-  readonly folder: string;
+  readonly folder = mkdtempSync(join(tmpdir(), 'idsmith-server-'));
   readonly log: string[];
+  readonly #call: Call;
   readonly #close: () => Promise<void>;
 
-  private constructor(url: string, folder: string, log: string[], close: () => Promise<void>) {
+  private constructor(url: string, log: string[], call: Call, close: () => Promise<void>) {
     this.url = url;
-    this.folder = folder;
     this.log = log;
+    this.#call = call;
     this.#close = close;
   }
 
+  /** Starts a server on a real socket. */
   static async start(settings: Partial<Settings> = {}, store: Store = memoryStore()): Promise<TestServer> {
-    const folder = mkdtempSync(join(tmpdir(), 'idsmith-server-'));
     const log: string[] = [];
     const running = await startServer(
       // Idle connections of `fetch` are not waited for.
       { port: 0, tokens: 'none', grace: 100, ...settings },
       { store, write: (line) => log.push(line) },
     );
-    return new TestServer(running.url, folder, log, () => running.close());
+    const call: Call = (method, path, headers, body) =>
+      fetch(running.url + path, { method, headers, ...(body !== undefined && { body }) });
+    return new TestServer(running.url, log, call, () => running.close());
+  }
+
+  /** Makes a server without a socket, for tests of what it answers. It has no URL. */
+  static async prepare(settings: Partial<Settings> = {}, store: Store = memoryStore()): Promise<TestServer> {
+    const log: string[] = [];
+    const { app, close } = await prepareServer(
+      { tokens: 'none', ...settings },
+      { store, write: (line) => log.push(line) },
+    );
+    const call: Call = async (method, url, headers, body) => {
+      const answer = await app.inject({
+        method: method as 'GET',
+        url,
+        headers: { host: 'localhost', ...headers },
+        ...(body !== undefined && { payload: body }),
+      });
+      const isEmpty = answer.statusCode === 204 || answer.statusCode === 304;
+      return new Response(isEmpty ? null : new Uint8Array(answer.rawPayload), {
+        status: answer.statusCode,
+        headers: Object.entries(answer.headers).map(([name, value]): [string, string] => [
+          name,
+          String(value),
+        ]),
+      });
+    };
+    return new TestServer('', log, call, close);
   }
 
   /** Starts a server that needs tokens, and returns a token with all scopes. */
@@ -59,15 +96,12 @@ export class TestServer {
   }
 
   async call(method: string, path: string, { body, token, headers }: Options = {}): Promise<Seen> {
-    const response = await fetch(this.url + path, {
-      method,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      headers: {
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...headers,
-      },
-    });
+    const sent = {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...headers,
+    };
+    const response = await this.#call(method, path, sent, body === undefined ? body : JSON.stringify(body));
     const text = await response.text();
     const isJson = /json/.test(response.headers.get('content-type') ?? '');
     return {

@@ -1,4 +1,5 @@
-import { FlakeGenerator, layouts, memoryStore, type Store } from 'idsmith';
+import { type FlakeGenerator, layouts, memoryStore, type Store } from 'idsmith';
+import { connect } from 'idsmith/connect';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FlakeNodes } from '../../src/mint/flake-nodes.ts';
 import { LeasedGenerator } from '../../src/mint/leased-generator.ts';
@@ -21,15 +22,12 @@ describe('The node ids of a server', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     lines.length = 0;
     store = memoryStore();
-    const make = (number: number) =>
-      new LeasedGenerator(
-        {
-          family: `flake ${number}`,
-          make: (lease) => new FlakeGenerator({ layout, node: lease }),
-          try: (generator: FlakeGenerator) => generator.next(),
-        },
-        ...([store, { namespace: 'x', layout }, log] as const),
-      );
+    const ids = await connect(store);
+    const make = (number: number) => {
+      const open = (options: object) => ids.flakes('x', { ...options, layout });
+      const kind = { family: 'flake', label: `flake ${number}`, namespace: 'x', open };
+      return new LeasedGenerator<FlakeGenerator>(kind, ids, log);
+    };
     nodes = new FlakeNodes(layout, make, log);
     await nodes.first.start();
   });
@@ -65,7 +63,7 @@ describe('The node ids of a server', () => {
     }
     used(200);
     expect(await held()).toHaveLength(4);
-    expect(new Set(nodes.all.map(({ family }) => family)).size).toBe(4);
+    expect(new Set(nodes.all.map(({ label }) => label)).size).toBe(4);
     // The first minute with use, the second without.
     vi.advanceTimersByTime(60_000);
     expect(nodes.all).toHaveLength(4);
@@ -112,7 +110,7 @@ describe('The node ids of a server', () => {
 
 it('A server that is asked for more than a node id has mints no id twice, and releases all node ids', async () => {
   const store = memoryStore();
-  const server = await TestServer.start({}, store);
+  const server = await TestServer.prepare({}, store);
   const calls = Array.from({ length: 400 }, () => server.post('/v1/flakes?count=2500'));
   const ids = (await Promise.all(calls)).flatMap(({ json }) => json.ids as string[]);
   expect(ids).toHaveLength(1_000_000);

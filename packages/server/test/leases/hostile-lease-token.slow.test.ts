@@ -190,7 +190,11 @@ describe('A lease token in hostile hands, against the leases of others', () => {
     expect(await inner.listLeases(namespace)).toContainEqual(known);
     // A durable store has no birth records; one without a date would close the namespace to everybody.
     const birth = {
-      ...{ id: -1, owner: 'r', epoch: 0, expiresAt: 0, label: '' },
+      id: -1,
+      owner: 'r',
+      epoch: 0,
+      expiresAt: 0,
+      label: '',
       fence: Number.MAX_SAFE_INTEGER,
     };
     for (const fence of [birth.fence, now, now + DAY])
@@ -226,7 +230,9 @@ describe('A lease token in hostile hands, on a store that can forget', () => {
   it('dates a namespace once, neither too early nor for ever, and holds nothing for long', async () => {
     const inner: Store = {
       ...memoryStore(),
-      ...{ durable: false, maxTtl: MAX_TTL, now: async () => Date.now() },
+      durable: false,
+      maxTtl: MAX_TTL,
+      now: async () => Date.now(),
     };
     const server = await TestServer.start({ tokens }, inner);
     const rogue = new Rogue(server, rogueToken);
@@ -267,7 +273,9 @@ describe('A lease token in hostile hands, on a store that can forget', () => {
   it('keeps to the ttl that the first client of the namespace has set, when it claims and when it renews', async () => {
     const inner: Store = {
       ...memoryStore(),
-      ...{ durable: false, maxTtl: MAX_TTL, now: async () => Date.now() },
+      durable: false,
+      maxTtl: MAX_TTL,
+      now: async () => Date.now(),
     };
     const server = await TestServer.start({ tokens }, inner);
     const rogue = new Rogue(server, rogueToken);

@@ -1,0 +1,103 @@
+import { type LeaseRecord, layouts, type Store } from 'idsmith';
+import { summarise } from 'idsmith/internal';
+import { RequestProblem } from '../http/problem.js';
+import { storeTime } from './store-guarantees.js';
+
+/** A namespace of the store, with its node ids counted. */
+export interface NamespaceInfo {
+  readonly namespace: string;
+  /** The name of the layout, or its fingerprint if the library has no name for it; `null` without a layout. */
+  readonly layout: string | null;
+  /** The number of node ids; `null` where nobody knows: the namespace remembers no layout. */
+  readonly size: number | null;
+  readonly held: number;
+  readonly expired: number;
+  /** The node ids that anybody has ever held. */
+  readonly used: number;
+}
+
+/** The namespaces of this server's UUIDs, whose leases name no layout. */
+const UUID_NAMESPACES: Readonly<Record<string, number>> = { locality: 2 ** 16, uuid7: 2 ** 16 };
+
+/** The time for which a listing is kept, ms: each listing reads every record of every namespace. */
+const LIFETIME = 2000;
+
+/** The longest time for which metrics wait for the store, ms. */
+const PATIENCE = 1000;
+
+/** The most namespaces that are counted. */
+const MAX_NAMESPACES = 500;
+
+/** The namespaces of a store. Anybody with a token may ask, so the store is asked once in two seconds at most. */
+export class Namespaces {
+  readonly #store: Store;
+  readonly #onRead: (namespace: string, records: readonly LeaseRecord[]) => void;
+  #listed: { readonly at: number; readonly found: Promise<NamespaceInfo[]> } | undefined;
+
+  #last: readonly NamespaceInfo[] = [];
+
+  /** @param onRead hears of every namespace that was read */
+  constructor(store: Store, onRead: (namespace: string, records: readonly LeaseRecord[]) => void = () => {}) {
+    this.#store = store;
+    this.#onRead = onRead;
+  }
+
+  /** @throws RequestProblem 501 if the store cannot list its namespaces */
+  list(): Promise<NamespaceInfo[]> {
+    if (this.#listed !== undefined && performance.now() - this.#listed.at < LIFETIME)
+      return this.#listed.found;
+    const found = this.#read();
+    this.#listed = { at: performance.now(), found };
+    found.catch(() => {
+      this.#listed = undefined;
+    });
+    return found;
+  }
+
+  /** The namespaces for metrics: those of the last listing if the store is slow, and none if it cannot list them. */
+  async listInTime(): Promise<readonly NamespaceInfo[]> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<readonly NamespaceInfo[]>((resolve) => {
+      timer = setTimeout(() => resolve(this.#last), PATIENCE);
+    });
+    try {
+      return await Promise.race([this.list(), late]);
+    } catch {
+      return this.#last;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #read(): Promise<NamespaceInfo[]> {
+    const store = this.#store;
+    if (store.namespaces === undefined)
+      throw new RequestProblem(501, 'NOT_CONFIGURED', 'the store of this server cannot list its namespaces');
+    const names = (await store.namespaces()).slice(0, MAX_NAMESPACES);
+    const infos: NamespaceInfo[] = [];
+    for (const namespace of names) {
+      const records = await store.listLeases(namespace);
+      this.#onRead(namespace, records);
+      const { held, expired, used } = summarise(records, await storeTime(store));
+      infos.push({ namespace, ...shapeOf(namespace, records), held, expired, used });
+    }
+    this.#last = infos;
+    return infos;
+  }
+}
+
+/** The layout and the number of node ids of a namespace, from its own records. */
+export function shapeOf(
+  namespace: string,
+  own: readonly LeaseRecord[],
+): Pick<NamespaceInfo, 'layout' | 'size'> {
+  const { layout, size } = summarise(own, 0);
+  return { layout: layoutName(layout), size: size ?? UUID_NAMESPACES[namespace] ?? null };
+}
+
+/** The name of a layout that the library has, or its fingerprint. */
+function layoutName(fingerprint: string | undefined): string | null {
+  if (fingerprint === undefined) return null;
+  const known = Object.entries(layouts).find(([, layout]) => layout.fingerprint === fingerprint);
+  return known?.[0] ?? fingerprint;
+}

@@ -1,6 +1,5 @@
-import { connectionLost } from './connection.js';
+import { connectionLost, requestSent } from './connection.js';
 import { ApiError, UnreachableError } from './errors.js';
-import { knownBody, rememberBody } from './known-bodies.js';
 import { token, tokenRefused } from './session.js';
 import type { Problem } from './types.js';
 
@@ -45,11 +44,14 @@ async function exchange(method: Method, path: string, options: RequestOptions, u
   const timeout = AbortSignal.timeout(REQUEST_TIMEOUT);
   const address = path + queryOf(query);
   const known = method === 'GET' ? knownBody(address, used) : undefined;
+  const answered = requestSent();
   try {
     const response = await fetch(address, {
       method,
       cache: 'no-store',
       headers: {
+        // Tells the server that this is a page that is open, and no load.
+        'x-idsmith-console': '1',
         ...(used !== '' && { authorization: `Bearer ${used}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(known !== undefined && { 'if-none-match': known.etag }),
@@ -66,6 +68,8 @@ async function exchange(method: Method, path: string, options: RequestOptions, u
     if (signal?.aborted) throw error;
     connectionLost();
     throw new UnreachableError(error);
+  } finally {
+    answered();
   }
 }
 
@@ -88,4 +92,30 @@ function problemOf({ status, statusText }: Response, text: string): Problem {
     if (typeof detail === 'string') return { status, code: String(code), detail };
   } catch {}
   return { status, code: '', detail: `the server answered ${status} ${statusText}`.trim() };
+}
+
+/** A body that the server may confirm with status 304 instead of sending it again. */
+interface KnownBody {
+  readonly etag: string;
+  readonly text: string;
+}
+
+/** The number of bodies to keep. A page polls one or two addresses at a time. */
+const KEPT = 4;
+
+/** The last bodies with an entity tag, by the token and the address of their requests, oldest first. */
+const bodies = new Map<string, KnownBody>();
+
+const keyOf = (address: string, token: string) => `${token} ${address}`;
+
+function knownBody(address: string, token: string): KnownBody | undefined {
+  return bodies.get(keyOf(address, token));
+}
+
+/** Keeps a body that has an entity tag, in the place of the oldest one. */
+function rememberBody(address: string, token: string, etag: string | null, text: string): void {
+  if (etag === null) return;
+  bodies.delete(keyOf(address, token));
+  bodies.set(keyOf(address, token), { etag, text });
+  for (const oldest of [...bodies.keys()].slice(0, -KEPT)) bodies.delete(oldest);
 }

@@ -18,6 +18,26 @@ export function refreshAll(): void {
   refreshCount.set(refreshCount.get() + 1);
 }
 
+/** Since when the server has owed an answer, Unix ms; 0 if it owes none. A server that hangs takes requests and answers none. */
+export const waitingSince = observable(0);
+
+const sent = new Set<{ readonly at: number }>();
+
+/** Notes a request. Call the result when the request has ended. */
+export function requestSent(): () => void {
+  const request = { at: Date.now() };
+  sent.add(request);
+  noteWait();
+  return () => {
+    sent.delete(request);
+    noteWait();
+  };
+}
+
+function noteWait(): void {
+  waitingSince.set(sent.size === 0 ? 0 : Math.min(...[...sent].map(({ at }) => at)));
+}
+
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 8000;
 const HEALTH_CHECK_TIMEOUT = 3000;

@@ -7,7 +7,7 @@ export interface Problem {
 }
 
 type Family =
-  | ('locality' | 'uuid' | 'flake' | 'key' | 'public' | 'sequence')
+  | ('locality' | 'uuid' | 'flake' | 'key' | 'public' | 'sequence' | 'series')
   | ('typeid' | 'ulid' | 'ksuid' | 'objectid' | 'xid' | 'nanoid');
 
 /** One way to read an id. */
@@ -21,6 +21,24 @@ export interface Reading {
 export interface Inspection {
   readonly id: string;
   readonly readings: readonly Reading[];
+  /** Servers of earlier versions do not tell. */
+  readonly makers?: readonly MakerJson[];
+}
+
+/** The holder of the node id of a flake at its time. */
+export interface MakerJson {
+  readonly namespace: string;
+  readonly layout: string;
+  readonly node: number;
+  readonly term: number;
+  readonly label: string;
+  /** First seen, Unix ms. */
+  readonly from: number;
+  /** Last seen, Unix ms. */
+  readonly to: number;
+  readonly isHeld: boolean;
+  /** False if the server may have missed the true holder. */
+  readonly isCertain: boolean;
 }
 
 export interface SequenceJson {
@@ -34,10 +52,27 @@ export interface SequenceJson {
   readonly max: string;
   readonly cycle: boolean;
   readonly exhausted: boolean;
+  /** Ids in the store that blocks will reach; `null` for a cycle. Servers of earlier versions do not tell. */
+  readonly remaining?: string | null;
+  /** Ids at the end that only a smaller block size reaches. */
+  readonly stranded?: string;
+  /** When the sequence runs out, from the history of the server. */
+  readonly forecast?: ForecastJson | null;
   /** The ids that this server has handed out since its start. */
   readonly handedOut: number;
   /** The start of this server, Unix ms. */
   readonly since: number;
+}
+
+/** The end of a sequence, if it is used as it was. */
+export interface ForecastJson {
+  /** 0 at the end; `null` if the sequence is not used, or has no end. */
+  readonly seconds: number | null;
+  /** Ids a second that leave the store, for everybody. */
+  readonly rate: number;
+  /** The length of the history behind it, seconds. */
+  readonly over: number;
+  readonly confidence: 'none' | 'low' | 'medium' | 'high';
 }
 
 /** A page of the list of sequences. */
@@ -70,6 +105,29 @@ export type SequenceChanges = Partial<{
   cycle: boolean;
 }>;
 
+/** A series of the store. */
+export interface SeriesJson {
+  readonly name: string;
+  /** The number of counters: one for each tenant and period. */
+  readonly total: number;
+  /** The counters of the latest periods. */
+  readonly counters: readonly {
+    readonly tenant: string | null;
+    /** Empty for a series without periods. */
+    readonly period: string;
+    /** The sequence that counts. */
+    readonly sequence: string;
+    readonly next: string;
+  }[];
+}
+
+/** The options of a series, for its next numbers. */
+export interface SeriesRequest {
+  readonly format: string;
+  readonly period: string;
+  readonly tenant?: string;
+}
+
 export interface LeaseJson {
   /** Records below 0 belong to the namespace itself: −1 its date, −2 its layout. */
   readonly id: number;
@@ -90,6 +148,63 @@ export interface LeasesJson {
   readonly leases: readonly LeaseJson[];
   /** The records of the namespace itself, with ids below 0. */
   readonly own: readonly LeaseJson[];
+  readonly layout?: string | null;
+  /** The number of node ids; `null` where the namespace remembers no layout. */
+  readonly size?: number | null;
+}
+
+/** A namespace of the store. */
+export interface NamespaceJson {
+  readonly namespace: string;
+  readonly layout: string | null;
+  readonly size: number | null;
+  readonly held: number;
+  readonly expired: number;
+  /** The node ids that anybody has ever held. */
+  readonly used: number;
+}
+
+/** A node id in the hands of one holder, as the server has seen it. */
+export interface TermJson {
+  readonly node: number;
+  readonly term: number;
+  readonly label: string;
+  /** First seen, Unix ms. */
+  readonly from: number;
+  /** True if the holder came while the server was looking. */
+  readonly isFromExact: boolean;
+  /** Last seen, Unix ms. */
+  readonly to: number;
+  readonly isHeld: boolean;
+  readonly fence: number;
+}
+
+/** Values that end at `end` (Unix seconds), `step` seconds apart. */
+interface PointsJson {
+  readonly end: number;
+  readonly step: number;
+  readonly values: readonly (number | null)[];
+}
+
+/** The past of the server or of a sequence. */
+export interface HistoryJson {
+  readonly since: number | null;
+  readonly series: Readonly<Record<string, PointsJson>>;
+}
+
+/** The length of a history. */
+export type Span = 'hour' | 'day';
+
+/** An administrative change. */
+export interface ChangeJson {
+  readonly at: number;
+  readonly action: string;
+  readonly subject: string;
+  readonly token: string | null;
+  readonly tokenId: string | null;
+  readonly requestId: string;
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
 }
 
 /** The scopes of tokens. */
@@ -129,4 +244,10 @@ export interface ServerJson {
   readonly publicIds?: readonly PublicPrefix[];
   /** The scopes of the token in use; all scopes where no tokens are in use. */
   readonly scopes: readonly Scope[];
+  /** The token in use; `null` where no tokens are in use. */
+  readonly token?: { readonly name: string; readonly expires: number | null } | null;
+  /** The start of the server, Unix ms. */
+  readonly started?: number;
+  /** The reason why the server is not ready; `null` if it is. */
+  readonly ready?: { readonly code: string; readonly detail: string } | null;
 }

@@ -1,13 +1,14 @@
 import { api } from '../../api/routes.js';
 import { duration, perSecond } from '../../lib/format.js';
+import { pointsOf } from '../../lib/history-points.js';
+import { hasRestarted, type MetricsSnapshot, type Point, pointBetween } from '../../lib/metrics-snapshot.js';
 import { parseMetrics } from '../../lib/prometheus.js';
+import { Chart } from '../../ui/chart.js';
 import { Loading } from '../../ui/loading.js';
 import { Page } from '../../ui/page.js';
 import { RequestError } from '../../ui/request-error.js';
 import { usePolling } from '../../ui/use-polling.js';
-import { Chart } from './chart.js';
-import styles from './health-page.module.css';
-import { recordSnapshot } from './point-history.js';
+import styles from './health.module.css';
 import { ServerStats } from './server-stats.js';
 
 const INTERVAL = 1000;
@@ -18,6 +19,8 @@ export function HealthPage() {
     'metrics',
     async (signal) => {
       const samples = parseMetrics(await api.metrics(signal));
+      // What was before this page was opened.
+      if (last === undefined) points = pointsOf(await api.history('hour', signal)).slice(-PAST_POINTS);
       const snapshot = { at: Date.now(), samples };
       return { snapshot, points: recordSnapshot(snapshot) };
     },
@@ -27,7 +30,7 @@ export function HealthPage() {
   return (
     <Page
       title="Health"
-      lead="The current activity of the server, read from its metrics every second."
+      lead="The activity of the server in the last ten minutes. Requests of this page are not counted."
       isStale={isStale}
     >
       <RequestError error={error} />
@@ -83,4 +86,25 @@ export function HealthPage() {
       )}
     </Page>
   );
+}
+
+/** The number of points to keep: ten minutes. */
+const MAX_POINTS = 600;
+
+/** The number of points from before the page was opened: ten minutes in steps of five seconds. */
+const PAST_POINTS = 120;
+
+/** Snapshots further apart than this are not compared, ms. */
+const MAX_GAP = 6000;
+
+/** The history outlives the page, so that a user who comes back sees all of it. */
+let last: MetricsSnapshot | undefined;
+let points: readonly Point[] = [];
+
+/** Adds a snapshot to the history, and returns all points. */
+function recordSnapshot(snapshot: MetricsSnapshot): readonly Point[] {
+  if (last !== undefined && snapshot.at - last.at < MAX_GAP && !hasRestarted(last, snapshot))
+    points = [...points, pointBetween(last, snapshot)].slice(-MAX_POINTS);
+  last = snapshot;
+  return points;
 }

@@ -1,8 +1,7 @@
-import type { ComponentChildren } from 'preact';
 import { duration, megabytes, perSecond } from '../../lib/format.js';
 import { gauge, type MetricsSnapshot, type Point } from '../../lib/metrics-snapshot.js';
 import { visibleText } from '../../lib/visible-text.js';
-import styles from './server-stats.module.css';
+import { Stat, Stats } from '../../ui/stat.js';
 
 interface Props {
   readonly snapshot: MetricsSnapshot;
@@ -18,7 +17,7 @@ export function ServerStats({ snapshot, point, isStale }: Props) {
   const delay = gauge(snapshot, 'idsmith_event_loop_delay_seconds', { quantile: '0.99' });
   const leases = snapshot.samples.filter(({ name }) => name === 'idsmith_lease_active');
   return (
-    <dl class={styles.stats}>
+    <Stats>
       <Stat label="Ids per second">{minted === undefined ? '…' : perSecond(minted)}</Stat>
       <Stat label="Waiting for the store" note="requests">
         {gauge(snapshot, 'idsmith_requests_in_flight') ?? '—'}
@@ -29,7 +28,10 @@ export function ServerStats({ snapshot, point, isStale }: Props) {
       <Stat label="Memory">{memory === undefined ? '—' : megabytes(memory)}</Stat>
       {leases.map(({ labels, value }) => {
         const left = gauge(snapshot, 'idsmith_lease_fence_seconds', labels) ?? 0;
-        const [family = '', namespace = ''] = [labels.family, visibleText(labels.namespace ?? '')];
+        const [family = '', namespace = ''] = [
+          labels.generator ?? labels.family,
+          visibleText(labels.namespace ?? ''),
+        ];
         const isActive = value === 1;
         return (
           <Stat
@@ -45,19 +47,6 @@ export function ServerStats({ snapshot, point, isStale }: Props) {
           </Stat>
         );
       })}
-    </dl>
-  );
-}
-
-/** A number with its label. */
-function Stat({ label, children, note }: { label: string; children: ComponentChildren; note?: string }) {
-  return (
-    <div class={styles.stat}>
-      <dt>{label}</dt>
-      <dd>
-        <span class={styles.value}>{children}</span>
-        {note && <span class={styles.note}>{note}</span>}
-      </dd>
-    </div>
+    </Stats>
   );
 }

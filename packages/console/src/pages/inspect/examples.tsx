@@ -1,6 +1,6 @@
 import { hrefOf } from '../../router.js';
 import { EmptyState } from '../../ui/empty-state.js';
-import styles from './examples.module.css';
+import styles from './inspect.module.css';
 
 const EXAMPLES = [
   ['Locality UUID', '20be0ffc-314a-bd53-7a50-013a65ca76d2'],

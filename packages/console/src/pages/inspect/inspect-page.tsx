@@ -7,7 +7,8 @@ import { Page } from '../../ui/page.js';
 import { Panel } from '../../ui/panel.js';
 import { RequestError } from '../../ui/request-error.js';
 import { Examples } from './examples.js';
-import styles from './inspect-page.module.css';
+import styles from './inspect.module.css';
+import { Makers } from './makers.js';
 import { ReadingPanel } from './reading-panel.js';
 import { SequenceReadings } from './sequence-readings.js';
 import { useInspection } from './use-inspection.js';
@@ -18,7 +19,7 @@ const PAUSE = 150;
 /** Shows everything that an id contains. */
 export function InspectPage({ rest }: { rest: string }) {
   const [text, setText] = useState(rest);
-  const { id, readings, sequences, unread, problem, error, isLoading } = useInspection(rest);
+  const { id, readings, makers, sequences, unread, problem, error, isLoading } = useInspection(rest);
   /** True for a number that no family reads, but a sequence contains. */
   const hasSequencePanel = sequences.length > 0 && readings.every(({ family }) => family !== 'sequence');
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -66,12 +67,17 @@ export function InspectPage({ rest }: { rest: string }) {
             reading={reading}
             isBest={i === 0 && readings.length > 1}
           >
-            {reading.family === 'sequence' && <SequenceReadings {...{ id, sequences, unread }} />}
+            {reading.family === 'flake' && (
+              <Makers makers={makers.filter(({ layout }) => layout === reading.fields.layout)} />
+            )}
+            {reading.family === 'sequence' && (
+              <SequenceReadings id={id} sequences={sequences} unread={unread} />
+            )}
           </ReadingPanel>
         ))}
         {hasSequencePanel && (
           <Panel title="Sequence number">
-            <SequenceReadings {...{ id, sequences, unread }} />
+            <SequenceReadings id={id} sequences={sequences} unread={unread} />
           </Panel>
         )}
       </div>

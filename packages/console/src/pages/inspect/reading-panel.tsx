@@ -1,13 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { sentenceOf } from '../../api/errors.js';
-import type { Reading } from '../../api/types.js';
+import type { Reading, ServerJson } from '../../api/types.js';
 import { diagramOf } from '../../lib/diagram/diagram.js';
 import { relative } from '../../lib/format.js';
+import { hrefOf } from '../../router.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Panel } from '../../ui/panel.js';
+import { useServer } from '../../ui/use-server.js';
 import { IdDiagram } from './id-diagram.js';
-import { PublicContent } from './public-content.js';
-import styles from './reading-panel.module.css';
+import styles from './inspect.module.css';
 
 const TITLES: Readonly<Record<string, string>> = {
   locality: 'Locality UUID',
@@ -22,6 +23,7 @@ const TITLES: Readonly<Record<string, string>> = {
   xid: 'xid',
   nanoid: 'Random text',
   sequence: 'Sequence number',
+  series: 'Number of a series',
 };
 
 /** The labels of fields whose names are not plain words. */
@@ -86,4 +88,29 @@ function Time({ fields }: { fields: Reading['fields'] }) {
       </span>
     </p>
   );
+}
+
+/** The id inside a public id, or the reason why it is not shown. */
+function PublicContent({ fields }: { fields: Reading['fields'] }) {
+  const server = useServer();
+  if (typeof fields.id === 'string')
+    return (
+      <p class={styles.content}>
+        <span class="muted">The id inside:</span>
+        <a class="mono" href={hrefOf('inspect', fields.id)} title="Inspect">
+          {fields.id}
+        </a>
+        <CopyButton text={fields.id} what="the id inside" />
+      </p>
+    );
+  const reason = server && reasonOf(String(fields.prefix), server);
+  return reason ? <p class="note">{reason}</p> : null;
+}
+
+/** The reason why the server does not tell the id inside; `undefined` if the reading says it already. */
+function reasonOf(prefix: string, { publicIds = [], scopes }: ServerJson): string | undefined {
+  if (!publicIds.some((each) => each.prefix === prefix))
+    return `The id inside is encrypted. This server has no key for the prefix ${prefix}.`;
+  if (scopes.includes('admin')) return undefined;
+  return 'The id inside is encrypted. The server shows it to tokens with the scope admin only.';
 }

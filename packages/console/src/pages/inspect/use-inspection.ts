@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { refreshCount } from '../../api/connection.js';
 import { ApiError, sentenceOf, UnreachableError } from '../../api/errors.js';
 import { api } from '../../api/routes.js';
-import type { Reading, SequenceJson } from '../../api/types.js';
+import type { MakerJson, Reading, SequenceJson } from '../../api/types.js';
 import { positionOf } from '../../lib/sequence-usage.js';
 import { useObservable } from '../../ui/use-observable.js';
 
@@ -10,6 +10,8 @@ export interface Inspected {
   /** The id of these readings. The previous id, until a response arrives. */
   readonly id: string;
   readonly readings: readonly Reading[];
+  /** Who made the id, if it is a flake of a namespace that the server watches. */
+  readonly makers: readonly MakerJson[];
   /** The sequences that contain this id. */
   readonly sequences: readonly SequenceJson[];
   /** The number of sequences that were not looked at, because there are too many. */
@@ -27,6 +29,7 @@ const LOOKED_AT = 200;
 const NOTHING: Inspected = {
   id: '',
   readings: [],
+  makers: [],
   sequences: [],
   unread: 0,
   problem: undefined,
@@ -69,10 +72,10 @@ async function inspect(id: string, signal: AbortSignal): Promise<Inspected> {
     sequencesWith(id, signal),
   ]);
   if (!(read instanceof ApiError)) {
-    const { readings } = read;
+    const { readings, makers = [] } = read;
     const isNumberOnly = readings.every(({ family }) => family === 'sequence');
     const shown = isNumberOnly ? sequences : sequences.filter((each) => isAllocated(each, id));
-    return { ...NOTHING, id, readings, sequences: shown, unread };
+    return { ...NOTHING, id, readings, makers, sequences: shown, unread };
   }
   return {
     ...NOTHING,

@@ -3,7 +3,7 @@ import type { LeaseJson } from '../../api/types.js';
 import { digits } from '../../lib/format.js';
 import { viewsOf } from '../../lib/lease-state.js';
 import { Button } from '../../ui/button.js';
-import styles from './lease-grid.module.css';
+import styles from './leases.module.css';
 import { NodeCell } from './node-cell.js';
 import { NodeDetail } from './node-detail.js';
 
@@ -14,10 +14,12 @@ interface Props {
   readonly records: readonly LeaseJson[];
   readonly now: number;
   readonly size: number;
+  /** True if the records are old. Nobody knows then whether a lease is still held. */
+  readonly isStale: boolean;
 }
 
 /** A grid with a cell for each node id. One cell is in the tab order; the arrow keys move to the others. */
-export function LeaseGrid({ records, now, size }: Props) {
+export function LeaseGrid({ records, now, size, isStale }: Props) {
   const [wanted, setFirst] = useState(0);
   const [current, setCurrent] = useState(0);
   const grid = useRef<HTMLUListElement>(null);
@@ -80,7 +82,7 @@ export function LeaseGrid({ records, now, size }: Props) {
           </Button>
         </div>
       )}
-      {views[chosen - first] && <NodeDetail view={views[chosen - first]!} />}
+      {views[chosen - first] && <NodeDetail view={views[chosen - first]!} isStale={isStale} />}
     </>
   );
 }

@@ -4,7 +4,7 @@ import { floorOf, type LeaseState, viewOf } from '../../lib/lease-state.js';
 import { oddityOf } from '../../lib/odd-record.js';
 import { EmptyState } from '../../ui/empty-state.js';
 import { Name } from '../../ui/name.js';
-import { StateSwatch } from './state-swatch.js';
+import { StateSwatch } from './state-legend.js';
 
 /** The largest number of rows. */
 const SHOWN = 100;
@@ -12,8 +12,15 @@ const SHOWN = 100;
 /** The states that come first, the first one last. All others follow, by node id. */
 const ORDER: readonly LeaseState[] = ['held', 'odd'];
 
+interface TableProps {
+  readonly records: readonly LeaseJson[];
+  readonly now: number;
+  /** True if the records are old. Nobody knows then whether a lease is still held. */
+  readonly isStale: boolean;
+}
+
 /** The node ids that were ever used. Odd records and node ids in use come first. */
-export function LeaseTable({ records, now }: { records: readonly LeaseJson[]; now: number }) {
+export function LeaseTable({ records, now, isStale }: TableProps) {
   const floor = floorOf(records);
   const views = records
     .filter(({ id }) => id >= 0)
@@ -54,7 +61,7 @@ export function LeaseTable({ records, now }: { records: readonly LeaseJson[]; no
                     <StateSwatch state={state} /> This record makes no sense: {oddityOf(record)}.
                   </td>
                 ) : (
-                  <Cells state={state} left={left} record={record} />
+                  <Cells state={state} left={left} record={record} isStale={isStale} />
                 )}
               </tr>
             ))}
@@ -72,17 +79,18 @@ interface CellsProps {
   readonly state: LeaseState;
   readonly left: number;
   readonly record: LeaseJson;
+  readonly isStale: boolean;
 }
 
-function Cells({ state, left, record: { owner, label, epoch, fence } }: CellsProps) {
+function Cells({ state, left, record: { owner, label, epoch, fence }, isStale }: CellsProps) {
   return (
     <>
       <td data-label="State">
-        <StateSwatch state={state} /> {state === 'fenced' ? 'fenced ahead' : state}
+        <StateSwatch state={state} /> {isStale ? 'unknown' : state === 'fenced' ? 'fenced ahead' : state}
       </td>
       <td data-label="Holder">{owner === null ? '—' : label ? <Name text={label} /> : 'no label'}</td>
       <td data-label="Expires in" class="end mono">
-        {state === 'held' ? `${Math.ceil(left)} s` : '—'}
+        {state === 'held' && !isStale ? `${Math.ceil(left)} s` : '—'}
       </td>
       <td data-label="Holders so far" class="end mono">
         {epoch}

@@ -1,21 +1,26 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../../api/errors.js';
 import { api } from '../../api/routes.js';
+import type { LeasesJson } from '../../api/types.js';
 import { fieldErrorsOf } from '../../lib/field-errors.js';
+import { span } from '../../lib/format.js';
 import { countStates, guessSize } from '../../lib/lease-state.js';
+import { type History, withWindows } from '../../lib/lease-windows.js';
 import { shortName } from '../../lib/visible-text.js';
 import { Loading } from '../../ui/loading.js';
 import { Notice } from '../../ui/notice.js';
 import { Page } from '../../ui/page.js';
 import { Panel } from '../../ui/panel.js';
 import { RequestError } from '../../ui/request-error.js';
+import { useNow } from '../../ui/use-now.js';
 import { usePolling } from '../../ui/use-polling.js';
 import { LeaseGrid } from './lease-grid.js';
 import { LeaseTable } from './lease-table.js';
 import { NamespaceForm } from './namespace-form.js';
+import { NamespaceTable } from './namespace-table.js';
 import { StateLegend } from './state-legend.js';
+import { TermTable } from './term-table.js';
 import { Timeline } from './timeline.js';
-import { recordWindows } from './window-history.js';
 
 const INTERVAL = 1000;
 
@@ -23,6 +28,7 @@ const INTERVAL = 1000;
 export function LeasesPage({ rest }: { rest: string }) {
   const server = usePolling('server', api.server, 10_000);
   const [wanted, setWanted] = useState<{ namespace: string; size: number | undefined }>();
+  const namespaces = usePolling('namespaces', api.namespaces, 10_000);
   const known = [...new Set(server.data?.leases.map(({ namespace }) => namespace))];
   const namespace = rest || known[0] || '';
   const { data, error, isStale } = usePolling(
@@ -31,17 +37,22 @@ export function LeasesPage({ rest }: { rest: string }) {
       if (namespace === '') return undefined;
       const answer = await api.leases(namespace, signal);
       const records = [...answer.leases, ...answer.own];
-      return { ...answer, records, history: recordWindows(answer) };
+      return { ...answer, records, history: recordWindows(answer), receivedAt: Date.now() };
     },
     INTERVAL,
   );
 
+  const terms = usePolling(
+    `terms ${namespace}`,
+    async (signal) => (namespace === '' ? [] : api.terms(namespace, undefined, signal)),
+    5000,
+  );
   const isOfFlakes = server.data?.leases.some(
     (each) => each.family === 'flake' && each.namespace === namespace,
   );
   const layout = isOfFlakes ? server.data?.layout : undefined;
   const wantedSize = wanted?.namespace === namespace ? wanted.size : undefined;
-  const size = wantedSize ?? (data && guessSize(namespace, layout, data.leases)) ?? 0;
+  const size = wantedSize ?? data?.size ?? (data && guessSize(namespace, layout, data.leases)) ?? 0;
   const isInvalidName = error instanceof ApiError && error.status === 422;
 
   return (
@@ -50,10 +61,13 @@ export function LeasesPage({ rest }: { rest: string }) {
       lead="Node ids and the windows of time in which their holders may mint."
       isStale={isStale}
     >
+      {namespaces.data !== undefined && namespaces.data.length > 0 && (
+        <NamespaceTable namespaces={namespaces.data} current={namespace} />
+      )}
       <NamespaceForm
         key={namespace}
         namespace={namespace}
-        known={known}
+        known={namespaces.data?.map((each) => each.namespace) ?? known}
         size={size}
         error={isInvalidName ? fieldErrorsOf(error, [])[''] : undefined}
         onShow={(name, count) => setWanted({ namespace: name, size: count })}
@@ -64,6 +78,7 @@ export function LeasesPage({ rest }: { rest: string }) {
       )}
       {data !== undefined && (
         <>
+          {isStale && <StaleNotice since={data.receivedAt} />}
           {!data.durable && (
             <Notice look="info">
               This store can lose its data. In an empty namespace, the first windows start late enough that no
@@ -74,16 +89,37 @@ export function LeasesPage({ rest }: { rest: string }) {
             title={`Node ids of ${shortName(namespace)}`}
             actions={<StateLegend counts={countStates(data.records, data.now, size)} />}
           >
-            <LeaseGrid key={namespace} records={data.records} now={data.now} size={size} />
+            <LeaseGrid key={namespace} records={data.records} now={data.now} size={size} isStale={isStale} />
           </Panel>
           <Panel title="Windows">
-            <Timeline history={data.history} now={data.now} />
+            <Timeline history={data.history} now={data.now} terms={terms.data ?? []} />
           </Panel>
-          <Panel title="Holders, past and present" class="flush">
-            <LeaseTable records={data.records} now={data.now} />
+          <Panel title="Holders now" class="flush">
+            <LeaseTable records={data.records} now={data.now} isStale={isStale} />
           </Panel>
+          <TermTable terms={terms.data ?? []} />
         </>
       )}
     </Page>
   );
+}
+
+/** How old the data is, while nobody knows better. */
+function StaleNotice({ since }: { since: number }) {
+  const now = useNow();
+  return (
+    <Notice>
+      These leases are {span(now - since)} old: the server does not answer. Nobody knows who holds them now.
+    </Notice>
+  );
+}
+
+/** The history of each namespace. It outlives the page, so that a user who comes back sees all of it. */
+const histories = new Map<string, History>();
+
+/** Adds the windows of a response to the history of its namespace, and returns the history. */
+function recordWindows({ namespace, leases, now }: LeasesJson): History {
+  const history = withWindows(histories.get(namespace), leases, now);
+  histories.set(namespace, history);
+  return history;
 }

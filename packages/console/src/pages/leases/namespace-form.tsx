@@ -8,7 +8,7 @@ import { FormError, useSubmit } from '../../ui/use-submit.js';
 
 interface Props {
   readonly namespace: string;
-  /** The namespaces of the server itself. */
+  /** The namespaces of the store, as far as they are known. */
   readonly known: readonly string[];
   readonly size: number;
   readonly error: string | undefined;
@@ -18,7 +18,7 @@ interface Props {
 /** The largest number of node ids in a namespace. */
 const LARGEST = 2 ** 32;
 
-/** The namespace to show, and its number of node ids, which the store does not know. */
+/** The namespace to show, and its number of node ids, where the namespace remembers no layout. */
 export function NamespaceForm({ namespace, known, size, error, onShow }: Props) {
   const [name, setName] = useState(namespace);
   const [typedSize, setTypedSize] = useState('');
@@ -44,7 +44,9 @@ export function NamespaceForm({ namespace, known, size, error, onShow }: Props) 
         hint={
           known.length === 0
             ? 'the name that generators use'
-            : `this server uses ${known.map(shortName).join(', ')}`
+            : known.length > 6
+              ? `${known.length} are listed above`
+              : `the store has ${known.map(shortName).join(', ')}`
         }
         error={errors.namespace ?? error}
       />

@@ -2,7 +2,7 @@ import { utc } from '../../lib/format.js';
 import type { NodeView } from '../../lib/lease-state.js';
 import { oddityOf } from '../../lib/odd-record.js';
 import { Name } from '../../ui/name.js';
-import styles from './node-detail.module.css';
+import styles from './leases.module.css';
 
 const SENTENCES = {
   free: 'No process holds it. A lease can start at once.',
@@ -15,13 +15,21 @@ const SENTENCES = {
 const TEXTS: Readonly<Record<string, string>> = { fenced: 'fenced ahead', odd: 'not readable' };
 
 /** The details of one node id. */
-export function NodeDetail({ view: { id, state, record, left } }: { view: NodeView }) {
+export function NodeDetail({ view, isStale }: { view: NodeView; isStale: boolean }) {
+  const { id, state, record, left } = view;
   return (
     <div class={styles.detail}>
-      <p>
-        <strong>Node {id}</strong> is <strong>{TEXTS[state] ?? state}</strong>
-        {left > 0 && ` for ${Math.ceil(left)} s more`}. <span class="muted">{SENTENCES[state]}</span>
-      </p>
+      {isStale ? (
+        <p>
+          The state of <strong>node {id}</strong> is <strong>unknown</strong>. It was {TEXTS[state] ?? state}{' '}
+          when the server last answered.
+        </p>
+      ) : (
+        <p>
+          <strong>Node {id}</strong> is <strong>{TEXTS[state] ?? state}</strong>
+          {left > 0 && ` for ${Math.ceil(left)} s more`}. <span class="muted">{SENTENCES[state]}</span>
+        </p>
+      )}
       {record === undefined ? (
         <p class="muted">This node id has never been used.</p>
       ) : state === 'odd' ? (

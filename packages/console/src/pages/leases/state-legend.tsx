@@ -1,6 +1,6 @@
 import { digits } from '../../lib/format.js';
 import type { LeaseState } from '../../lib/lease-state.js';
-import { StateSwatch } from './state-swatch.js';
+import styles from './node-state.module.css';
 
 /** The states, the most important first. */
 const STATES: readonly (readonly [state: LeaseState, label: string])[] = [
@@ -23,4 +23,9 @@ export function StateLegend({ counts }: { counts: Readonly<Record<LeaseState, nu
       ))}
     </ul>
   );
+}
+
+/** A small square in the colours of a state, beside the name of the state. */
+export function StateSwatch({ state }: { state: LeaseState }) {
+  return <span class={`${styles.swatch} ${state === 'free' ? '' : styles[state]}`} aria-hidden="true" />;
 }

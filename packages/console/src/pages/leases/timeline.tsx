@@ -1,8 +1,8 @@
+import type { TermJson } from '../../api/types.js';
 import { type History, rowsBetween, type SeenWindow } from '../../lib/lease-windows.js';
 import { visibleText } from '../../lib/visible-text.js';
 import { useWidth } from '../../ui/use-width.js';
-import styles from './timeline.module.css';
-import { TimelineAxis } from './timeline-axis.js';
+import styles from './leases.module.css';
 
 /** The time range of the timeline before and after now, ms. */
 const PAST = 120_000;
@@ -19,7 +19,18 @@ const LETTER = 6.4;
 const SHOWN = 20;
 
 /** The windows of each node id over time. Windows of one node id never overlap. */
-export function Timeline({ history, now }: { history: History; now: number }) {
+export function Timeline({
+  history,
+  now,
+  terms,
+}: {
+  history: History;
+  now: number;
+  terms: readonly TermJson[];
+}) {
+  // The server may have seen a holder before this page did.
+  const seen = new Map(terms.map(({ node, term, from }) => [`${node} ${term}`, from]));
+  const startOf = ({ id, epoch, from }: SeenWindow) => Math.min(from, seen.get(`${id} ${epoch}`) ?? from);
   const [ref, width] = useWidth<HTMLDivElement>();
   const [from, to] = [now - PAST, now + FUTURE];
   const rows = rowsBetween(history, from, to);
@@ -45,7 +56,7 @@ export function Timeline({ history, now }: { history: History; now: number }) {
                 {id}
               </text>
               {windows.map((window) => (
-                <Bar key={window.epoch} window={window} x={x} now={now} />
+                <Bar key={window.epoch} window={window} start={x(startOf(window))} x={x} now={now} />
               ))}
             </g>
           ))}
@@ -53,17 +64,24 @@ export function Timeline({ history, now }: { history: History; now: number }) {
       )}
       {rows.length > SHOWN && <p class="muted">{rows.length - SHOWN} more node ids are not shown.</p>}
       <p class="note">
-        The timeline starts when this page is opened. Earlier windows start at the left edge. The part of a
-        window after now is the time that its holder may still use.
+        A bar begins when the server, or this page, first saw the holder. The part of a window after now is
+        the time that its holder may still use.
       </p>
     </div>
   );
 }
 
-function Bar({ window, x, now }: { window: SeenWindow; x: (at: number) => number; now: number }) {
-  const { from, until, isFromKnown, isReleased } = window;
+interface BarProps {
+  readonly window: SeenWindow;
+  /** The place of the time at which the holder was first seen. */
+  readonly start: number;
+  readonly x: (at: number) => number;
+  readonly now: number;
+}
+
+function Bar({ window, start, x, now }: BarProps) {
+  const { until, isReleased } = window;
   const label = visibleText(window.label);
-  const start = x(isFromKnown ? from : 0);
   const end = x(until);
   const middle = Math.max(start, Math.min(end, x(now)));
   const hasRoom = (width: number) => label.length * LETTER < width - 12;
@@ -85,6 +103,38 @@ function Bar({ window, x, now }: { window: SeenWindow; x: (at: number) => number
           </text>
         )
       )}
+    </g>
+  );
+}
+
+interface AxisProps {
+  readonly x: (at: number) => number;
+  readonly now: number;
+  readonly from: number;
+  readonly to: number;
+  readonly height: number;
+}
+
+/** The possible distances between two ticks, ms. */
+const TICKS = [30_000, 60_000];
+/** The width of the label of a tick, pixels. */
+const LABEL_WIDTH = 48;
+
+/** The time axis: seconds before and after now. */
+function TimelineAxis({ x, now, from, to, height }: AxisProps) {
+  const tick = TICKS.find((ms) => x(now + ms) - x(now) >= LABEL_WIDTH) ?? 60_000;
+  const offsets = [];
+  for (let at = from; at <= to; at += tick) offsets.push(at - now);
+  return (
+    <g class={styles.axis}>
+      {offsets.map((offset) => (
+        <g key={offset} class={offset === 0 ? styles.now : undefined}>
+          <line x1={x(now + offset)} x2={x(now + offset)} y1="16" y2={height} />
+          <text x={x(now + offset)} y="11" class={offset === to - now ? styles.last : undefined}>
+            {offset === 0 ? 'now' : `${offset > 0 ? '+' : '−'}${Math.abs(offset) / 1000} s`}
+          </text>
+        </g>
+      ))}
     </g>
   );
 }

@@ -1,14 +1,20 @@
 import { api, type MintQuery } from '../../api/routes.js';
 import type { MintedJson, PublicPrefix } from '../../api/types.js';
 
-export type MintFamily = 'flake' | 'locality' | 'uuid7' | 'sequence' | 'key';
+export type MintFamily = 'flake' | 'locality' | 'uuid7' | 'sequence' | 'series' | 'key';
 
 /** The options of all families. Each family reads its own. */
 export interface MintOptions extends MintQuery {
   readonly mode: 'variable' | 'sequential';
   readonly name: string;
   readonly type: string;
+  readonly format: string;
+  readonly period: (typeof PERIODS)[number];
+  readonly tenant: string;
 }
+
+/** The periods after which the numbers of a series begin again. */
+export const PERIODS = ['none', 'year', 'quarter', 'month', 'day'] as const;
 
 interface FamilyEntry {
   readonly label: string;
@@ -43,6 +49,17 @@ export const FAMILIES: Readonly<Record<MintFamily, FamilyEntry>> = {
     about: 'Ascending numbers, which the server takes from the store in blocks.',
     publicKind: 'int64',
     mint: (query, { name }) => api.sequenceIds(query, name.trim()),
+  },
+  series: {
+    label: 'Series',
+    about: 'Numbers that people print, such as INV-2026-000001. They may begin again with each period.',
+    publicKind: undefined,
+    mint: (query, { name, format, period, tenant }) =>
+      api.seriesNumbers(query, name.trim(), {
+        format,
+        period,
+        ...(tenant.trim() !== '' && { tenant: tenant.trim() }),
+      }),
   },
   key: {
     label: 'Sharded key',

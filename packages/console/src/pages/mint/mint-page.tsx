@@ -6,17 +6,26 @@ import { EmptyState } from '../../ui/empty-state.js';
 import { TextField } from '../../ui/field.js';
 import { Notice } from '../../ui/notice.js';
 import { Page } from '../../ui/page.js';
-import { missingScope } from '../../ui/use-missing-scope.js';
-import { useServer } from '../../ui/use-server.js';
+import { missingScope, useServer } from '../../ui/use-server.js';
 import { FormError, useSubmit } from '../../ui/use-submit.js';
 import { FAMILIES, type MintFamily, type MintOptions } from './families.js';
 import { type Minted, MintedIds } from './minted-ids.js';
 import { PublicField } from './public-field.js';
 import { SequenceField } from './sequence-field.js';
+import { SeriesFields } from './series-fields.js';
 
 const CHOICES = Object.entries(FAMILIES).map(([family, { label }]) => [family as MintFamily, label] as const);
 
-const DEFAULTS: MintOptions = { count: '5', public: '', mode: 'variable', name: '', type: '' };
+const DEFAULTS: MintOptions = {
+  count: '5',
+  public: '',
+  mode: 'variable',
+  name: '',
+  type: '',
+  format: '',
+  period: 'none',
+  tenant: '',
+};
 
 /** Refuses a type number that is too high. Only the server knows the names of types. */
 function requireType(type: string): void {
@@ -37,11 +46,15 @@ export function MintPage({ rest }: { rest: string }) {
   const set = (changes: Partial<MintOptions>) => setOptions((last) => ({ ...last, ...changes }));
 
   const { errors, isBusy, submit, clear } = useSubmit(
-    ['count', 'mode', 'name', 'type', 'public'],
+    ['count', 'mode', 'name', 'type', 'public', 'format', 'period', 'tenant'],
     async () => {
       if (refusal !== undefined) return;
       if (family === 'sequence' && options.name.trim() === '')
         throw new FormError({ name: 'Enter the name of a sequence.' });
+      if (family === 'series' && options.name.trim() === '')
+        throw new FormError({ name: 'Enter the name of a series.' });
+      if (family === 'series' && options.format === '')
+        throw new FormError({ format: 'Enter a format, such as INV-{yyyy}-{n:6}.' });
       if (family === 'key') requireType(options.type.trim());
       const { ids, plain } = await FAMILIES[family].mint({ count: options.count, public: prefix }, options);
       setMinted({
@@ -80,6 +93,7 @@ export function MintPage({ rest }: { rest: string }) {
           {family === 'sequence' && (
             <SequenceField value={options.name} error={errors.name} onInput={(name) => set({ name })} />
           )}
+          {family === 'series' && <SeriesFields options={options} errors={errors} onChange={set} />}
           {family === 'key' && (
             <TextField
               label="Type"

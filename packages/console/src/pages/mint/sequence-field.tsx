@@ -1,8 +1,7 @@
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import { api } from '../../api/routes.js';
 import { digits } from '../../lib/format.js';
 import { TextField } from '../../ui/field.js';
-import { usePause } from '../../ui/use-pause.js';
 import { usePolling } from '../../ui/use-polling.js';
 
 interface Props {
@@ -49,4 +48,14 @@ function hintOf(wanted: string, total: number | undefined): string {
   if (total === undefined) return 'a defined sequence';
   if (wanted !== '') return `${digits(total)} ${total === 1 ? 'name contains' : 'names contain'} this`;
   return total === 0 ? 'no sequence is defined yet' : `one of ${digits(total)} defined sequences`;
+}
+
+/** A value that changes only after it has stayed the same for `ms`, such as a text after the user has paused. */
+function usePause<T>(value: T, ms: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
 }

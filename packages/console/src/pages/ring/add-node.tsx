@@ -1,4 +1,4 @@
-import type { ShardNode } from 'idsmith/shard/ring';
+import type { ShardNode } from '@idsmith/shard/ring';
 import { useState } from 'preact/hooks';
 import { WHOLE_FORM } from '../../lib/field-errors.js';
 import { type Placement, placeKeys } from '../../lib/key-placement.js';

@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
-import styles from './config-form.module.css';
+import styles from './ring.module.css';
 
 const EXAMPLE = `{
   "shards": {

@@ -2,8 +2,8 @@ import { useMemo } from 'preact/hooks';
 import { percent } from '../../lib/format.js';
 import { movesBetween, type Placement } from '../../lib/key-placement.js';
 import { Name } from '../../ui/name.js';
-import styles from './move-table.module.css';
-import { ShareBar } from './share-bar.js';
+import styles from './ring.module.css';
+import { ShareBar } from './share-table.js';
 
 interface Props {
   readonly name: string;

@@ -1,4 +1,4 @@
-import { MAX_WEIGHT, type ShardNode } from 'idsmith/shard/ring';
+import { MAX_WEIGHT, type ShardNode } from '@idsmith/shard/ring';
 import { typedNumber } from '../../lib/typed-number.js';
 import { FormError } from '../../ui/use-submit.js';
 

@@ -1,7 +1,6 @@
 import { percent } from '../../lib/format.js';
 import type { NodeShare } from '../../lib/key-placement.js';
-import { nodeColour } from './node-colour.js';
-import styles from './ring-chart.module.css';
+import styles from './ring.module.css';
 
 const RADIUS = 70;
 
@@ -44,3 +43,9 @@ function arc(from: number, to: number): string {
   };
   return `M${point(from)}A${RADIUS} ${RADIUS} 0 ${end - from > 0.5 ? 1 : 0} 1 ${point(end)}`;
 }
+
+/** The number of colours in the stylesheet. */
+const COLOURS = 8;
+
+/** The class that gives a node its colour. More nodes than colours begin again with the first colour. */
+export const nodeColour = (index: number) => styles[`colour${index % COLOURS}`];

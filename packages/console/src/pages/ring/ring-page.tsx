@@ -6,8 +6,8 @@ import { Page } from '../../ui/page.js';
 import { Panel } from '../../ui/panel.js';
 import { AddNode } from './add-node.js';
 import { ConfigForm } from './config-form.js';
+import styles from './ring.module.css';
 import { RingChart } from './ring-chart.js';
-import styles from './ring-page.module.css';
 import { ShareTable } from './share-table.js';
 
 /** The share of the keys on each node of a shard config, and the effect of an additional node. */

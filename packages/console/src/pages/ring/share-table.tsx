@@ -1,11 +1,11 @@
-import type { ShardNode } from 'idsmith/shard/ring';
+import type { ShardNode } from '@idsmith/shard/ring';
 import { digits, percent } from '../../lib/format.js';
 import type { NodeShare } from '../../lib/key-placement.js';
 import { SAMPLE_KEYS } from '../../lib/key-placement.js';
+import { Meter } from '../../ui/meter.js';
 import { Name } from '../../ui/name.js';
-import { nodeColour } from './node-colour.js';
-import { ShareBar } from './share-bar.js';
-import styles from './share-table.module.css';
+import styles from './ring.module.css';
+import { nodeColour } from './ring-chart.js';
 
 interface Props {
   readonly nodes: readonly ShardNode[];
@@ -67,6 +67,16 @@ export function ShareTable({ nodes, shares }: Props) {
       <p class="note">
         Measured with {digits(SAMPLE_KEYS)} sample keys; accurate to about 0.1 percentage points.
       </p>
+    </div>
+  );
+}
+
+/** A share of the keys, as a bar and as a number. */
+export function ShareBar({ share, of }: { share: number; of: string }) {
+  return (
+    <div class={styles.bar}>
+      <Meter share={share} label={`${percent(share)} of ${of}`} />
+      <span class={`mono ${styles.share}`}>{percent(share)}</span>
     </div>
   );
 }

@@ -35,9 +35,10 @@ export function valuesOf({
   max,
   cycle,
   exhausted,
+  stranded,
 }: SequenceJson): FormValues {
   const shown = { blockSize: String(blockSize), step: String(step), min, max, cycle };
-  return { ...EMPTY_FORM, ...shown, name, next: exhausted ? '' : next };
+  return { ...EMPTY_FORM, ...shown, name, next: exhausted && (stranded ?? '0') === '0' ? '' : next };
 }
 
 /** The label of each field, and the function that reads it. */

@@ -9,7 +9,7 @@ import { TextField } from '../../ui/field.js';
 import { Notice } from '../../ui/notice.js';
 import { FormError, useSubmit } from '../../ui/use-submit.js';
 import { changesIn, EMPTY_FORM, type FormValues, valuesOf } from './form-values.js';
-import styles from './sequence-form.module.css';
+import styles from './sequences.module.css';
 
 interface Props {
   /** The sequence to alter; left out to define a new one. */
@@ -78,6 +78,7 @@ export function SequenceForm({ sequence, onDone, onClose }: Props) {
             <span class="note"> Ids then repeat. Use this only for ids that nobody stores.</span>
           </span>
         </label>
+        {!isNew && <Preview values={values} before={before} />}
         {errors.cycle && <Notice>{errors.cycle}</Notice>}
         {errors[WHOLE_FORM] && <Notice>{errors[WHOLE_FORM]}</Notice>}
         <div class="dialog-foot">
@@ -88,5 +89,39 @@ export function SequenceForm({ sequence, onDone, onClose }: Props) {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  next: 'Next',
+  blockSize: 'Block size',
+  step: 'Step',
+  min: 'Lowest id',
+  max: 'Highest id',
+  cycle: 'Start over at the end',
+};
+
+/** What the form will change: nothing else is sent. */
+function Preview({ values, before }: { values: FormValues; before: FormValues }) {
+  let changes: object;
+  try {
+    changes = changesIn(values, before);
+  } catch {
+    return null;
+  }
+  const shown = Object.entries(changes);
+  if (shown.length === 0) return <p class="note">Nothing is changed yet.</p>;
+  return (
+    <Notice look="info">
+      <ul>
+        {shown.map(([name, value]) => (
+          <li key={name}>
+            {LABELS[name] ?? name}: <span class="mono">{String(before[name as keyof FormValues])}</span> →{' '}
+            <strong class="mono">{String(value)}</strong>
+          </li>
+        ))}
+      </ul>
+      {'next' in changes && <p>The ids in between are never given out. Next cannot go back.</p>}
+    </Notice>
   );
 }

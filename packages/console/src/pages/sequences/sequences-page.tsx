@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { refreshAll } from '../../api/connection.js';
 import type { SequenceJson } from '../../api/types.js';
 import { shortName } from '../../lib/visible-text.js';
+import { route } from '../../router.js';
 import { Button } from '../../ui/button.js';
 import { EmptyState } from '../../ui/empty-state.js';
 import { Loading } from '../../ui/loading.js';
@@ -9,12 +10,15 @@ import { Notice } from '../../ui/notice.js';
 import { Page } from '../../ui/page.js';
 import { RequestError } from '../../ui/request-error.js';
 import { showToast } from '../../ui/toast.js';
-import { useMissingScope } from '../../ui/use-missing-scope.js';
+import { useObservable } from '../../ui/use-observable.js';
+import { useMissingScope } from '../../ui/use-server.js';
 import { RemoveDialog } from './remove-dialog.js';
 import { SequenceForm } from './sequence-form.js';
+import { SequencePage } from './sequence-page.js';
 import { SequencePager } from './sequence-pager.js';
-import { SequenceSearch, type Sort } from './sequence-search.js';
+import { SequenceSearch, SORTS } from './sequence-search.js';
 import { SequenceTable } from './sequence-table.js';
+import { SeriesTable } from './series-table.js';
 import { PAGE_SIZE, useSequencePage } from './use-sequence-page.js';
 
 /** The open dialog. */
@@ -22,11 +26,18 @@ type Open =
   | { readonly kind: 'define' }
   | { readonly kind: 'alter' | 'remove'; readonly sequence: SequenceJson };
 
-/** Lists, defines, alters and removes sequences. @param rest the search */
+/** The list of sequences, or the page of one. @param rest the name of the sequence */
 export function SequencesPage({ rest }: { rest: string }) {
-  const [sort, setSort] = useState<Sort>('name');
+  return rest === '' ? <SequenceList /> : <SequencePage key={rest} name={rest} />;
+}
+
+/** Lists, defines, alters and removes sequences. The search and the order are part of the address. */
+function SequenceList() {
+  const { query } = useObservable(route);
+  const { q: search = '' } = query;
+  const sort = SORTS.find(([each]) => each === query.sort)?.[0] ?? 'name';
   const [open, setOpen] = useState<Open>();
-  const { data, error, isStale, before, onPrevious, onNext } = useSequencePage(rest, sort);
+  const { data, error, isStale, before, onPrevious, onNext } = useSequencePage(search, sort);
   const refusal = useMissingScope('admin');
 
   const close = () => setOpen(undefined);
@@ -35,7 +46,7 @@ export function SequencesPage({ rest }: { rest: string }) {
     showToast(sentence);
     refreshAll();
   };
-  const isEmpty = data?.total === 0 && rest === '';
+  const isEmpty = data?.total === 0 && search === '';
   const define = (text: string, look: 'primary' | 'plain') => (
     <Button
       look={look}
@@ -68,10 +79,8 @@ export function SequencesPage({ rest }: { rest: string }) {
           {define('Define the first one', 'plain')}
         </EmptyState>
       )}
-      {!isEmpty && (data !== undefined || rest !== '') && (
-        <SequenceSearch wanted={rest} sort={sort} onSort={setSort} />
-      )}
-      {data?.total === 0 && rest !== '' && <EmptyState title={`No name contains “${shortName(rest)}”`} />}
+      {!isEmpty && (data !== undefined || search !== '') && <SequenceSearch wanted={search} sort={sort} />}
+      {data?.total === 0 && search !== '' && <EmptyState title={`No name contains “${shortName(search)}”`} />}
       {data !== undefined && data.sequences.length > 0 && (
         <SequenceTable
           sequences={data.sequences}
@@ -90,6 +99,7 @@ export function SequencesPage({ rest }: { rest: string }) {
           onNext={onNext}
         />
       )}
+      {!isEmpty && search === '' && before === 0 && <SeriesTable />}
       {open?.kind === 'define' && <SequenceForm onDone={done} onClose={close} />}
       {open?.kind === 'alter' && <SequenceForm sequence={open.sequence} onDone={done} onClose={close} />}
       {open?.kind === 'remove' && <RemoveDialog name={open.sequence.name} onDone={done} onClose={close} />}

@@ -1,0 +1,21 @@
+import type { MakerJson } from '../../api/types.js';
+import { utc } from '../../lib/format.js';
+import { hrefOf } from '../../router.js';
+import { Name } from '../../ui/name.js';
+
+/** Who made a flake: the holders of its node id at its time. */
+export function Makers({ makers }: { makers: readonly MakerJson[] }) {
+  return makers.map(({ namespace, node, term, label, from, to, isHeld, isCertain }) => (
+    <p key={namespace} class="note">
+      {isCertain ? 'Made by ' : 'Probably made by '}
+      <strong>{label ? <Name text={label} /> : `a holder without a label (term ${term})`}</strong>, which{' '}
+      {isHeld ? `holds node ${node} since ` : `held node ${node} from `}
+      {utc(from)}
+      {isHeld ? '' : ` to ${utc(to)}`}, in the namespace{' '}
+      <a href={hrefOf('leases', namespace)}>
+        <Name text={namespace} />
+      </a>
+      .{isCertain ? '' : ' The server may have missed another holder.'}
+    </p>
+  ));
+}

@@ -1,13 +1,16 @@
 import type { ComponentType } from 'preact';
 import styles from './app.module.css';
+import { AuditPage } from './pages/audit/audit-page.js';
 import { HealthPage } from './pages/health/health-page.js';
 import { InspectPage } from './pages/inspect/inspect-page.js';
 import { LeasesPage } from './pages/leases/leases-page.js';
 import { MintPage } from './pages/mint/mint-page.js';
+import { OverviewPage } from './pages/overview/overview-page.js';
 import { RingPage } from './pages/ring/ring-page.js';
 import { SequencesPage } from './pages/sequences/sequences-page.js';
 import { hrefOf, route } from './router.js';
 import { ErrorBoundary } from './shell/error-boundary.js';
+import { SearchDialog } from './shell/search-dialog.js';
 import { Sidebar } from './shell/sidebar.js';
 import { TokenDialog } from './shell/token-dialog.js';
 import { UnreachableBanner } from './shell/unreachable-banner.js';
@@ -16,12 +19,14 @@ import { Toast } from './ui/toast.js';
 import { useObservable } from './ui/use-observable.js';
 
 const PAGES: Readonly<Record<string, ComponentType<{ rest: string }>>> = {
+  overview: OverviewPage,
   inspect: InspectPage,
   mint: MintPage,
   sequences: SequencesPage,
   leases: LeasesPage,
   ring: RingPage,
   health: HealthPage,
+  audit: AuditPage,
 };
 
 export function App() {
@@ -43,15 +48,16 @@ export function App() {
         {Current === undefined ? (
           <Page title="Page not found" lead="The console has no page at this address.">
             <p>
-              <a href={hrefOf('inspect')}>Inspect an id</a>
+              <a href={hrefOf('overview')}>Overview</a>
             </p>
           </Page>
         ) : (
-          <ErrorBoundary key={page}>
+          <ErrorBoundary key={`${page} ${page === 'sequences' && rest}`}>
             <Current rest={rest} />
           </ErrorBoundary>
         )}
       </main>
+      <SearchDialog />
       <TokenDialog />
       <Toast />
     </>

@@ -6,21 +6,13 @@ export type FieldErrors = Readonly<Record<string, string>>;
 /** The key of errors that belong to no field. */
 export const WHOLE_FORM = '';
 
-/** `blockSize in the body must be <= 5`, `the weight of shards.a must be …`, `"x" in the query is not known`. */
+/** `blockSize in the body must be a whole number from 1 to 5, not 6`, `the weight of shards.a must be …`, `"x" in the query is not known`. */
 const NAMED = /^"?(\w+)"?(?: in the (?:body|query|path))? (?:must|is|has)\b/;
-
-const OPERATORS: readonly (readonly [RegExp, string])[] = [
-  [/ in the (body|query|path)(?= )/, ''],
-  [/ must be <= /, ' must be at most '],
-  [/ must be >= /, ' must be at least '],
-  [/ must be integer$/, ' must be a whole number'],
-  [/ must NOT /, ' must not '],
-];
 
 /** The error of a request, under the field that its message names. */
 export function fieldErrorsOf(error: unknown, fields: readonly string[]): FieldErrors {
   const field = error instanceof ApiError ? (fieldOf(error, fields) ?? WHOLE_FORM) : WHOLE_FORM;
-  return { [field]: sentenceOf(withoutJargon(error)) };
+  return { [field]: sentenceOf(withoutPlace(error)) };
 }
 
 function fieldOf({ code, message }: ApiError, fields: readonly string[]): string | undefined {
@@ -31,7 +23,8 @@ function fieldOf({ code, message }: ApiError, fields: readonly string[]): string
   return fields.find((field) => field === named);
 }
 
-function withoutJargon(error: unknown): Error {
+/** The error without the part of the request that has the field: a form shows the field itself. */
+function withoutPlace(error: unknown): Error {
   const text = error instanceof Error ? error.message : String(error);
-  return new Error(OPERATORS.reduce((sentence, [from, to]) => sentence.replace(from, to), text));
+  return new Error(text.replace(/ in the (body|query|path)(?= )/, ''));
 }

@@ -1,4 +1,4 @@
-import { fixedKey, HashRing, type ShardConfig, type ShardNode, shardNodesOf } from 'idsmith/shard/ring';
+import { fixedKey, HashRing, type ShardConfig, type ShardNode, shardNodesOf } from '@idsmith/shard/ring';
 
 /** The number of sample keys. Enough for shares that are accurate to about 0.1 percentage points. */
 export const SAMPLE_KEYS = 200_000;

@@ -85,7 +85,12 @@ export type Forecast =
   | { readonly kind: 'measuring' | 'exhausted' | 'cycle' }
   /** Nobody has drawn an id for `ms`. */
   | { readonly kind: 'idle'; readonly ms: number }
-  | { readonly kind: 'date'; readonly at: number }
+  | {
+      readonly kind: 'date';
+      readonly at: number;
+      /** How far the forecast can be trusted, if it is the server's. */
+      readonly confidence?: string;
+    }
   /** Too far ahead for a date. */
   | { readonly kind: 'far'; readonly years: number };
 
@@ -99,6 +104,16 @@ export function forecastOf(
 ): Forecast {
   if (sequence.exhausted) return { kind: 'exhausted' };
   if (sequence.cycle) return { kind: 'cycle' };
+  // The server has watched the sequence for longer than this page.
+  const { forecast } = sequence;
+  if (forecast && forecast.seconds !== null) {
+    const left = forecast.seconds * 1000;
+    if (left > FAR) return { kind: 'far', years: left / YEAR };
+    return { kind: 'date', at: now + left, confidence: forecast.confidence };
+  }
+  // Unused for as long as the server has looked.
+  if (forecast && forecast.rate === 0 && forecast.over >= 60 && historyOf(samples) < FORECAST_HISTORY)
+    return { kind: 'idle', ms: forecast.over * 1000 };
   const rate = forecastRateOf(samples);
   if (rate === undefined) return { kind: 'measuring' };
   if (rate === 0) return { kind: 'idle', ms: historyOf(samples) };

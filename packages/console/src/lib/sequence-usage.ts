@@ -29,7 +29,8 @@ export function usageOf(sequence: SequenceJson): Usage {
   const size = BigInt(Math.abs(step));
   const total = distance(first, last, step) / size + 1n;
   const passed = distance(first, BigInt(sequence.next), step);
-  const used = exhausted ? total : clamp((passed + size - 1n) / size, 0n, total);
+  const isEmpty = exhausted && (sequence.stranded ?? '0') === '0';
+  const used = isEmpty ? total : clamp((passed + size - 1n) / size, 0n, total);
   return { used, total, left: total - used, share: ratio(used, total) };
 }
 
@@ -68,7 +69,8 @@ export function positionOf(sequence: SequenceJson, id: bigint): Position {
   const size = BigInt(Math.abs(step));
   const offset = distance(first, id, step);
   if (offset < 0n || distance(id, last, step) < 0n || offset % size !== 0n) return { kind: 'none' };
-  const isAllocated = exhausted || distance(id, BigInt(next), step) > 0n;
+  const isAllocated =
+    (exhausted && (sequence.stranded ?? '0') === '0') || distance(id, BigInt(next), step) > 0n;
   return { kind: isAllocated ? 'allocated' : 'ahead', index: offset / size };
 }
 

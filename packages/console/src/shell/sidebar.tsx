@@ -1,21 +1,26 @@
 import { refreshAll } from '../api/connection.js';
 import { forgetToken, token } from '../api/session.js';
+import { day } from '../lib/format.js';
 import { hrefOf } from '../router.js';
 import { Button } from '../ui/button.js';
 import { Icon, type IconName } from '../ui/icon.js';
+import { THEMES, type Theme, theme } from '../ui/theme.js';
 import { showToast } from '../ui/toast.js';
 import { useObservable } from '../ui/use-observable.js';
+import { useServer } from '../ui/use-server.js';
+import { openSearch } from './search-dialog.js';
 import { ServerStatus } from './server-status.js';
 import styles from './sidebar.module.css';
-import { ThemeSwitch } from './theme-switch.js';
 
 const LINKS: readonly (readonly [page: IconName, label: string])[] = [
+  ['overview', 'Overview'],
   ['inspect', 'Inspect'],
   ['mint', 'Mint'],
   ['sequences', 'Sequences'],
   ['leases', 'Leases'],
   ['ring', 'Ring'],
   ['health', 'Health'],
+  ['audit', 'Audit'],
 ];
 
 export function Sidebar({ page }: { page: string }) {
@@ -26,6 +31,11 @@ export function Sidebar({ page }: { page: string }) {
         <div class={styles.brand}>
           <Logo />
           <span>idsmith</span>
+        </div>
+        <div class={styles.search}>
+          <Button look="plain" icon="search" label="Search and jump (Ctrl K)" onClick={openSearch}>
+            Search
+          </Button>
         </div>
         <nav aria-label="Pages">
           <ul>
@@ -41,6 +51,7 @@ export function Sidebar({ page }: { page: string }) {
         </nav>
         <div class={styles.foot}>
           <ServerStatus />
+          <TokenName />
           {hasToken && (
             <Button
               look="quiet"
@@ -61,6 +72,20 @@ export function Sidebar({ page }: { page: string }) {
   );
 }
 
+/** The name of the token in use, and its end. */
+function TokenName() {
+  const server = useServer();
+  if (!server?.token) return null;
+  const { name, expires } = server.token;
+  const end = expires === null ? '' : `, until ${day(expires)}`;
+  return (
+    <span class={`muted ${styles.token}`} title={`Token ${name}, scopes ${server.scopes.join(', ')}${end}`}>
+      {name}
+      {end}
+    </span>
+  );
+}
+
 /** The fields of an id, as in the icon of the browser tab. */
 function Logo() {
   return (
@@ -72,5 +97,25 @@ function Logo() {
       <rect x="6" y="21" width="5" height="4" rx="1" opacity=".5" />
       <rect x="13" y="21" width="13" height="4" rx="1" opacity=".85" />
     </svg>
+  );
+}
+
+const SHOWN = {
+  auto: { icon: 'auto', label: 'system' },
+  light: { icon: 'sun', label: 'light' },
+  dark: { icon: 'moon', label: 'dark' },
+} as const;
+
+/** Switches to the next theme. */
+function ThemeSwitch() {
+  const current = useObservable(theme);
+  const next = THEMES[(THEMES.indexOf(current) + 1) % THEMES.length] as Theme;
+  return (
+    <Button
+      look="quiet"
+      icon={SHOWN[current].icon}
+      label={`Theme: ${SHOWN[current].label}. Switch to ${SHOWN[next].label}`}
+      onClick={() => theme.set(next)}
+    />
   );
 }

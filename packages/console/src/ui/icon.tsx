@@ -1,4 +1,7 @@
 const PATHS = {
+  overview: 'M4 4h7v9H4zM13 4h7v5h-7zM13 11h7v9h-7zM4 15h7v5H4z',
+  audit: 'M6 3h9l4 4v14H6zM9 9h7M9 13h7M9 17h4',
+  search: 'M10 4a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM14.500 14.500 20 20',
   inspect: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16.2 16.2 21 21',
   mint: 'M12 5v14M5 12h14',
   sequences: 'M4 18h4v-5h4V9h4V5h4',

@@ -1,6 +1,5 @@
+import { type FlakeField, layouts } from 'idsmith';
 import type { Reading } from '../../api/types.js';
-import { flakeDiagram } from './flake.js';
-import { keyDiagram } from './key.js';
 import { uuidDiagram } from './uuid.js';
 
 /** The kind of a field. Each kind has its own colour. */
@@ -59,3 +58,37 @@ const merged = <T extends Segment & { text: string }>(field: T, width: number, t
   width: field.width + width,
   text: field.text + text,
 });
+
+const KINDS: Readonly<Record<FlakeField, FieldKind>> = { time: 'time', node: 'machine', sequence: 'counter' };
+
+/** The 64 bits of a flake. Bits above those of the layout are unused. */
+function flakeDiagram(text: string, layoutName: string): Diagram | undefined {
+  const layout = Object.hasOwn(layouts, layoutName) ? layouts[layoutName as keyof typeof layouts] : undefined;
+  if (layout === undefined || !/^-?\d{1,20}$/.test(text)) return undefined;
+  const { order, fields, bits } = layout;
+  const segments: Segment[] = order.map((field) => ({
+    field,
+    kind: KINDS[field],
+    width: fields[field].bits,
+  }));
+  if (bits < 64) segments.unshift({ field: 'unused', kind: 'unused', width: 64 - bits });
+  return {
+    unit: 'bit',
+    cells: BigInt.asUintN(64, BigInt(text)).toString(2).padStart(64, '0'),
+    segments: segments.filter(({ width }) => width > 0),
+  };
+}
+
+/** The base-62 digits of a key, and its suffix. The last four digits are the variant and the type. */
+function keyDiagram(text: string): Diagram | undefined {
+  const [stem = '', ...rest] = text.split('-');
+  if (!/^[0-9A-Za-z]{5,}$/.test(stem)) return undefined;
+  const suffix = rest.join('-');
+  const segments: Segment[] = [
+    { field: 'time', kind: 'time', width: stem.length - 4 },
+    { field: 'variant', kind: 'counter', width: 2 },
+    { field: 'type', kind: 'type', width: 2 },
+  ];
+  if (suffix !== '') segments.push({ field: 'suffix', kind: 'unused', width: suffix.length + 1 });
+  return { unit: 'base-62 digit', cells: suffix === '' ? stem : `${stem}-${suffix}`, segments };
+}

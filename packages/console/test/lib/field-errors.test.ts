@@ -16,8 +16,10 @@ describe('the error of a request', () => {
     expect(errors(detail)).toEqual({ [field]: `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.` });
   });
 
-  it('is written for people, without the words of a schema', () => {
-    expect(errors('count in the query must be <= 10000')).toEqual({ count: 'Count must be at most 10000.' });
+  it('does not name the part of the request that has the field', () => {
+    expect(errors('count in the query must be a whole number, not "x"')).toEqual({
+      count: 'Count must be a whole number, not "x".',
+    });
   });
 
   it('belongs to the name when the sequence exists already, or does not exist', () => {

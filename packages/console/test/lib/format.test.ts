@@ -4,10 +4,21 @@ import { duration, percent, perSecond, relative, short, span } from '../../src/l
 describe('numbers and times for people', () => {
   it('never round something to nothing, nor most to all', () => {
     expect([0, 1e-9, 0.0003, 0.1234, 0.995, 0.99999999, 1].map(percent)).toEqual([
-      ...['0 %', '< 0.01 %', '0.03 %', '12.3 %', '99.50 %', '> 99.99 %', '100 %'],
+      '0 %',
+      '< 0.01 %',
+      '0.03 %',
+      '12.3 %',
+      '99.50 %',
+      '> 99.99 %',
+      '100 %',
     ]);
     expect([0, 0.001, 0.25, 12.34, 20, 12_345.6].map(perSecond)).toEqual([
-      ...['0', '< 0.01', '0.25', '12.3', '20', '12,346'],
+      '0',
+      '< 0.01',
+      '0.25',
+      '12.3',
+      '20',
+      '12,346',
     ]);
   });
 
@@ -21,7 +32,11 @@ describe('numbers and times for people', () => {
     ]);
     expect([4711, 1_234_567, 2n ** 63n].map(short)).toEqual(['4,711', '1.2M', '9,223,372T']);
     expect([999, 61_000, 3.7e6, 1e8, 4e11].map(span)).toEqual([
-      ...['0 seconds', '1 minute', '1 hour', '1 day', '12 years'],
+      '0 seconds',
+      '1 minute',
+      '1 hour',
+      '1 day',
+      '12 years',
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { HashRing } from 'idsmith/shard/ring';
+import { HashRing } from '@idsmith/shard/ring';
 import { describe, expect, it } from 'vitest';
 import { movesBetween, placeKeys, readNodes } from '../../src/lib/key-placement.ts';
 

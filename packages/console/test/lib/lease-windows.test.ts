@@ -16,12 +16,20 @@ describe('the windows that were seen', () => {
     const [row] = rowsBetween(history, NOW - 60_000, NOW + 60_000);
     expect(row?.windows).toEqual([
       {
-        ...{ id: 0, epoch: 1, label: 'web 1', from: NOW, isFromKnown: true },
+        id: 0,
+        epoch: 1,
+        label: 'web 1',
+        from: NOW,
+        isFromKnown: true,
         until: NOW + 15_001,
         isReleased: true,
       },
       {
-        ...{ id: 0, epoch: 2, label: 'web 2', from: NOW + 16_000, isFromKnown: true },
+        id: 0,
+        epoch: 2,
+        label: 'web 2',
+        from: NOW + 16_000,
+        isFromKnown: true,
         until: NOW + 46_000,
         isReleased: false,
       },

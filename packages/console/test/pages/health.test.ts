@@ -21,7 +21,7 @@ await describeWith(['chromium'], 'the page Health', () => {
 
   const post = (path: string) => fetch(`${server.url}/v1/${path}`, { method: 'POST' });
   const chart = (name: RegExp) => visit.page.getByRole('img', { name });
-  const stat = (label: string) => visit.page.locator('.server-stats__stat').filter({ hasText: label });
+  const stat = (label: string) => visit.page.locator('.stat').filter({ hasText: label });
 
   it('shows ids per second as they are minted', async () => {
     await chart(/^Ids per second, now: flake 0, locality 0/).waitFor();

@@ -27,7 +27,12 @@ await describeWith(['chromium'], 'names and labels that programs chose', () => {
   const held = (id: number, label: string) => {
     const until = Date.now() + 600_000;
     return store.swapLease('jflake', undefined, {
-      ...{ id, owner: 'x', epoch: 1, fence: until, expiresAt: until, label },
+      id,
+      owner: 'x',
+      epoch: 1,
+      fence: until,
+      expiresAt: until,
+      label,
     });
   };
 
@@ -52,7 +57,7 @@ await describeWith(['chromium'], 'names and labels that programs chose', () => {
     expect(await name.getAttribute('title')).toBe('web[U+202E]1-bew[U+200B]');
     expect(await name.locator('.code-point').allTextContents()).toEqual(['U+202E', 'U+200B']);
     await visit.button(/^Node 3: held by web\[U\+202E\]1-bew\[U\+200B\], \d+ s left$/).click();
-    await visit.page.locator('.node-detail__detail bdi', { hasText: 'web' }).waitFor();
+    await visit.page.locator('.leases__detail bdi', { hasText: 'web' }).waitFor();
     // No text and no attribute of the page has such a character.
     expect(await visit.page.content()).not.toMatch(/[\u200b\u202e]/);
   });
@@ -70,7 +75,7 @@ await describeWith(['chromium'], 'names and labels that programs chose', () => {
     expect(width).toBeLessThan(320);
     expect(isCut).toBe(true);
     await visit.button(/^Node 4: held by host-/).click();
-    await visit.page.locator('.node-detail__detail bdi', { hasText: 'host-' }).waitFor();
+    await visit.page.locator('.leases__detail bdi', { hasText: 'host-' }).waitFor();
     await expectNoSideScroll();
   });
 
@@ -80,7 +85,7 @@ await describeWith(['chromium'], 'names and labels that programs chose', () => {
     await store.defineSequence({ name: `long-${'y'.repeat(249)}`, start: 9007199254740993000n });
     await visit.go('sequences');
     await visit.row('orders').waitFor();
-    expect(await visit.page.locator('tbody th > bdi').allTextContents()).toEqual([
+    expect(await visit.page.locator('tbody th bdi').allTextContents()).toEqual([
       `long-${'y'.repeat(249)}`,
       'orders',
       'طلبات-2026',

@@ -40,7 +40,7 @@ await describeWith(['chromium'], 'the page Leases with a record that makes no se
       .filter({ hasText: /^1 with an odd record$/ })
       .waitFor();
     await visit.button('Node 7: its record makes no sense').click();
-    await visit.page.locator('.node-detail__detail').getByText('its fence 9007199254740991').waitFor();
+    await visit.page.locator('.leases__detail').getByText('its fence 9007199254740991').waitFor();
     expect(await visit.page.getByText('This page failed').count()).toBe(0);
   });
 

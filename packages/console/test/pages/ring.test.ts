@@ -1,4 +1,4 @@
-import { HashRing } from 'idsmith/shard/ring';
+import { HashRing } from '@idsmith/shard/ring';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '#services';
@@ -43,7 +43,7 @@ await describeWith(['chromium'], 'the page Ring', () => {
       await rows.evaluateAll((found) =>
         found.map((row) => [
           row.querySelector('th .mono')?.textContent ?? '',
-          Number.parseFloat(row.querySelector('.share-bar__share')?.textContent ?? ''),
+          Number.parseFloat(row.querySelector('.ring__share')?.textContent ?? ''),
         ]),
       ),
     ) as Record<string, number>;
@@ -69,10 +69,10 @@ await describeWith(['chromium'], 'the page Ring', () => {
     const real = sharesOf({ ...NODES, '10.1.0.3:7001': 2 })['10.1.0.3:7001']!;
     expect(Math.abs(percents[1]! - real)).toBeLessThan(1);
     expect(percents[0]).toBeGreaterThanOrEqual(percents[1]!);
-    const moves = await visit.page.locator('.move-table__moves tbody tr').evaluateAll((rows) =>
+    const moves = await visit.page.locator('.ring__moves tbody tr').evaluateAll((rows) =>
       rows.map((row) => ({
         isNew: row.querySelector('.badge') !== null,
-        share: Number.parseFloat(row.querySelector('.share-bar__share')?.textContent ?? ''),
+        share: Number.parseFloat(row.querySelector('.ring__share')?.textContent ?? ''),
       })),
     );
     const toNew = moves.filter(({ isNew }) => isNew).reduce((sum, { share }) => sum + share, 0);
@@ -108,7 +108,7 @@ await describeWith(['chromium'], 'the page Ring', () => {
   ])('answers the config %s beside the field', async (text, message) => {
     await visit.field('Shard config').fill(text);
     expect(await visit.errorOf('Shard config')).toMatch(message);
-    expect(await visit.page.locator('.ring-chart__chart').count()).toBe(0);
+    expect(await visit.page.locator('.ring__chart').count()).toBe(0);
   });
 
   it.each([

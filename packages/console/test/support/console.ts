@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { programsOf } from '#services';
+import { shared } from '#services';
 import type { ServerProcess } from '#services/process.ts';
 import { startIdsmith } from '../../../server/test/support/process.ts';
 
@@ -15,12 +15,27 @@ export function startConsole(...flags: string[]): Promise<ServerProcess> {
   return startIdsmith('--assets', DIST, '--log', 'error', ...flags);
 }
 
+/** Connects to the browser of the run. Closing it closes the windows of this file. */
 export async function launch(): Promise<Browser> {
-  const [executablePath] = await programsOf('chromium');
-  return chromium.launch({
-    executablePath,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
-  });
+  const { url } = await shared('chromium');
+  return chromium.connect(url);
+}
+
+declare global {
+  interface Window {
+    lastCopy?: string;
+  }
+}
+
+/** Remembers what a page copies: windows of several files share the clipboard of the browser. */
+function rememberCopies(): void {
+  const { clipboard } = navigator;
+  const write = clipboard?.writeText.bind(clipboard);
+  if (write !== undefined)
+    clipboard.writeText = (text) => {
+      window.lastCopy = text;
+      return write(text);
+    };
 }
 
 /** A page in a browser, with the errors that the browser reported. */
@@ -55,6 +70,7 @@ export class Visit {
   ): Promise<Visit> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url });
+    await context.addInitScript(rememberCopies);
     const page = await context.newPage();
     // Far more than a page needs on an idle machine: a starved one must not fail a test.
     page.setDefaultTimeout(40_000);
@@ -98,7 +114,8 @@ export class Visit {
     }, text);
   }
 
-  clipboard = () => this.page.evaluate(() => navigator.clipboard.readText());
+  /** What the page has copied last. */
+  clipboard = async () => (await this.page.evaluate(() => window.lastCopy)) ?? '';
 
   /** Closes the page, which must have no errors and no requests to other hosts. */
   async close(): Promise<void> {

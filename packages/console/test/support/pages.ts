@@ -75,6 +75,9 @@ const all: readonly ShownPage[] = [
       await visit.errorOf('Name');
     },
   },
+  { name: 'overview', open: (visit) => go(visit, 'overview', 'Node ids in use') },
+  { name: 'sequence', open: (visit) => go(visit, 'sequences/invoices', 'Definition') },
+  { name: 'audit', open: (visit) => go(visit, 'audit', 'define') },
   { name: 'leases', open: (visit) => go(visit, 'leases', '511 free') },
   {
     name: 'ring',
@@ -98,7 +101,9 @@ async function go(visit: Visit, path: string, text: string): Promise<void> {
 
 /** One of each page. */
 const main = all.filter(({ name }) =>
-  ['inspect', 'mint', 'sequences', 'leases', 'ring', 'health'].includes(name),
+  ['overview', 'inspect', 'mint', 'sequences', 'sequence', 'leases', 'ring', 'health', 'audit'].includes(
+    name,
+  ),
 );
 
 /** Every page of the console in its typical states, and the data that they need. */

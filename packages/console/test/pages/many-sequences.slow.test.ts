@@ -69,7 +69,7 @@ await describeWith(['chromium'], 'the console with 5,000 sequences', () => {
       .slice(before)
       .map((url) => url.searchParams.get('q') ?? '');
     expect([...new Set(searches)].filter((q) => q !== '')).toEqual(['TENANT-432']);
-    expect(visit.page.url()).toBe(`${server.url}/#/sequences/TENANT-432`);
+    expect(visit.page.url()).toBe(`${server.url}/#/sequences?q=TENANT-432`);
     await visit.field('Search names').fill('nobody');
     await visit.page.getByText('No name contains “nobody”').waitFor();
     await visit.field('Search names').fill('');

@@ -94,7 +94,7 @@ await describeWith(['chromium'], 'the console', () => {
   });
 
   it('can be used with the keyboard alone', async () => {
-    const visit = await Visit.open(browser, server);
+    const visit = await Visit.open(browser, server, 'inspect');
     const { keyboard } = visit.page;
     await visit.heading('Inspect').waitFor();
     const press = async (...keys: string[]) => {

@@ -111,9 +111,9 @@ await describeWith(['chromium', 'redis'], 'the page Mint', () => {
   });
 
   it.each([
-    ['Flake', 'Count', '10001', 'Count must be at most 10000.'],
-    ['Flake', 'Count', '0', 'Count must be at least 1.'],
-    ['Locality UUID', 'Count', 'many', 'Count must be a whole number.'],
+    ['Flake', 'Count', '10001', 'Count must be a whole number from 1 to 10000, not 10001.'],
+    ['Flake', 'Count', '0', 'Count must be a whole number from 1 to 10000, not 0.'],
+    ['Locality UUID', 'Count', 'many', 'Count must be a whole number from 1 to 10000, not "many".'],
     ['Sequence', 'Sequence', 'nothing', 'There is no sequence "nothing".'],
     ['Sequence', 'Sequence', '', 'Enter the name of a sequence.'],
     ['Sharded key', 'Type', 'nobody', 'Type must be one of "$DEF", "user", or a number, not "nobody".'],

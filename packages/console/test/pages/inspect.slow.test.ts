@@ -34,7 +34,7 @@ await describeWith(['chromium'], 'the page Inspect', () => {
 
   beforeAll(async () => {
     [server, browser] = await Promise.all([startConsole(), launch()]);
-    visit = await Visit.open(browser, server);
+    visit = await Visit.open(browser, server, 'inspect');
   });
   afterAll(async () => {
     await visit?.close();
@@ -112,7 +112,7 @@ await describeWith(['chromium'], 'the page Inspect', () => {
       await visit.go(`inspect/${id}`);
       const reasons = () => visit.page.locator('section > p.muted:first-of-type').allTextContents();
       await expect
-        .poll(async () => (await reasons()).map((reason) => reason.toLowerCase()), { timeout: 15_000 })
+        .poll(async () => (await reasons()).map((reason) => reason.toLowerCase()))
         .toEqual(readings.map(({ reason }: { reason: string }) => `${reason}.`.toLowerCase()));
     }
   });
@@ -134,7 +134,10 @@ await describeWith(['chromium'], 'the page Inspect', () => {
     const row = visit.row('orders');
     await row.waitFor();
     expect(await row.getByRole('cell').allTextContents()).toEqual([
-      ...['yes, in a block', '2', expect.stringMatching(/^100\d0$/), '< 0.01 %'],
+      'yes, in a block',
+      '2',
+      expect.stringMatching(/^100\d0$/),
+      '< 0.01 %',
     ]);
     await visit.field('Id').fill('99999');
     await visit.page.getByRole('cell', { name: 'not yet' }).waitFor();

@@ -91,7 +91,7 @@ await describeWith(['chromium'], 'the page Leases', () => {
 
   it('shows the details of the selected node id', async () => {
     await cell('Node 1: expired').click();
-    const detail = visit.page.locator('.node-detail__detail');
+    const detail = visit.page.locator('.leases__detail');
     await detail.getByText('beta 2').waitFor();
     expect(await detail.textContent()).toMatch(/^Node 1 is expired\. .*holders so far1fence20\d\d-/);
     await visit.row('beta 2').getByText('expired').waitFor();
@@ -109,7 +109,7 @@ await describeWith(['chromium'], 'the page Leases', () => {
 
   it.each([
     [{ Namespace: '' }, 'Namespace', 'Enter a namespace.'],
-    [{ Namespace: 'n'.repeat(256) }, 'Namespace', 'Namespace must not have more than 255 characters.'],
+    [{ Namespace: 'n'.repeat(256) }, 'Namespace', 'Namespace must have 1 to 255 characters, not 256.'],
     [{ 'Node ids': 'many' }, 'Node ids', 'The number of node ids must be a whole number.'],
     [{ 'Node ids': '0' }, 'Node ids', 'The number of node ids must be from 1 to 2^32.'],
   ])('answers %j beside %s', async (values, label, message) => {

@@ -54,11 +54,17 @@ await describeWith(['chromium'], 'the page Sequences', () => {
     await visit.button('Define').click();
     await visit.page.getByText('Sequence invoices/2026 is defined.').waitFor();
     expect(await cellsOf('invoices/2026')).toMatchObject({
-      ...{ Next: '9223372036854774807', Block: '10', Step: '1' },
+      Next: '9223372036854774807',
+      Block: '10',
+      Step: '1',
     });
     expect(await store.describeSequence('invoices/2026')).toMatchObject({
-      ...{ start: 9223372036854774807n, next: 9223372036854774807n, blockSize: 10 },
-      ...{ min: 9223372036854774000n, max: 9223372036854775807n, cycle: false },
+      start: 9223372036854774807n,
+      next: 9223372036854774807n,
+      blockSize: 10,
+      min: 9223372036854774000n,
+      max: 9223372036854775807n,
+      cycle: false,
     });
   });
 
@@ -140,11 +146,15 @@ await describeWith(['chromium'], 'the page Sequences', () => {
   it.each([
     [{ Name: '' }, 'Name', /^Enter a name\.$/],
     [{ Name: ' x' }, 'Name', /^The name of a sequence must be text of 1 to 255 characters/],
-    [{ Name: 'x'.repeat(256) }, 'Name', /^Name must not have more than 255 characters\.$/],
+    [{ Name: 'x'.repeat(256) }, 'Name', /^Name must have 1 to 255 characters, not 256\.$/],
     [{ Start: 'one' }, 'Start', /^Start must be a whole number\.$/],
     [{ Start: '9223372036854775808' }, 'Start', /^Start must be a bigint from −2\^63 to 2\^63 − 1/],
-    [{ 'Block size': '0' }, 'Block size', /^BlockSize must be at least 1\.$/],
-    [{ 'Block size': '2147483648' }, 'Block size', /^BlockSize must be at most 2147483647\.$/],
+    [{ 'Block size': '0' }, 'Block size', /^BlockSize must be a whole number from 1 to 2147483647, not 0\.$/],
+    [
+      { 'Block size': '2147483648' },
+      'Block size',
+      /^BlockSize must be a whole number from 1 to 2147483647, not 2147483648\.$/,
+    ],
     [{ Step: '0' }, 'Step', /^Step must be a whole number, not 0\.$/],
     [{ Step: '9007199254740993' }, 'Step', /^Step must be within/],
     [

@@ -1,2 +1,1 @@
-export type { IdsmithOptions } from './options.js';
-export { idsmith, idsmith as default } from './plugin.js';
+export { type IdsmithOptions, idsmith, idsmith as default } from './plugin.js';

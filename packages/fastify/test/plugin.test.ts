@@ -129,7 +129,7 @@ describe('The Fastify plugin', () => {
     [{ store: 'memory:', ids: {} }, 'give either store or ids'],
     [{ store: undefined }, 'store is undefined: give the URL of a store'],
     [{ ids: {} }, 'ids must be the result of connect()'],
-    [{ store: 'memory:', redines: '/readyz' }, 'there is no option "redines": the options are store, ids'],
+    [{ store: 'memory:', redines: '/readyz' }, 'unknown name "redines"; did you mean "readiness"?'],
     [{ store: 'memory:', readiness: 'readyz' }, 'readiness must be a path like "/readyz", not "readyz"'],
     [{ store: 'memory:', readiness: true }, 'not true'],
     [{ store: 'memory:', open: {} }, 'open must be a function'],

@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 
 /** What the tests may need on the machine. */
 export type ServiceName =
-  | ('redis' | 'postgres' | 'pgbouncer' | 'mariadb' | 'etcd' | 'chromium' | 'faketime')
+  | ('redis' | 'postgres' | 'pgbouncer' | 'mariadb' | 'etcd' | 'etcdctl' | 'chromium' | 'faketime')
+  | ('prometheus' | 'nginx' | 'galera')
   | ('jdk' | 'mariadb-jdbc');
 
 interface Service {
@@ -21,10 +22,15 @@ const SERVICES: Record<ServiceName, Service> = {
   pgbouncer: { aptPackage: 'pgbouncer', programs: [['pgbouncer']] },
   mariadb: { aptPackage: 'mariadb-server', programs: [['mariadbd'], ['mariadb-install-db']] },
   etcd: { aptPackage: 'etcd-server', programs: [['etcd']] },
+  etcdctl: { aptPackage: 'etcd-client', programs: [['etcdctl']] },
   jdk: { aptPackage: 'default-jdk-headless', programs: [['javac'], ['java']] },
   'mariadb-jdbc': { aptPackage: 'libmariadb-java', programs: [['mariadb-java-client.jar']] },
   chromium: { aptPackage: 'chromium', programs: [['chromium', 'chromium-browser', 'google-chrome']] },
   faketime: { aptPackage: 'faketime', programs: [['faketime']] },
+  prometheus: { aptPackage: 'prometheus', programs: [['prometheus'], ['promtool']] },
+  // The rest of Galera comes with the MariaDB server.
+  galera: { aptPackage: 'galera-4', programs: [['libgalera_smm.so']] },
+  nginx: { aptPackage: 'nginx-light', programs: [['nginx']] },
 };
 
 /** The paths of a service's programs, in the order of `SERVICES`. */
@@ -57,16 +63,17 @@ export function surroundings(env: NodeJS.ProcessEnv = process.env): Surroundings
       '/usr/sbin',
       // Libraries of Java.
       '/usr/share/java',
+      '/usr/lib/galera',
     ],
     canInstall: process.getuid?.() === 0 && existsSync('/usr/bin/apt-get'),
     isCi: env.CI === 'true' || env.CI === '1',
   };
 }
 
-/** Tells whether a program can be run, or a library of Java be read. */
+/** Tells whether a program can be run, or a library be read. */
 function isUsable(path: string): boolean {
   try {
-    accessSync(path, path.endsWith('.jar') ? constants.R_OK : constants.X_OK);
+    accessSync(path, /\.(jar|so)$/.test(path) ? constants.R_OK : constants.X_OK);
     return true;
   } catch {
     return false;

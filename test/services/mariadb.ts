@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { programsOf } from './binaries.ts';
+import { type Programs, programsOf } from './binaries.ts';
 import { startTogether } from './group.ts';
 import { makeFolder } from './guard.ts';
-import { withFreePorts } from './ports.ts';
+import { type Ports, withFreePorts } from './ports.ts';
 import { ask } from './probe.ts';
 import { ServerProcess } from './process.ts';
 import { unprivilegedUser } from './run-as.ts';
+import type { CommandLine } from './server-spec.ts';
 
 const PROTOCOL_10 = 10;
 
@@ -18,47 +19,59 @@ export interface MariadbOptions {
   env?: Record<string, string>;
 }
 
-/** Starts a private MariaDB server: user `root` without a password, database `test`. */
-export async function startMariadb({ args = [], env = {} }: MariadbOptions = {}): Promise<ServerProcess> {
-  const [mariadbd, installDb] = await programsOf('mariadb');
+/** Describes a MariaDB server in a new folder. `ports` begins with the one for clients. */
+export function mariadbServer(
+  [mariadbd, installDb]: Programs,
+  ports: Ports,
+  { args = [], env = {} }: MariadbOptions,
+  started: (run: CommandLine, dir: string) => CommandLine = (run) => run,
+): ServerProcess {
   const user = unprivilegedUser('mysql');
-  return withFreePorts(1, async ([port]) => {
-    const dir = makeFolder('mariadb', user);
-    const initFile = join(dir, 'init.sql');
-    writeFileSync(initFile, 'CREATE DATABASE IF NOT EXISTS test;\n');
-    // --no-defaults has to come first: nothing of the machine's own configuration applies.
-    const common = ['--no-defaults', `--datadir=${join(dir, 'data')}`, '--innodb-log-file-size=16M'];
-    const server = new ServerProcess({
-      name: 'mariadb',
-      dir,
-      ports: [port],
-      url: `mysql://root@127.0.0.1:${port}/test`,
-      prepare: [
-        installDb!,
-        ...common,
-        '--auth-root-authentication-method=normal',
-        '--skip-test-db',
-        '--skip-name-resolve',
-      ],
-      run: [
-        mariadbd,
-        ...common,
-        `--port=${port}`,
-        '--bind-address=127.0.0.1',
-        '--skip-name-resolve',
-        `--socket=${join(dir, 'socket')}`,
-        `--pid-file=${join(dir, 'pid')}`,
-        `--tmpdir=${dir}`,
-        `--init-file=${initFile}`,
-        '--character-set-server=utf8mb4',
-        // A commit reaches the kernel, so that it survives kill -9 of the server, but not yet the disk.
-        '--innodb-flush-log-at-trx-commit=2',
-        ...args,
-      ],
-      user,
-      env,
-      answers: () => greets(port),
-    });
+  const [port] = ports;
+  const dir = makeFolder('mariadb', user);
+  const initFile = join(dir, 'init.sql');
+  writeFileSync(initFile, 'CREATE DATABASE IF NOT EXISTS test;\n');
+  // --no-defaults has to come first: nothing of the machine's own configuration applies.
+  const common = ['--no-defaults', `--datadir=${join(dir, 'data')}`, '--innodb-log-file-size=16M'];
+  const run: CommandLine = [
+    mariadbd,
+    ...common,
+    `--port=${port}`,
+    '--bind-address=127.0.0.1',
+    '--skip-name-resolve',
+    `--socket=${join(dir, 'socket')}`,
+    `--pid-file=${join(dir, 'pid')}`,
+    `--tmpdir=${dir}`,
+    `--init-file=${initFile}`,
+    '--character-set-server=utf8mb4',
+    // A commit reaches the kernel, so that it survives kill -9 of the server, but not yet the disk.
+    '--innodb-flush-log-at-trx-commit=2',
+    ...args,
+  ];
+  return new ServerProcess({
+    name: 'mariadb',
+    dir,
+    ports,
+    url: `mysql://root@127.0.0.1:${port}/test`,
+    prepare: [
+      installDb!,
+      ...common,
+      '--auth-root-authentication-method=normal',
+      '--skip-test-db',
+      '--skip-name-resolve',
+    ],
+    run: started(run, dir),
+    user,
+    env,
+    answers: () => greets(port),
+  });
+}
+
+/** Starts a private MariaDB server: user `root` without a password, database `test`. */
+export async function startMariadb(options: MariadbOptions = {}): Promise<ServerProcess> {
+  const programs = await programsOf('mariadb');
+  return withFreePorts(1, async (ports) => {
+    const server = mariadbServer(programs, ports, options);
     await startTogether([server]);
     return server;
   });

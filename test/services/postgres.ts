@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { programsOf } from './binaries.ts';
 import { startTogether } from './group.ts';
 import { makeFolder } from './guard.ts';
@@ -15,10 +15,16 @@ export interface PostgresOptions {
   args?: readonly string[];
   /** More variables of its environment. */
   env?: Record<string, string>;
+  /** Another server whose data this one begins with: as its standby, or as a server of its own from a base backup. */
+  from?: { readonly server: ServerProcess; readonly as: 'standby' | 'copy' };
 }
 
 /** Starts a private PostgreSQL server: superuser `postgres` without a password, database `postgres`. */
-export async function startPostgres({ args = [], env = {} }: PostgresOptions = {}): Promise<ServerProcess> {
+export async function startPostgres({
+  args = [],
+  env = {},
+  from,
+}: PostgresOptions = {}): Promise<ServerProcess> {
   const [postgres, initdb] = await programsOf('postgres');
   const user = unprivilegedUser('postgres');
   return withFreePorts(1, async ([port]) => {
@@ -40,17 +46,19 @@ export async function startPostgres({ args = [], env = {} }: PostgresOptions = {
       dir,
       ports: [port],
       url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-      prepare: [
-        initdb!,
-        '--pgdata',
-        data,
-        '--username',
-        'postgres',
-        '--auth',
-        'trust',
-        '--no-sync',
-        ...locale,
-      ],
+      prepare: from
+        ? [
+            await postgresTool('pg_basebackup'),
+            '--pgdata',
+            data,
+            '--dbname',
+            from.server.url,
+            '--checkpoint=fast',
+            '--no-sync',
+            ...(from.as === 'standby' ? ['--write-recovery-conf'] : []),
+          ]
+        : [initdb!, '--pgdata', data, '--username', 'postgres', '--auth', 'trust', '--no-sync', ...locale],
+      isCopy: from !== undefined,
       run: [postgres, '-D', data, ...options, ...args],
       user,
       env,
@@ -62,6 +70,12 @@ export async function startPostgres({ args = [], env = {} }: PostgresOptions = {
     await startTogether([server]);
     return server;
   });
+}
+
+/** The path of a program that comes with the server, such as `pg_dump`. The server itself may be found by a link. */
+export async function postgresTool(name: string): Promise<string> {
+  const [postgres] = await programsOf('postgres');
+  return join(dirname(realpathSync(postgres)), name);
 }
 
 /** Opens a session. A server that is still starting or recovering refuses it with an error instead. */

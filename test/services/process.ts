@@ -111,14 +111,14 @@ export class ServerProcess {
   }
 
   async #prepare(): Promise<void> {
-    const { name, dir, prepare, env = {} } = this.#spec;
+    const { name, dir, prepare, isCopy, env = {} } = this.#spec;
     if (prepare === undefined) return;
     const make = async () => {
       const [code, signal] = await once(this.#spawn(prepare), 'exit');
       if (code !== 0) throw this.#failure(`could not be prepared (${signal ?? `exit code ${code}`})`);
     };
     // Surroundings such as another clock may show in the data.
-    if (Object.keys(env).length > 0) await make();
+    if (isCopy || Object.keys(env).length > 0) await make();
     else await firstData(name, join(dir, 'data'), make);
   }
 

@@ -14,6 +14,8 @@ export interface ServerSpec {
   readonly run: CommandLine;
   /** Run once, before the first start. Makes the folder `data` in `dir`. */
   readonly prepare?: CommandLine;
+  /** True if what `prepare` makes are the data of another server. */
+  readonly isCopy?: boolean;
   readonly env?: Record<string, string>;
   readonly user?: User | undefined;
   /** The signal for an orderly end; SIGTERM unless told otherwise. */

@@ -7,6 +7,8 @@ import { startEtcd } from './etcd.ts';
 import { startMariadb } from './mariadb.ts';
 import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
+import { shared } from './shared.ts';
+import type { SharedName } from './shared-servers.ts';
 
 /** A store that `openStore` opens. */
 export interface StoreServer {
@@ -14,19 +16,35 @@ export interface StoreServer {
   stop(): Promise<unknown>;
 }
 
-/** Every store that outlives a process: what it needs, and how it is started. */
-export const STORE_SERVERS: readonly [
-  name: string,
-  needs: ServiceName[],
-  start: () => Promise<StoreServer>,
-][] = [
+/** A store that outlives a process: what it needs, and how it is started. */
+type Named = [name: string, needs: ServiceName[], start: () => Promise<StoreServer>];
+
+/** Every such store, in a server of its own. */
+export const STORE_SERVERS: readonly Named[] = [
   ['sqlite', [], startSqlite],
   ['postgres', ['postgres'], () => startPostgres()],
   ['mariadb', ['mariadb'], () => startMariadb()],
-  ['redis', ['redis'], () => startRedis()],
+  ['redis', ['redis'], async () => initialised(await startRedis())],
   ['dynamodb', [], startDynamodb],
   ['etcd', ['etcd'], startOneEtcd],
 ];
+
+/** The same stores, each in a place of its own in the servers of the run. */
+export const SHARED_STORES = STORE_SERVERS.map(
+  ([name, needs, start]): Named => [
+    name,
+    needs,
+    name === 'sqlite' ? start : () => shared(name as SharedName),
+  ],
+);
+
+/** The server of a new store, which can forget: `idsmith init` says that it is new. */
+export async function initialised<Server extends { readonly url: string }>(server: Server): Promise<Server> {
+  const { initStore, openStore } = await import('idsmith/stores');
+  await using store = await openStore(server.url);
+  await initStore(store);
+  return server;
+}
 
 async function startSqlite(): Promise<StoreServer> {
   const folder = mkdtempSync(join(tmpdir(), 'idsmith-sqlite-'));

@@ -22,10 +22,14 @@ describe('A service that is missing', () => {
     pgbouncer: 'pgbouncer',
     mariadb: 'mariadb-server',
     etcd: 'etcd-server',
+    etcdctl: 'etcd-client',
     jdk: 'default-jdk-headless',
     'mariadb-jdbc': 'libmariadb-java',
     chromium: 'chromium',
     faketime: 'faketime',
+    prometheus: 'prometheus',
+    galera: 'galera-4',
+    nginx: 'nginx-light',
   };
   const bare = { ...surroundings({ PATH: '/nowhere' }), dirs: ['/nowhere'], canInstall: false };
 

@@ -193,7 +193,7 @@ describe('The module of Nest', () => {
     [{ ids: {} }, 'ids must be the result of connect()'],
     [
       { store: 'memory:', generator: {} },
-      'there is no option "generator": the options are store, ids, label, generators',
+      'unknown name "generator"; did you mean "generators"? (known: store, ids, label, generators',
     ],
     [{ store: 'memory:', generators: { orders: 'flakes' } }, '(ids) => ids.flakes("orders")'],
     [{ store: 'memory:', isGlobal: 'no' }, 'isGlobal must be true or false, not "no"'],
@@ -219,7 +219,7 @@ describe('The module of Nest', () => {
     expect(() => IdsmithModule.forRootAsync({} as never)).toThrow('useFactory must be a function');
     const useFactory = () => ({ url: 'memory:' }) as object;
     await expect(appWith(IdsmithModule.forRootAsync({ useFactory, generators }))).rejects.toThrow(
-      'there is no option "url": the options are store, ids, label',
+      'unknown name "url" (known: store, ids, label)',
     );
   });
 });

@@ -1,6 +1,6 @@
 import { FlakeGenerator, InvalidOptionError, LocalityGenerator, layouts } from 'idsmith';
 import { connect } from 'idsmith/connect';
-import { gapless, sqlExecutor } from 'idsmith/sql';
+import { gapless, series, sqlExecutor } from 'idsmith/sql';
 import { openStore } from 'idsmith/stores';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { databases } from './databases.mjs';
@@ -38,7 +38,8 @@ const locality = new LocalityGenerator();
  * @param open gives the ORM's own ways, by `{ url, file }`:
  * `transaction(work)` and `savepoint(tx, work)` run work inside, and undo what work did when it throws; `insert(tx, row)` and
  * `rows()` write and read rows of `invoices`; `outside()` lists objects that are no transaction; `close()`;
- * `withSavepoints(work)` where this is another kind of transaction; `same(tx)` where another object has the same transaction
+ * `withSavepoints(work)` where this is another kind of transaction; `same(tx)` where another object has the same transaction;
+ * `alike(tx)` gives more objects that stand for its connection
  */
 export function cases(orm, server, open) {
   describe(`${orm} on ${server}`, () => {
@@ -113,6 +114,25 @@ export function cases(orm, server, open) {
         Promise.all([tx, tx, db.same?.(tx) ?? tx].map((object) => gapless(name, object))),
       );
       expect(numbers).toEqual([1n, 2n, 3n]);
+    });
+
+    it('gives consecutive numbers to calls at once, through every object of a transaction', async () => {
+      const name = await defined();
+      const printed = series(`printed ${name}`, { format: '{n}' });
+      for (let first = 1; first < 12; ) {
+        await (db.withSavepoints ?? db.transaction)((tx) =>
+          db.savepoint(tx, async (inner) => {
+            const objects = [tx, inner, ...((await db.alike?.(inner)) ?? []), tx, inner];
+            const next = objects.map((_, i) => first + i);
+            const inOrder = (numbers) => numbers.map(Number).sort((a, b) => a - b);
+            const plain = await Promise.all(objects.map((object) => gapless(name, object)));
+            expect(inOrder(plain)).toEqual(next);
+            const texts = await Promise.all(objects.map((object) => printed.next({ in: object })));
+            expect(inOrder(texts)).toEqual(next);
+            first += objects.length;
+          }),
+        );
+      }
     });
 
     it('gives no number outside of a transaction, or after its end', async () => {

@@ -55,6 +55,12 @@ const pooled = (pool, { connect, execute, release, insert }) => ({
   rows: async () => (await execute(pool, ROWS)).map(exactly),
 });
 
+/** An adapter as `docs/orms.md` shows it, made anew for each call. */
+const adapterOf = (client) => ({
+  dialect: 'postgres',
+  query: async (text, values) => (await client.query(text, values)).rows,
+});
+
 cases('pg', 'postgres', async ({ url }) => {
   const pool = new pg.Pool({ connectionString: url });
   const idle = new pg.Client({ connectionString: url });
@@ -66,6 +72,7 @@ cases('pg', 'postgres', async ({ url }) => {
       release: (client) => client.release(),
       insert: NUMBERED,
     }),
+    alike: (client) => [adapterOf(client), adapterOf(client)],
     outside: () => [pool, idle],
     close: () => Promise.all([idle.end(), pool.end()]),
   };
@@ -113,6 +120,7 @@ cases('mysql2/promise', 'mariadb', async ({ url }) => {
       release: (connection) => connection.release(),
       insert: MARKED,
     }),
+    alike: ({ connection }) => [connection, connection.promise()],
     outside: () => [pool, idle],
     close: async () => {
       idle.release();
@@ -135,6 +143,7 @@ cases('mysql2 with callbacks', 'mariadb', async ({ url }) => {
       release: (connection) => connection.release(),
       insert: MARKED,
     }),
+    alike: (connection) => [connection.promise(), connection.promise()],
     outside: () => [pool, idle],
     close: () => {
       idle.release();
@@ -193,6 +202,7 @@ const onLibsql = (file, transactionOf) => {
     savepoint: inSavepoint((_tx, sql) => execute(sql)),
     insert: (_tx, row) => db.prepare(MARKED).run(...valuesOf(row)),
     rows: async () => db.prepare(ROWS).all().map(exactly),
+    alike: () => [db, transactionOf(db), transactionOf(db)],
     outside: () => [transactionOf(db)],
     close: () => db.close(),
   };

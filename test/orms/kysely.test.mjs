@@ -44,6 +44,7 @@ const ways = (dialect) => {
     savepoint: inSavepoint,
     insert: (trx, row) => trx.insertInto('invoices').values(row).execute(),
     rows: async () => (await db.selectFrom('invoices').selectAll().execute()).map(exactly),
+    alike: (trx) => [trx.withSchema('public'), trx.withoutPlugins()],
     outside: () => [db],
     close: () => db.destroy(),
   };

@@ -23,6 +23,7 @@ const ways = async (options, entity) => {
     transaction: (work) => source.transaction(work),
     savepoint: (manager, work) => manager.transaction(work),
     same: (manager) => manager.queryRunner,
+    alike: async ({ queryRunner }) => [queryRunner, await queryRunner.connect()],
     insert: (manager, row) => manager.insert(entity, row),
     rows: () => source.manager.find(entity),
     outside: () => [source.manager, source, source.createQueryRunner()],

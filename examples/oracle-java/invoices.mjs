@@ -2,8 +2,8 @@
 
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { oracleStore } from '@idsmith/oracle';
 import { connect } from 'idsmith/connect';
-import { oracleStore } from 'idsmith/stores/oracle';
 
 /** Takes that many ids. What is left of the last block goes back, if Java has not taken a block since. */
 export async function takeInvoices(pool, count) {

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dynamodbStore } from '../../packages/idsmith/src/stores/dynamodb/store.ts';
 import { inLockstep } from '../../packages/idsmith/test/stores/support/lockstep.ts';
 import { drain, notBeside, scramble } from '../../packages/idsmith/test/stores/support/runs.ts';
-import { runChaos, showReport } from '../chaos/orchestrator.ts';
-import { behindProxy, STORES } from '../chaos/stores.ts';
+import { runChaos, showChaosReport } from '../../packages/verify/src/runs/chaos.ts';
+import { behindProxy, CHAOS_STORES } from '../../packages/verify/test/support/private-stores.ts';
 import type { ServerProcess } from '../services/process.ts';
 import { startDynamodbLocal } from './dynamodb-local.ts';
 
@@ -86,11 +86,11 @@ describe("Processes that mint with leases from Amazon's DynamoDB Local", () => {
       behindProxy(await startDynamodbLocal(), (url) => `dynamodb://eu-west-1/chaos?endpoint=${url}`);
     const report = await runChaos(
       'dynamodb-local',
+      { ...CHAOS_STORES.dynamodb, start },
       { seed: 20_261_116, seconds: 60 },
-      { ...STORES.dynamodb, start },
     );
-    expect(report.problems, showReport(report)).toEqual([]);
+    expect(report.problems, showChaosReport(report)).toEqual([]);
     expect(report.ids).toBeGreaterThan(1000);
-    console.log(showReport(report));
+    console.log(showChaosReport(report));
   });
 });

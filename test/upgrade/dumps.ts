@@ -41,6 +41,9 @@ async function etcd(url: string, path: string, body: object) {
 
 const pathOf = (url: string) => url.slice('sqlite:'.length);
 
+/** The URL with which a store is opened. The data of a Redis that is not durable is not trusted by another server. */
+export const urlFor = (name: string, url: string) => (name === 'redis' ? `${url}?durable=true` : url);
+
 /** Every store by its name among the servers of the tests. */
 export const DUMPS: Readonly<Record<string, Dump>> = {
   sqlite: {
@@ -91,7 +94,8 @@ export const DUMPS: Readonly<Record<string, Dump>> = {
     async restore(url, file) {
       const client = new Redis(url);
       const values = JSON.parse(readFileSync(file, 'utf8')) as [string, string][];
-      for (const [key, value] of values) await client.restore(key, 0, Buffer.from(value, 'base64'));
+      for (const [key, value] of values)
+        await client.restore(key, 0, Buffer.from(value, 'base64'), 'REPLACE');
       client.disconnect();
     },
   },

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { build } from 'esbuild';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith, programsOf } from '#services';
+import { describeWith, shared } from '#services';
 import { example } from './program.ts';
 
 await describeWith(['chromium'], 'The example of a browser page', () => {
@@ -25,8 +25,7 @@ await describeWith(['chromium'], 'The example of a browser page', () => {
       response.end(isCode ? outputFiles[0]?.text : page);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const [executablePath] = await programsOf('chromium');
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+    browser = await chromium.connect((await shared('chromium')).url);
   });
   afterAll(async () => {
     await browser?.close();

@@ -37,7 +37,7 @@ async function restrictedOnMariadb(url: string): Promise<Store> {
 
 async function restrictedOnRedis(url: string): Promise<Store> {
   const client = new Redis(url);
-  const keys = ['~idsmith:lease:*', '~idsmith:sequence*', '~idsmith:clock'];
+  const keys = ['~idsmith:lease:*', '~idsmith:sequence*', '~idsmith:registry'];
   await client.call('ACL', 'SETUSER', 'plain', 'on', '>secret', '+@all', ...keys);
   client.disconnect();
   return openStore(url.replace('redis://', 'redis://plain:secret@'));
@@ -58,8 +58,9 @@ async function restrictedOnEtcd(url: string): Promise<Store> {
     await ask('user/add', { name, password: 'secret' });
     await ask('user/grant', { user: name, role: name });
   }
-  for (const folder of ['lease', 'sequence']) {
-    const range = { key: btoa(`idsmith/${folder}/`), range_end: btoa(`idsmith/${folder}0`) };
+  for (const folder of ['lease/', 'sequence/', 'past/', 'lineage']) {
+    const end = folder.replace(/\/$/, '');
+    const range = { key: btoa(`idsmith/${folder}`), range_end: btoa(`idsmith/${end}0`) };
     await ask('role/grant', { name: 'plain', perm: { permType: 'READWRITE', ...range } });
   }
   await ask('enable', {});

@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { createConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith, programsOf, type ServerProcess, startMariadb } from '#services';
-import type { OracleStorePool } from '../../packages/idsmith/src/stores/oracle/client.ts';
-import { oracleModePool } from '../../packages/idsmith/test/stores/oracle/support/oracle-mode.ts';
+import type { OracleStorePool } from '../../packages/oracle/src/client.ts';
+import { oracleModePool } from '../../packages/oracle/test/support/oracle-mode.ts';
 import { example } from './program.ts';
 
 interface Example {

@@ -5,11 +5,12 @@ import * as core from 'idsmith';
 import { openStore } from 'idsmith/stores';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { describeWith, STORE_SERVERS, type StoreServer } from '#services';
-import { DUMPS } from './dumps.ts';
-import { type Given, type Release, urlFor } from './life.mjs';
+import { DUMPS, urlFor } from './dumps.ts';
 
 const releases = fileURLToPath(new URL('releases/', import.meta.url));
-const present: Release = { ...core, openStore };
+
+/** The ids of each sequence that a release has given out, and its flakes. */
+type Given = Readonly<Record<string, readonly string[]>>;
 
 for (const version of readdirSync(releases)) {
   const fileOf = (name: string) => join(releases, version, name);
@@ -56,54 +57,6 @@ for (const version of readdirSync(releases)) {
         const records = await store.listLeases('orders');
         expect(records.filter(({ id }) => id >= 0).length).toBeGreaterThanOrEqual(3);
       });
-
-      it('serves both versions side by side', async () => {
-        const older: Release = await import(fileOf('idsmith.mjs'));
-        const seen = new Set([...(before.orders as string[]), ...(before.flakes as string[])]);
-        const take = (ids: readonly bigint[]) => {
-          for (const id of ids) {
-            expect(seen.has(String(id)), `the id ${id} came before`).toBe(false);
-            seen.add(String(id));
-          }
-        };
-        const sides = await Promise.all(
-          [older, present, older, present].map((release) => enter(release, url)),
-        );
-        for (let round = 0; round < 5; round++) {
-          for (const side of sides) {
-            take(await side.sequence.batch(13));
-            take(Array.from({ length: 50 }, () => side.flakes.next()));
-          }
-        }
-        expect(new Set(sides.map(({ lease }) => lease.id)).size).toBe(sides.length);
-        for (const side of sides) await side.leave();
-
-        const [first, second] = [await enter(present, url), await enter(older, url)];
-        take([
-          first.flakes.next(),
-          second.flakes.next(),
-          await first.sequence.next(),
-          await second.sequence.next(),
-        ]);
-        for (const side of [first, second]) await side.leave();
-      });
     });
   }
-}
-
-/** A process of a release, as far as the store can tell. */
-async function enter({ acquireLease, FlakeGenerator, Sequences, openStore }: Release, url: string) {
-  const store = await openStore(url);
-  const sequences = new Sequences(store);
-  const lease = await acquireLease(store, { namespace: 'orders', size: 512, label: 'side by side' });
-  return {
-    lease,
-    flakes: new FlakeGenerator({ node: lease }),
-    sequence: await sequences.get('orders'),
-    async leave() {
-      await lease.release();
-      await sequences.close();
-      await store.close();
-    },
-  };
 }

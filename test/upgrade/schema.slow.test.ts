@@ -1,21 +1,19 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import * as core from 'idsmith';
+import type { LeaseRecord, Store } from 'idsmith';
 import { openStore } from 'idsmith/stores';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { describeWith, STORE_SERVERS, type StoreServer } from '#services';
-import { DUMPS } from './dumps.ts';
-import { live, type Release, urlFor } from './life.mjs';
+import { DUMPS, urlFor } from './dumps.ts';
 import { contentOf, MARKERS } from './markers.ts';
 
 const released = (file: string) => fileURLToPath(new URL(`releases/0.1.0/${file}`, import.meta.url));
-const present: Release = { ...core, openStore };
 
 /** Stores that have tables are marked when a table is made. All others are marked when the first record is written. */
-const HAS_TABLES = ['sqlite', 'postgres', 'mariadb'];
+const HAS_TABLES = ['postgres', 'mariadb'];
 
-const RECORD: core.LeaseRecord = {
+const RECORD: LeaseRecord = {
   ...{ id: 500, owner: 'o', epoch: 1, fence: 1, expiresAt: 1, label: '' },
 };
 
@@ -45,34 +43,18 @@ for (const [name, needs, start] of STORE_SERVERS) {
       await using store = await openStore(url);
       expect(await store.schemaVersion?.()).toEqual({ version: 1, leastReader: 1 });
       await store.listLeases('orders');
-      expect(await marker.read(server.url)).toBeUndefined();
+      // A Redis is marked with its registry, which tells new names from lost ones.
+      if (name !== 'redis') expect(await marker.read(server.url)).toBeUndefined();
       await store.defineSequence({ name: 'new' });
       expect(await store.swapLease('new', undefined, RECORD)).toBe(true);
       expect(await marker.read(server.url)).toEqual(HAS_TABLES.includes(name) ? undefined : [1, 1]);
-    });
-
-    it('does not matter to release 0.1.0 beside this one, in a store that this one has marked', async () => {
-      const older: Release = await import(released('idsmith.mjs'));
-      await using store = await openStore(url);
-      await store.defineSequence({ name: 'mine' });
-      expect(await store.swapLease('mine', undefined, RECORD)).toBe(true);
-      expect(await marker.read(server.url)).toEqual([1, 1]);
-      const given = await live(older, url);
-      const sequences = new present.Sequences(store);
-      const last = BigInt(given.orders?.at(-1) as string);
-      expect(await (await sequences.get('orders')).next()).toBe(last + 1n);
-      expect((await store.listSequences()).map((info) => info.name).sort()).toEqual([
-        ...['countdown', 'large', 'mine', 'orders', 'round and round'],
-      ]);
-      await sequences.close();
-      expect(await marker.read(server.url)).toEqual([1, 1]);
     });
 
     it('refuses every call where the store needs a later library, and changes nothing', async () => {
       await dump.restore(server.url, released(dump.file));
       await marker.write(server.url, [9, 8]);
       const before = await contentOf(name, server.url);
-      const calls: ((store: core.Store) => unknown)[] = [
+      const calls: ((store: Store) => unknown)[] = [
         (store) => store.now?.(),
         (store) => store.listLeases('orders'),
         (store) => store.swapLease('orders', undefined, RECORD),

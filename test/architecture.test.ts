@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-// Holds the sources to the edges that ARCHITECTURE.md lists: blocks of lines "room → rooms it may import", one for each
-// package. A file at the top of a package is a room of its own, but for the four of the library that everybody needs: `base`.
+// Holds the sources to ARCHITECTURE.md. Its blocks of lines "room → rooms it may import" are named for a folder: the sources of a
+// package, whose rooms are listed there, or a room, whose folders are. A file beside the folders counts as one of them, but for
+// the four of the library that everybody needs: `base`. The block `packages` has the packages themselves.
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
@@ -12,38 +13,68 @@ const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
 /** Files at the top of the library that are one room. */
 const BASE = ['errors', 'options', 'clock', 'random'];
 
-/** The edges that a package may have, as ARCHITECTURE.md lists them under the name of its source folder. */
-function listedEdges(source: string): Map<string, Set<string>> {
-  const [, block = ''] = new RegExp(`^\`\`\`edges ${source}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(page) ?? [];
-  return new Map(
-    block
-      .trim()
-      .split('\n')
-      .map((line) => {
-        const [room = '', imports = ''] = line.split('→').map((part) => part.trim());
-        return [room, new Set(imports.split(/[\s,]+/).filter((name) => name !== '—'))];
-      }),
-  );
+const sources = readdirSync(join(root, 'packages'))
+  .map((name) => `packages/${name}/src`)
+  .filter((source) => existsSync(join(root, source)));
+
+/** The blocks of the page: for each folder, the edges that its rooms may have. */
+const listed = new Map(
+  [...page.matchAll(/^```edges (\S+)\n([\s\S]*?)^```$/gm)].map(([, folder, block]) => [
+    folder as string,
+    new Map(
+      (block as string)
+        .trim()
+        .split('\n')
+        .map((line) => {
+          const [room = '', imports = ''] = line.split('→').map((part) => part.trim());
+          return [room, new Set(imports.split(/[\s,]+/).filter((name) => name !== '—'))];
+        }),
+    ),
+  ]),
+);
+
+/** The place of a file below a folder, as deep as `levels`: `stores/redis`, or `lease/port` for a file. */
+function placeOf(file: string, folder: string, levels: number): string {
+  const parts = relative(join(root, folder), file)
+    .replace(/\.\w+$/, '')
+    .split(sep);
+  const isBase = folder === 'packages/idsmith/src' && BASE.includes(parts[0] as string);
+  return isBase ? 'base' : parts.slice(0, levels).join('/');
 }
 
-/** Every edge between rooms of a package, with one import that makes it. */
-function foundEdges(source: string): { from: string; to: string; where: string }[] {
-  const folder = join(root, source);
-  const roomOf = (file: string) => {
-    const [room, ...rest] = relative(folder, file).split(sep);
-    if (rest.length > 0) return room as string;
-    const name = (room as string).replace(/\.\w+$/, '');
-    return BASE.includes(name) ? 'base' : name;
-  };
+/** Every edge between places below a folder, with one import that makes it. */
+function edgesIn(folder: string, levels: number): { from: string; to: string; where: string }[] {
   return filesIn(folder).flatMap((file) =>
     importsOf(file)
-      .map((target) => ({ from: roomOf(file), to: roomOf(target), where: relative(root, file) }))
+      .filter((target) => !relative(join(root, folder), target).startsWith('..'))
+      .map((target) => ({
+        from: placeOf(file, folder, levels),
+        to: placeOf(target, folder, levels),
+        where: relative(root, file),
+      }))
       .filter(({ from, to }) => from !== to),
   );
 }
 
+/** Every edge between packages, which import each other by name. */
+function edgesBetweenPackages(): { from: string; to: string; where: string }[] {
+  return sources.flatMap((source) =>
+    filesIn(source).flatMap((file) =>
+      [
+        ...readFileSync(file, 'utf8').matchAll(
+          /(?:from|import\(|import)\s*'(?:@idsmith\/([a-z]+)|idsmith)\b/g,
+        ),
+      ].map(([, to = 'idsmith']) => ({
+        from: source.split('/')[1] as string,
+        to,
+        where: relative(root, file),
+      })),
+    ),
+  );
+}
+
 function filesIn(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true, recursive: true })
+  return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name));
 }
@@ -62,64 +93,83 @@ function runtimeFrom(file: string): string {
   return path.startsWith('.') ? path : `./${path}`;
 }
 
-/** Rooms of a cycle, if there is one. */
-function cycleIn(edges: Map<string, Set<string>>): string[] | undefined {
+/** Places of a cycle, if there is one. */
+function cycleIn(edges: Iterable<{ from: string; to: string }>): string[] | undefined {
+  const next = new Map<string, Set<string>>();
+  for (const { from, to } of edges) next.set(from, (next.get(from) ?? new Set()).add(to));
   const done = new Set<string>();
-  const search = (room: string, path: string[]): string[] | undefined => {
-    if (path.includes(room)) return [...path.slice(path.indexOf(room)), room];
-    if (done.has(room)) return undefined;
-    for (const next of edges.get(room) ?? []) {
-      const cycle = search(next, [...path, room]);
+  const search = (place: string, path: string[]): string[] | undefined => {
+    if (path.includes(place)) return [...path.slice(path.indexOf(place)), place];
+    if (done.has(place)) return undefined;
+    for (const after of next.get(place) ?? []) {
+      const cycle = search(after, [...path, place]);
       if (cycle) return cycle;
     }
-    done.add(room);
+    done.add(place);
     return undefined;
   };
-  for (const room of edges.keys()) {
-    const cycle = search(room, []);
+  for (const place of next.keys()) {
+    const cycle = search(place, []);
     if (cycle) return cycle;
   }
   return undefined;
 }
 
-describe.each(['packages/idsmith/src', 'packages/server/src', 'packages/console/src'])('%s', (source) => {
-  const listed = listedEdges(source);
-  const found = foundEdges(source);
-
+describe.each(sources)('%s', (source) => {
   it('has a list of its rooms', () => {
-    const rooms = new Set(found.flatMap(({ from, to }) => [from, to]));
-    expect([...listed.keys()].sort()).toEqual([...rooms].sort());
+    expect([...listed.keys()]).toContain(source);
   });
 
-  it('imports along the edges that are listed, and no others', () => {
-    const others = found.filter(({ from, to }) => !listed.get(from)?.has(to));
+  it('has no cycle between rooms', () => {
+    expect(cycleIn(edgesIn(source, 1))).toBeUndefined();
+  });
+
+  it('has no cycle between the folders and files of rooms', () => {
+    expect(cycleIn(edgesIn(source, 2))).toBeUndefined();
+  });
+
+  it('imports other packages by name, never by a path into their sources', () => {
+    const strays = filesIn(source).flatMap((file) =>
+      importsOf(file)
+        .filter((target) => relative(join(root, source), target).startsWith('..'))
+        .map((target) => `${relative(root, file)} → ${relative(root, target)}`),
+    );
+    expect(strays).toEqual([]);
+  });
+});
+
+describe.each([...listed])('The list of %s', (folder, rooms) => {
+  const found = folder === 'packages' ? edgesBetweenPackages() : edgesIn(folder, 1);
+
+  it('has every room', () => {
+    const all = new Set(found.flatMap(({ from, to }) => [from, to]));
+    expect([...rooms.keys()].sort()).toEqual([...all].sort());
+  });
+
+  it('has every edge', () => {
+    const others = found.filter(({ from, to }) => !rooms.get(from)?.has(to));
     expect(others.map(({ from, to, where }) => `${from} → ${to} in ${where}`)).toEqual([]);
   });
 
-  it('has every edge that is listed', () => {
-    const unused = [...listed].flatMap(([from, rooms]) =>
-      [...rooms]
+  it('has no edge that is not there', () => {
+    const unused = [...rooms].flatMap(([from, imports]) =>
+      [...imports]
         .filter((to) => !found.some((edge) => edge.from === from && edge.to === to))
         .map((to) => `${from} → ${to}`),
     );
     expect(unused).toEqual([]);
   });
-
-  it('has no cycle between rooms', () => {
-    expect(cycleIn(listed)).toBeUndefined();
-  });
 });
 
 describe('packages', () => {
-  it('import each other by name, never by a path into the sources', () => {
-    const folders = ['packages/idsmith/src', 'packages/server/src', 'packages/console/src'];
-    const strays = folders.flatMap((source) =>
-      filesIn(join(root, source)).flatMap((file) =>
-        importsOf(file)
-          .filter((target) => relative(join(root, source), target).startsWith('..'))
-          .map((target) => `${relative(root, file)} → ${relative(root, target)}`),
-      ),
-    );
-    expect(strays).toEqual([]);
+  it('have the source of every entry under the condition `idsmith-source`', () => {
+    const wrong = sources.flatMap((source) => {
+      const home = join(root, dirname(source));
+      const { exports, imports = {} } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
+      return Object.entries({ ...exports, ...imports } as Record<string, string | Record<string, string>>)
+        .filter(([, targets]) => typeof targets === 'object' && Object.keys(targets)[0] !== 'idsmith-source')
+        .map(([entry]) => `${source} ${entry}`);
+    });
+    expect(wrong).toEqual([]);
   });
 });

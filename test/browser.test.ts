@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith, programsOf } from './services/index.ts';
+import { describeWith, shared } from './services/index.ts';
 
 const entry = fileURLToPath(new URL('../packages/idsmith/dist/index.js', import.meta.url));
 
@@ -72,16 +72,7 @@ await describeWith(['chromium'], 'the core in a browser', () => {
       response.end(body);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const [executablePath] = await programsOf('chromium');
-    browser = await chromium.launch({
-      executablePath: executablePath as string,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-background-networking',
-        '--disable-component-update',
-      ],
-    });
+    browser = await chromium.connect((await shared('chromium')).url);
     page = await browser.newPage();
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
     await page.waitForFunction('globalThis.idsmith');

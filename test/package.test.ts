@@ -63,6 +63,51 @@ describe('the packed package', () => {
     expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-b[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/);
   });
 
+  it('has one class of each error, whichever entry throws it', () => {
+    const said = runThere(`
+      import { IdError, InvalidIdError, InvalidOptionError, NoSuchSequenceError, StoreError, memoryStore, Sequences } from 'idsmith';
+      import { connect } from 'idsmith/connect';
+      import { inspect } from 'idsmith/inspect';
+      import { publicIds } from 'idsmith/public';
+      import { openStore } from 'idsmith/stores';
+      import { httpStore } from 'idsmith/stores/http';
+      import { typeIds } from 'idsmith/typeid';
+      import { uuid7 } from 'idsmith/uuid7';
+      import { ShardMap } from '@idsmith/shard';
+      import { HashRing } from '@idsmith/shard/ring';
+      const attempts = [
+        [InvalidOptionError, () => connect('nothing:')],
+        [InvalidIdError, () => inspect(5)],
+        [InvalidOptionError, () => publicIds({ prefix: 5, keys: {} })],
+        [StoreError, () => openStore('postgres://h/x')],
+        [StoreError, () => httpStore('http://127.0.0.1:2').listLeases('x')],
+        [NoSuchSequenceError, () => new Sequences(memoryStore()).get('absent')],
+        [InvalidIdError, () => typeIds('user').parse('x')],
+        [InvalidIdError, () => uuid7.timeOf('x')],
+        [InvalidOptionError, () => new ShardMap({})],
+        [InvalidOptionError, () => new HashRing({ a: -1 })],
+      ];
+      const others = [];
+      for (const [expected, attempt] of attempts)
+        try { await attempt(); others.push(String(attempt)); } catch (error) {
+          if (!(error instanceof expected && error instanceof IdError)) others.push(attempt + ': ' + error);
+        }
+      console.log(JSON.stringify(others));
+    `);
+    expect(JSON.parse(said)).toEqual([]);
+  });
+
+  it('names classes and functions in stack traces, as the sources do', () => {
+    const stack = runThere(`
+      import { FlakeGenerator, InvalidOptionError, Lease, memoryStore, Sequences } from 'idsmith';
+      const names = [FlakeGenerator, InvalidOptionError, Lease, Sequences].map(({ name }) => name).join();
+      await new Sequences(memoryStore()).define('x', { blockSize: 0 }).catch(({ stack }) => console.log(names + stack));
+    `);
+    expect(stack).toContain('FlakeGenerator,InvalidOptionError,Lease,Sequences');
+    expect(stack).toContain('at requireInteger');
+    expect(stack).toContain('Sequences.define');
+  });
+
   it('makes public ids with no peer, and names the package that short ones need', () => {
     const said = runThere(`
       import { publicIds } from 'idsmith/public';
@@ -87,6 +132,6 @@ describe('the packed package', () => {
   it('has no runtime dependency, and holds its licence and readme but no tests', () => {
     expect(manifest.dependencies).toBeUndefined();
     const files = readdirSync(home.installed);
-    expect(files.sort()).toEqual(['LICENSE', 'README.md', 'bin', 'dist', 'package.json', 'src']);
+    expect(files.sort()).toEqual(['LICENSE', 'README.md', 'bin', 'dist', 'package.json', 'skills']);
   });
 });

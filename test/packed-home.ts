@@ -13,31 +13,46 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 
-const packageDir = fileURLToPath(new URL('../packages/idsmith/', import.meta.url));
+/** The libraries that a user installs, by their folders. */
+const LIBRARIES = ['idsmith', 'shard', 'oracle', 'verify'];
+const folderOf = (library: string) => fileURLToPath(new URL(`../packages/${library}/`, import.meta.url));
+const manifestOf = (library: string) =>
+  JSON.parse(readFileSync(join(folderOf(library), 'package.json'), 'utf8'));
 const dependencies = fileURLToPath(new URL('../node_modules/', import.meta.url));
 
 /** The package.json of idsmith. */
-export const manifest = JSON.parse(readFileSync(join(packageDir, 'package.json'), 'utf8'));
+export const manifest = manifestOf('idsmith');
 
 /** Every entry, as programs import it: `idsmith/stores`. */
-export const entries: readonly string[] = Object.keys(manifest.exports)
-  .filter((entry) => !entry.endsWith('.json'))
-  .map((entry) => entry.replace(/^\./, 'idsmith'));
+export const entries: readonly string[] = LIBRARIES.map(manifestOf).flatMap(({ name, exports }) =>
+  Object.keys(exports)
+    .filter((entry) => !entry.endsWith('.json'))
+    .map((entry) => entry.replace(/^\./, name)),
+);
 
-/** A user's folder with nothing in it but the packed tarball: no peer, no dependency. */
+/** The entries that are not for Node alone: no part of the command line, and not the fault laboratory. */
+export const libraryEntries = entries.filter(
+  (entry) => !entry.endsWith('/cli') && entry !== '@idsmith/verify',
+);
+
+/** A user's folder with nothing in it but the packed tarballs: no peer, no dependency. */
 export class PackedHome {
   readonly path = mkdtempSync(join(tmpdir(), 'idsmith-packed-'));
 
   /** @param scripts runs the scripts of packing, which write into the source folder */
   constructor({ scripts = false } = {}) {
     const flags = ['--silent', ...(scripts ? [] : ['--ignore-scripts'])];
-    execFileSync('npm', ['pack', ...flags, '--pack-destination', this.path], { cwd: packageDir });
-    const tarball = readdirSync(this.path).find((name) => name.endsWith('.tgz')) as string;
-    mkdirSync(this.installed, { recursive: true });
-    execFileSync('tar', ['-xzf', join(this.path, tarball), '-C', this.installed, '--strip-components=1']);
+    for (const library of LIBRARIES) {
+      execFileSync('npm', ['pack', ...flags, '--pack-destination', this.path], { cwd: folderOf(library) });
+      const tarball = join(this.path, readdirSync(this.path).find((name) => name.endsWith('.tgz')) as string);
+      const installed = join(this.path, 'node_modules', manifestOf(library).name);
+      mkdirSync(installed, { recursive: true });
+      execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1']);
+      rmSync(tarball);
+    }
   }
 
-  /** The folder of the installed package. */
+  /** The folder of the installed idsmith. */
   get installed(): string {
     return join(this.path, 'node_modules', 'idsmith');
   }

@@ -26,7 +26,7 @@ describe.each(readdirSync(join(root, 'packages')))('The package %s', (name) => {
     const project = 'https://github.com/idsmith/idsmith';
     expect(manifest).toMatchObject({
       license: 'MIT',
-      homepage: `${project}#readme`,
+      homepage: 'https://idsmith.github.io/idsmith/',
       bugs: `${project}/issues`,
       repository: { type: 'git', url: `git+${project}.git`, directory: `packages/${name}` },
     });
@@ -70,7 +70,7 @@ describe('The workflows', () => {
   });
 });
 
-describe('npm run release', () => {
+describe('node scripts/release.mjs', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'idsmith-release-'));
   afterAll(() => rmSync(scratch, { recursive: true, force: true }));
   beforeAll(() => {

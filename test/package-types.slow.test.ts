@@ -4,7 +4,9 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { entries, PackedHome } from './packed-home.ts';
+import { depth } from './depth.ts';
+import { entries, libraryEntries, PackedHome } from './packed-home.ts';
+import { EVERY_FLAG, STRICT } from './strict-program.ts';
 
 /** The package whose compiler is an older one. */
 const OLDER = 'node_modules/@arethetypeswrong/core/package.json';
@@ -62,12 +64,14 @@ function withPackages(names: readonly string[], check: () => void): void {
 const importAll = (names: readonly string[]) =>
   names.map((name, i) => `import * as entry${i} from '${name}';\nvoid entry${i};`).join('\n');
 
-/** Every way to find modules with the present compiler, and the usual one with the older. */
-const SETTINGS = Object.entries(COMPILERS).flatMap(([name, compiler]) =>
-  (name === 'TypeScript 5' ? [MODULES[1]] : MODULES).map((modules) => ({
-    ...{ name, compiler, modules, module: modules.module },
-  })),
-);
+/** The present compiler and the usual way to find modules. `npm run test:full` has the other ways, and the older compiler. */
+const SETTINGS = Object.entries(COMPILERS)
+  .flatMap(([name, compiler]) =>
+    (name === 'TypeScript 5' ? [MODULES[1]] : MODULES).map((modules) => ({
+      ...{ name, compiler, modules, module: modules.module },
+    })),
+  )
+  .filter(({ name, modules }) => depth > 0 || (name === 'this TypeScript' && modules === MODULES[1]));
 
 /** A program for ES2022 that disposes of a store at the end of a block. */
 const DISPOSING = `
@@ -84,10 +88,13 @@ describe.each(SETTINGS)('With $name and module $module, types', ({ compiler, mod
   const checked = { ...modules, skipLibCheck: false };
 
   it('compile for browsers and workers, also where a block disposes, without any driver and without types of Node', () => {
-    // The command line is for Node alone.
-    const libraries = entries.filter((entry) => entry !== 'idsmith/cli');
     const options = { ...checked, lib: ['es2022', 'dom'] };
-    expect(complaints(compiler, `${importAll(libraries)}\n${DISPOSING}`, options)).toBe('');
+    expect(complaints(compiler, `${importAll(libraryEntries)}\n${DISPOSING}`, options)).toBe('');
+  });
+
+  it('take undefined for an option that is left out, and know the type of ids, under every strict flag', () => {
+    const options = { ...modules, ...EVERY_FLAG, lib: ['es2022', 'dom'] };
+    expect(complaints(compiler, STRICT, options)).toBe('');
   });
 
   it('compile with the types of Node, without any driver', () => {
@@ -153,10 +160,13 @@ void dynamodbStore(new DynamoDBClient(), { table: 'ids' });
 `;
 
 describe('Clients of every driver', () => {
-  it.each(Object.entries(COMPILERS))('are what the stores take, with %s', (_name, compiler) => {
-    withPackages([...NODE_TYPES, ...DRIVERS], () => {
-      const options = { ...MODULES[1], skipLibCheck: true, lib: ['es2023'], types: ['node'] };
-      expect(complaints(compiler, CLIENTS, { ...options, esModuleInterop: true })).toBe('');
-    });
-  });
+  it.each(Object.entries(COMPILERS).slice(0, depth > 0 ? 2 : 1))(
+    'are what the stores take, with %s',
+    (_name, compiler) => {
+      withPackages([...NODE_TYPES, ...DRIVERS], () => {
+        const options = { ...MODULES[1], skipLibCheck: true, lib: ['es2023'], types: ['node'] };
+        expect(complaints(compiler, CLIENTS, { ...options, esModuleInterop: true })).toBe('');
+      });
+    },
+  );
 });

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith, STORE_SERVERS, type StoreServer } from '#services';
-import { entries, PackedHome } from './packed-home.ts';
+import { describeWith, SHARED_STORES, type StoreServer } from '#services';
+import { depth } from './depth.ts';
+import { libraryEntries as libraries, PackedHome } from './packed-home.ts';
 
 /** The options of a bundle for Node. A module has no `require`, which drivers in CommonJS need: the docs give this banner. */
 const FORMATS = {
@@ -118,20 +119,20 @@ const PROGRAMS: Record<string, readonly [imports: string, work: string]> = {
     `import { sequenceSchema } from 'idsmith/schema';`,
     `console.log(sequenceSchema()['~standard'].validate('10001').value === 10001n ? 'ok' : 'no');`,
   ],
-  'idsmith/shardjs': [
-    `import { init } from 'idsmith/shardjs';`,
+  '@idsmith/shard/shardjs': [
+    `import { init } from '@idsmith/shard/shardjs';`,
     `const shard = init({ shards: { 0: ['6379', '127.0.0.1', 1] }, options: { keyTypes: { user: 2 } } });
      console.log(shard.getType('1jyVFw3402') === 'user' ? 'ok' : 'no');
      await shard.close();`,
   ],
-  'idsmith/shard': [
-    `import { ShardMap } from 'idsmith/shard';`,
+  '@idsmith/shard': [
+    `import { ShardMap } from '@idsmith/shard';`,
     `const map = new ShardMap({ shards: { 0: ['6379', '127.0.0.1', 1] }, options: { keyTypes: { user: 2 } } });
      console.log(map.getType('1jyVFw3402') === 'user' ? 'ok' : 'no');
      await map.close();`,
   ],
-  'idsmith/shard/ring': [
-    `import { HashRing } from 'idsmith/shard/ring';`,
+  '@idsmith/shard/ring': [
+    `import { HashRing } from '@idsmith/shard/ring';`,
     `console.log(new HashRing({ a: 1 }).nodeOf('x') === 'a' ? 'ok' : 'no');`,
   ],
   'idsmith/stores': [
@@ -139,9 +140,9 @@ const PROGRAMS: Record<string, readonly [imports: string, work: string]> = {
     `const store = await openStore('memory:');
      await store.close();
      const missing = [];
-     for (const url of ['postgres://h/x', 'mysql://h/x', 'redis://h', 'dynamodb://r/t'])
+     for (const url of ['postgres://h/x', 'mysql://h/x', 'oracle://h/x', 'redis://h', 'dynamodb://r/t'])
        await openStore(url).catch(({ message }) => missing.push(message.replace(/.*: npm/, 'npm')));
-     const names = ['pg', 'mysql2', 'redis', '@aws-sdk/client-dynamodb'];
+     const names = ['pg', 'mysql2', '@idsmith/oracle', 'redis', '@aws-sdk/client-dynamodb'];
      const wanted = names.map((name) => 'npm install ' + name).join();
      console.log(missing.join() === wanted ? 'ok' : missing);`,
   ],
@@ -149,8 +150,8 @@ const PROGRAMS: Record<string, readonly [imports: string, work: string]> = {
     `import { etcdStore } from 'idsmith/stores/etcd';`,
     `await etcdStore({ endpoints: ['http://127.0.0.1:2'] }).listLeases('x').catch(({ code }) => console.log(code === 'STORE' ? 'ok' : code));`,
   ],
-  'idsmith/stores/oracle': [
-    `import { oracleStore } from 'idsmith/stores/oracle';`,
+  '@idsmith/oracle': [
+    `import { oracleStore } from '@idsmith/oracle';`,
     `const pool = { getConnection: () => Promise.reject(new Error('away')) };
      await oracleStore(pool).listLeases('x').catch(({ code }) => console.log(code === 'STORE' ? 'ok' : code));`,
   ],
@@ -166,9 +167,6 @@ const PROGRAMS: Record<string, readonly [imports: string, work: string]> = {
      console.log('ok');`,
   ],
 };
-
-/** The command line is a program, not a library. */
-const libraries = entries.filter((entry) => entry !== 'idsmith/cli');
 
 function programFor(entry: string): readonly [imports: string, work: string] {
   const look = `console.log(Object.values(entry).some((value) => typeof value === 'function') ? 'ok' : 'empty');`;
@@ -224,8 +222,9 @@ const MINT = `const id = (await ids.flakes('bundled')).next();
   await ids.close();
   console.log(typeof id === 'bigint' ? 'ok' : id);`;
 
-for (const [driver, { server, imports, store }] of Object.entries(DRIVERS)) {
-  const [, needs, start] = STORE_SERVERS.find(([name]) => name === server)!;
+// One driver in `npm test`, all of them in `npm run test:full`.
+for (const [driver, { server, imports, store }] of Object.entries(DRIVERS).slice(0, depth > 0 ? 5 : 1)) {
+  const [, needs, start] = SHARED_STORES.find(([name]) => name === server)!;
   await describeWith(needs, `A bundle in a folder with ${driver} alone`, () => {
     let running: StoreServer;
     beforeAll(async () => {
@@ -293,5 +292,27 @@ describe('A module without the banner', () => {
     const message = await bundleAndRun('esm', imports, work, { banner: false });
     expect(message).toMatch(/^the package pg could not be loaded: Dynamic require .* --format=cjs/);
     home.unlink('pg');
+  });
+});
+
+describe('Leased flakes in a bundle', () => {
+  const work = (lease: string) => `const ids = await ${lease}(memoryStore(), { namespace: 'orders' });
+    console.log(typeof ids.next());
+    await ids.close();`;
+
+  it('come from leaseFlakes', async () => {
+    const imports = `import { leaseFlakes, memoryStore } from 'idsmith';`;
+    expect(await bundleAndRun('esm', imports, work('leaseFlakes'))).toBe('bigint');
+  });
+
+  it('come from the class where the program has leases', async () => {
+    const imports = `import { FlakeGenerator, leaseFlakes, memoryStore } from 'idsmith'; globalThis.used = leaseFlakes;`;
+    expect(await bundleAndRun('esm', imports, work('FlakeGenerator.lease'))).toBe('bigint');
+  });
+
+  it('are refused by a class without leases, with the way out', async () => {
+    const imports = `import { FlakeGenerator, memoryStore } from 'idsmith';`;
+    const told = `await FlakeGenerator.lease(memoryStore(), { namespace: 'x' }).catch(({ message }) => console.log(message));`;
+    expect(await bundleAndRun('esm', imports, told)).toContain('call leaseFlakes(store, options)');
   });
 });

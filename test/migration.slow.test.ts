@@ -1,18 +1,30 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { formatWithOptions } from 'node:util';
+import { fileURLToPath } from 'node:url';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { describeWith, startDynalite, startMariadb, startPostgres, startRedis } from '#services';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  describeWith,
+  startDynalite,
+  startMariadb,
+  startPostgres,
+  startRedis,
+  startRedisCluster,
+} from '#services';
 
-// Every page of docs/migration is followed from its first step to its last one, in a database of its own.
+// Every page of docs/migration and docs/tutorials is followed from its first step to its last one, in databases of its own.
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const folder = join(root, 'docs', 'migration');
-const pages = readdirSync(folder).filter((name) => name.endsWith('.md'));
+const docs = join(root, 'docs');
+/** Tutorials that need packages of their own: test/orms and test/workers follow them. */
+const ELSEWHERE = ['tutorials/orders.md', 'tutorials/worker.md'];
+const pages = ['migration', 'tutorials'].flatMap((folder) =>
+  readdirSync(join(docs, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name)),
+);
 const cache = join(root, 'node_modules', '.cache');
 mkdirSync(cache, { recursive: true });
 const scratch = mkdtempSync(join(cache, 'idsmith-migration-'));
@@ -26,7 +38,7 @@ interface Step {
 
 /** The blocks of a page: SQL for PostgreSQL or, where they say so, for MariaDB; commands; programs. */
 function stepsOf(page: string): Step[] {
-  const text = readFileSync(join(folder, page), 'utf8');
+  const text = readFileSync(join(docs, page), 'utf8');
   return [...text.matchAll(/^```(\w+(?: \w+)?)\n([\s\S]*?)^```$/gm)].map(({ 1: kind, 2: code, index }) => ({
     kind: kind!,
     code: code!,
@@ -43,24 +55,27 @@ interface Surroundings {
 }
 
 async function start(): Promise<Surroundings> {
-  const [postgres, mariadb, dynamodb, ...redis] = await Promise.all([
+  const [postgres, mariadb, dynamodb, cluster, ...redis] = await Promise.all([
     startPostgres(),
     startMariadb(),
     startDynalite(),
-    startRedis(),
-    startRedis(),
+    startRedisCluster(),
+    ...Array.from({ length: 4 }, () => startRedis()),
   ]);
+  const ports = redis.map(({ port }) => port);
   return {
     env: {
       DATABASE_URL: postgres.url,
       MYSQL_URL: mariadb.url,
       REDIS_URL: redis[0]!.url,
-      REDIS_PORTS: redis.map(({ port }) => port).join(),
+      REDIS_PORTS: ports.slice(0, 2).join(),
+      RING_PORTS: ports.slice(2).join(),
+      CLUSTER_PORT: String(cluster.masters[0]!.port),
       DYNAMODB_ENDPOINT: dynamodb.url,
       AWS_ACCESS_KEY_ID: 'test',
       AWS_SECRET_ACCESS_KEY: 'test',
     },
-    stop: () => Promise.all([postgres, mariadb, dynamodb, ...redis].map((server) => server.stop())),
+    stop: () => Promise.all([postgres, mariadb, dynamodb, cluster, ...redis].map((server) => server.stop())),
   };
 }
 
@@ -97,23 +112,21 @@ async function runNode(args: string[], env: Record<string, string>) {
   return { status, ...output };
 }
 
-/** Runs a program in this process, with the built package, and gives what it prints. A process for each program takes seconds. */
+/** Runs a program with the built package, and gives the lines that it prints. */
 async function printedBy(file: string, env: Record<string, string>): Promise<string[]> {
-  Object.assign(process.env, env);
-  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
-  try {
-    await import(pathToFileURL(file).href);
-    return log.mock.calls.map((values) => formatWithOptions({ colors: false }, ...values));
-  } finally {
-    log.mockRestore();
-  }
+  const { status, stdout, stderr } = await runNode([file], env);
+  expect({ status, stderr }).toMatchObject({ status: 0 });
+  return stdout.split('\n').slice(0, -1);
 }
 
 async function follow(page: string, { kind, code, line }: Step, env: Record<string, string>): Promise<void> {
   if (kind === 'sql') return runSql(env.DATABASE_URL!, code);
   if (kind === 'sql mariadb') return runSql(env.MYSQL_URL!, code);
   if (kind === 'js') {
-    const file = join(scratch, `${page}-${line}.mjs`);
+    // Modules of a tutorial import each other by the names that they begin with.
+    const name = /^\/\/ ([\w-]+\.mjs)\n/.exec(code)?.[1] ?? `${line}.mjs`;
+    const file = join(scratch, page, name);
+    mkdirSync(join(scratch, page), { recursive: true });
     writeFileSync(file, code);
     expect(await printedBy(file, env)).toEqual(promised(code));
     return;
@@ -125,24 +138,27 @@ async function follow(page: string, { kind, code, line }: Step, env: Record<stri
   }
 }
 
-await describeWith(['postgres', 'mariadb', 'redis'], 'The pages of docs/migration', () => {
+await describeWith(['postgres', 'mariadb', 'redis'], 'The pages of docs/migration and docs/tutorials', () => {
   let around: Surroundings;
   beforeAll(async () => {
     around = await start();
   });
   afterAll(() => around?.stop());
 
-  it.each(pages)('%s works from its first step to its last one', async (page) => {
-    await emptyDatabases(around.env);
-    for (const step of stepsOf(page)) await follow(page, step, around.env);
-  });
+  it.each(pages.filter((page) => !ELSEWHERE.includes(page)))(
+    '%s works from its first step to its last one',
+    async (page) => {
+      await emptyDatabases(around.env);
+      for (const step of stepsOf(page)) await follow(page, step, around.env);
+    },
+  );
 });
 
-describe('The links of docs/migration', () => {
+describe('The links of docs/migration and docs/tutorials', () => {
   it.each(pages)('%s has no link to a file or a heading that is not there', (page) => {
-    const text = readFileSync(join(folder, page), 'utf8');
+    const text = readFileSync(join(docs, page), 'utf8');
     for (const [, file, heading] of text.matchAll(/\]\((?!https?:)([^)#]+)(?:#([^)]+))?\)/g)) {
-      const target = readFileSync(join(folder, file!), 'utf8');
+      const target = readFileSync(join(docs, page, '..', file!), 'utf8');
       const headings = [...target.matchAll(/^#+ (.*)$/gm)].map((match) =>
         match[1]!
           .toLowerCase()

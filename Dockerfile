@@ -4,7 +4,7 @@ FROM node:24-slim AS build
 WORKDIR /source
 COPY . .
 RUN npm ci
-RUN mkdir -p /packed && npm pack --silent --pack-destination /packed -w idsmith -w @idsmith/console -w @idsmith/server
+RUN mkdir -p /packed && npm pack --silent --pack-destination /packed -w idsmith -w @idsmith/shard -w @idsmith/console -w @idsmith/server
 
 FROM node:24-slim
 # Drivers of the stores that the image can open. SQLite, etcd and HTTP need none.
@@ -21,7 +21,8 @@ VOLUME /data
 WORKDIR /data
 USER node
 EXPOSE 7600
-HEALTHCHECK --interval=5s --timeout=3s CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.IDSMITH_PORT || 7600) + '/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+# The first start on a Redis that can forget waits for 81 seconds.
+HEALTHCHECK --interval=5s --timeout=3s --start-period=120s CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.IDSMITH_PORT || 7600) + '/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # The program itself, not a shell or npm: it gets SIGTERM, ends its requests and releases its leases.
 ENTRYPOINT ["node", "/app/node_modules/idsmith/bin/idsmith.js"]
 CMD ["serve"]

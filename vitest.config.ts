@@ -1,44 +1,86 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { SlowestFirst } from './test/slowest-first.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const source = (path: string) => here(`packages/idsmith/src/${path}`);
 
+// Folders with a lock file of their own: see scripts/own-lock-tests.mjs.
+const APART = [
+  '**/node_modules/**',
+  'test/frameworks/**',
+  'test/toolchains/**',
+  'test/workers/**',
+  'test/postgres18/**',
+  'test/dynamodb/**',
+];
+
+/** What needs minutes: it runs in `npm run test:full`. */
+const SLOW = ['**/*.slow.test.ts'];
+
+/** What could go on for ever (see test/depth.ts): it runs in `npm test`, and once more and deeper in `npm run test:full`. */
+const DEEP = [
+  '**/lease/model.test.ts',
+  '**/threads.test.ts',
+  '**/locality/{lease-history,shared-counter,timeline,uniqueness}.test.ts',
+];
+
+/** Rooms whose modules remember something: generators of one process know each other, and commands listen to signals. */
+const WITH_STATE = /\/test\/(flake|locality|uuid7|connect|cli)\//;
+
+/** What a test starts or changes beyond its own objects. */
+const EFFECTS =
+  /#services|\/services\/|'(\.\.?\/)+support\/(?!unique|vectors)|packed-home|run-verify|node:(child_process|worker_threads)|\bvi\b|process\./;
+
+/** Files that share a process with others, because nothing of them stays behind: the library is loaded once a worker, not once a file. */
+const PURE = ['test', 'packages/idsmith/test', 'packages/shard/test', 'packages/console/test/lib'].flatMap(
+  (folder) =>
+    readdirSync(here(folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.test.ts') && !name.endsWith('.slow.test.ts'))
+      .map((name) => join(folder, name))
+      .filter((file) => !WITH_STATE.test(file) && !EFFECTS.test(readFileSync(here(file), 'utf8'))),
+);
+
+// Tests load the sources, by the condition `idsmith-source` of the packages. What is built is tested as users get it: in worker
+// threads, processes, a browser, and from the packed tarball.
 export default defineConfig({
   resolve: {
-    // Tests load the sources. What is built is tested as users get it: in worker threads, processes, a
-    // browser, and from the packed tarball.
     alias: [
-      { find: /^idsmith$/, replacement: source('index.ts') },
-      { find: /^idsmith\/cli$/, replacement: source('cli/index.ts') },
-      { find: /^idsmith\/connect$/, replacement: source('connect/index.ts') },
-      { find: /^idsmith\/inspect$/, replacement: source('inspect/index.ts') },
-      { find: /^idsmith\/public$/, replacement: source('public/index.ts') },
-      { find: /^idsmith\/schema$/, replacement: source('schema/index.ts') },
-      { find: /^idsmith\/shard$/, replacement: source('shard/index.ts') },
-      { find: /^idsmith\/shard\/ring$/, replacement: source('shard/ring/index.ts') },
-      { find: /^idsmith\/shardjs$/, replacement: source('shardjs/index.ts') },
-      { find: /^idsmith\/sql$/, replacement: source('sql/index.ts') },
-      { find: /^idsmith\/testing$/, replacement: source('testing/index.ts') },
-      { find: /^#cipher$/, replacement: source('runtime/cipher-node.ts') },
-      { find: /^#runtime$/, replacement: source('runtime/node.ts') },
       { find: /^#services$/, replacement: here('test/services/index.ts') },
       { find: /^#services\/(.*)$/, replacement: `${here('test/services')}/$1` },
     ],
   },
+  ssr: { resolve: { conditions: ['idsmith-source', 'node', 'development|production'] } },
   test: {
-    include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
-    // Folders with a lock file of their own: see scripts/own-lock-tests.mjs.
-    exclude: ['**/node_modules/**', 'test/frameworks/**', 'test/dynamodb/**'],
-    globalSetup: [here('test/services/templates.ts')],
-    setupFiles: [here('test/random-sizes.ts')],
-    sequence: { sequencer: SlowestFirst },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'quick',
+          include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+          exclude: [...APART, ...SLOW, ...PURE],
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'pure', include: PURE, exclude: [...APART, ...SLOW], isolate: false },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'slow',
+          include: process.env.TEST_DEPTH === undefined ? SLOW : [...SLOW, ...DEEP],
+          exclude: APART,
+        },
+      },
+    ],
+    globalSetup: [here('test/services/templates.ts'), here('test/services/shared-servers.ts')],
+    setupFiles: [here('test/property-settings.ts')],
     // Far more than any of them needs on an idle machine: a starved one must not fail a test.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // What comes at last may take its time where other suites run beside it.
-    expect: { poll: { timeout: 40_000, interval: 20 } },
+    expect: { poll: { timeout: 90_000, interval: 20 } },
     // Two more than the cores of a small machine: the suites of services wait for about half of their time.
     maxWorkers: 4,
     // Suites that wait beside each other in one file.

@@ -1,4 +1,5 @@
-// Everything that `npm test` stands for, with one line a step and the counts at the end.
+// `npm test`: the build, checks of the code and the tests that take seconds. With --full, `npm run test:full`: what takes minutes, and the
+// folders with lock files of their own. One line a step, and the counts at the end.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -7,10 +8,12 @@ import { join } from 'node:path';
 
 const scratch = mkdtempSync(join(tmpdir(), 'idsmith-check-'));
 const report = join(scratch, 'vitest.json');
+const isFull = process.argv.includes('--full');
 
 /** What everything else needs, in order. Each check counts as one. */
 const builds = [
-  ['build', 'tsc', '--build'],
+  ['types of the packages', 'tsc', '--build'],
+  ['bundles of the packages', 'node', 'scripts/bundle.mjs'],
   ['build of the console', 'vite', 'build', 'packages/console', '--logLevel', 'warn'],
 ];
 
@@ -27,26 +30,59 @@ const lanes = [
   ],
   [
     ['package layout', 'publint', '--strict', 'packages/idsmith'],
+    ['package layout of sharded keys', 'publint', '--strict', 'packages/shard'],
+    ['package layout of Oracle', 'publint', '--strict', 'packages/oracle'],
+    ['package layout of the fault laboratory', 'publint', '--strict', 'packages/verify'],
     ['package layout of the server', 'publint', '--strict', 'packages/server'],
     ['package layout of the Fastify plugin', 'publint', '--strict', 'packages/fastify'],
     ['package layout of the Nest module', 'publint', '--strict', 'packages/nest'],
     ['types as packed', 'attw', '--pack', 'packages/idsmith', '--profile', 'esm-only'],
+    ['types of sharded keys as packed', 'attw', '--pack', 'packages/shard', '--profile', 'esm-only'],
+    ['types of Oracle as packed', 'attw', '--pack', 'packages/oracle', '--profile', 'esm-only'],
     ['size budgets', 'size-limit'],
+    ['weight budgets', 'node', 'scripts/weight.mjs', '--check'],
   ],
 ];
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
+/** What failed, by name: said once more at the end, where nobody has to search for it. */
+const failures = [];
+
+/** What needs hundreds of packages that nothing else does. Each installs them, and ends with its counts. */
+const apart = [
+  ['ORMs and SQL drivers', 'node', 'scripts/own-lock-tests.mjs', 'test/orms', '--'],
+  ['frameworks', 'node', 'scripts/own-lock-tests.mjs', 'test/frameworks', 'idsmith', '@idsmith/nest', '--'],
+  ['Jest and compilers', 'node', 'scripts/own-lock-tests.mjs', 'test/toolchains', 'idsmith', '--'],
+  ['Workers', 'node', 'scripts/own-lock-tests.mjs', 'test/workers', 'idsmith', '@idsmith/shard', '--'],
+];
+
 // Nothing below means anything when the code does not build.
 for (const build of builds) if (!(await check(build))) finish();
-await Promise.all(lanes.map(oneByOne));
-
-const ran = await run(
-  ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
-  'inherit',
-);
-countTests(ran.ok);
+if (isFull) await Promise.all([runTests('slow', { TEST_DEPTH: '1' }), runApart()]);
+else {
+  await Promise.all(lanes.map(oneByOne));
+  await runTests('!slow', {});
+}
 finish();
+
+async function runTests(project, env) {
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const { ok } = await run(['vitest', 'run', `--project=${project}`, ...reporters], 'inherit', env);
+  countTests(ok);
+}
+
+async function runApart() {
+  for (const [name, ...command] of apart) {
+    const { ok, said } = await run(command, 'pipe');
+    console.log(said);
+    const [, passed, failed] = /^(\d+) passed, (\d+) failed$/m.exec(said) ?? [];
+    counts.passed += Number(passed ?? 0);
+    counts.failed += Math.max(Number(failed ?? 0), ok ? 0 : 1);
+    console.log(`${ok ? 'ok  ' : 'FAIL'} ${name}`);
+    if (!ok) failures.push(name);
+  }
+}
 
 async function oneByOne(checks) {
   for (const each of checks) await check(each);
@@ -56,14 +92,19 @@ async function check([name, ...command]) {
   const started = Date.now();
   const { ok, said } = await run(command, 'pipe');
   counts[ok ? 'passed' : 'failed']++;
+  if (!ok) failures.push(`${name}: ${said.trim().slice(-500)}`);
   const seconds = ((Date.now() - started) / 1000).toFixed(1);
   console.log(`${ok ? '' : said}${ok ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`);
   return ok;
 }
 
-function run([command, ...args], output) {
-  const program = command === 'node' ? process.execPath : join('node_modules', '.bin', command);
-  const child = spawn(program, args, { stdio: ['ignore', output, output] });
+function run([command, ...args], output, env = {}) {
+  const programs = { node: process.execPath, npm: 'npm' };
+  const program = programs[command] ?? join('node_modules', '.bin', command);
+  const child = spawn(program, args, {
+    stdio: ['ignore', output, output],
+    env: { ...process.env, ...env },
+  });
   let said = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding('utf8').on('data', (text) => {
@@ -83,13 +124,24 @@ function countTests(ran) {
     counts.passed += numPassedTests;
     counts.failed += numFailedTests;
     counts.skipped += numPendingTests;
-    // A file that could not be loaded has no tests to count, and is a failure all the same.
-    const broken = testResults.filter(
-      ({ status, assertionResults }) =>
-        status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
-    ).length;
-    counts.failed += broken;
-    if (!ran && counts.failed === 0) counts.failed = 1;
+    let found = 0;
+    for (const { name, status, message, assertionResults } of testResults) {
+      const failed = assertionResults.filter((test) => test.status === 'failed');
+      for (const test of failed)
+        failures.push(`${name} > ${test.fullName}: ${test.failureMessages.join('\n').slice(0, 800)}`);
+      found += failed.length;
+      if (status !== 'failed' || failed.length > 0) continue;
+      // A file that could not be loaded has no tests to count, and is a failure all the same.
+      failures.push(`${name}: ${message.slice(0, 800)}`);
+      counts.failed++;
+      found++;
+    }
+    if (!ran && found === 0) {
+      failures.push(
+        'vitest: every test passed, but an error was thrown outside of them (see its report above)',
+      );
+      counts.failed++;
+    }
   } catch (error) {
     console.log(`the test run left no report: ${error.message}`);
     counts.failed++;
@@ -101,6 +153,7 @@ function finish() {
   const { passed, failed, skipped } = counts;
   if (skipped > 0)
     console.log(`\n${skipped} tests were skipped: they need what is not here (see CONTRIBUTING.md)`);
+  for (const failure of failures) console.log(`\nFAILED ${failure}`);
   console.log(`\n${passed} passed, ${failed} failed`);
   process.exit(failed === 0 ? 0 : 1);
 }

@@ -1,9 +1,9 @@
 // Measures which statements of the core the tests reach, and lists the lines of the others.
 //
-//   npm run coverage                 every room, one after the other
-//   npm run coverage -- lease flake  these rooms
-//   npm run coverage -- lease --slow with the tests that take long
-//   npm run coverage -- --report     measures nothing and prints the table of what is measured
+//   npm run lab -- coverage              every room, one after the other
+//   npm run lab -- coverage lease flake  these rooms
+//   npm run lab -- coverage lease --slow with the tests that take long
+//   npm run lab -- coverage --report     measures nothing and prints the table of what is measured
 //
 // What a room's tests reach is kept in coverage/rooms, and the table adds up all that is kept there. A source that was
 // changed since counts as not reached, until the rooms are measured again.

@@ -1,8 +1,9 @@
-// npm run diagrams: the pictures of docs/images that are drawn from the code. With --check it only says whether they are up to date.
+// node scripts/diagrams.mjs: the pictures of docs/images that are drawn from the code. With --check it only says whether they are up to date.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { layouts } from 'idsmith';
 import { bars } from './diagrams/bars.mjs';
+import { house } from './diagrams/house.mjs';
 import { keyFields, uuidFields } from './diagrams/probe.mjs';
 import { windows } from './diagrams/windows.mjs';
 
@@ -29,6 +30,7 @@ const pictures = {
     'characters',
   ),
   'windows.svg': await windows(),
+  'house.svg': house(),
 };
 
 const outdated = [];
@@ -39,7 +41,7 @@ for (const [name, svg] of Object.entries(pictures)) {
   } else writeFileSync(file, svg);
 }
 if (outdated.length > 0) {
-  console.error(`draw ${outdated.join(', ')} anew: npm run diagrams`);
+  console.error(`draw ${outdated.join(', ')} anew: node scripts/diagrams.mjs`);
   process.exit(1);
 }
 

@@ -1,4 +1,4 @@
-// npm run licences: which licences the packages have that a user installs with ours. Exits with 1 if there is one that nobody looked at.
+// node scripts/licences.mjs: which licences the packages have that a user installs with ours. Exits with 1 if there is one that nobody looked at.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -18,8 +18,8 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8'));
 const installed = Object.entries(packages)
   .filter(
-    ([path, { dev, link, peer, optional }]) =>
-      path.startsWith('node_modules/') && !dev && !link && !peer && !optional,
+    ([path, { dev, link, peer, optional, devOptional }]) =>
+      path.startsWith('node_modules/') && !dev && !link && !peer && !optional && !devOptional,
   )
   .map(([path, { version, license }]) => ({ name: path.split('node_modules/').at(-1), version, license }));
 

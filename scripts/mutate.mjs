@@ -1,11 +1,11 @@
 // Changes the lines of the protocols, one at a time, and asks the tests whether they notice.
 //
-//   npm run mutate                        every module, from where the last run was stopped
-//   npm run mutate -- lease blocks        these modules
-//   npm run mutate -- lease --fresh       forgets earlier results
-//   npm run mutate -- lease --survivors   tries again those that survived, after a test was written
-//   npm run mutate -- lease --slow        tries long tests, too, on those that survive the others
-//   npm run mutate -- lease --minutes 5   stops after a while; the next run goes on
+//   npm run lab -- mutate                     every module, from where the last run was stopped
+//   npm run lab -- mutate lease blocks        these modules
+//   npm run lab -- mutate lease --fresh       forgets earlier results
+//   npm run lab -- mutate lease --survivors   tries again those that survived, after a test was written
+//   npm run lab -- mutate lease --slow        tries long tests, too, on those that survive the others
+//   npm run lab -- mutate lease --minutes 5   stops after a while; the next run goes on
 //
 // Results go to coverage/mutation. Exits with 1 if a mutant survives that scripts/mutate/harmless.json does not explain.
 

@@ -2,7 +2,7 @@
 // node scripts/own-lock-tests.mjs FOLDER [PACKAGE …] [-- ARGUMENT OF VITEST …]
 // Installs what the folder names, puts the packed packages of the project beside it as a user would have them, generates
 // code and checks types where the folder has a script `generate` and a tsconfig.json, runs the tests, and prints the
-// counts at the end. `npm run test:orms -- drizzle` runs the files of that name.
+// counts at the end. `node scripts/own-lock-tests.mjs test/orms -- drizzle` runs the files of that name.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-// npm run release -- 0.3.0: the version of every package, of what they need from each other, and of the first section of CHANGELOG.md.
+// node scripts/release.mjs 0.3.0: the version of every package, of what they need from each other, and of the first section of CHANGELOG.md.
 //   --check 0.3.0   says whether all of them are that version, and exits with 1 if not
 //   --notes 0.3.0   prints the section of CHANGELOG.md
 
@@ -18,7 +18,7 @@ const ours = new Set(manifests.map(({ manifest }) => manifest.name));
 
 const [flag, version = flag] = process.argv.slice(2);
 if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version ?? '')) {
-  fail(`"${version ?? ''}" is not a version; write npm run release -- 0.3.0`, 2);
+  fail(`"${version ?? ''}" is not a version; write node scripts/release.mjs 0.3.0`, 2);
 }
 if (flag === '--check') check();
 else if (flag === '--notes') console.log(notes());
@@ -39,7 +39,7 @@ function check() {
     if (manifest.version !== version) wrong.push(`${manifest.name} is ${manifest.version}`);
     for (const [section, name] of innerRanges(entry)) {
       const range = manifest[section][name];
-      if (range !== expectedRange(section)) wrong.push(`${manifest.name} asks for ${name} ${range}`);
+      if (range !== expectedRange(range)) wrong.push(`${manifest.name} asks for ${name} ${range}`);
     }
   }
   if (notes() === '') wrong.push('CHANGELOG.md has no section for it, or an empty one');
@@ -55,20 +55,21 @@ function change() {
   for (const entry of manifests) {
     const { file, manifest } = entry;
     manifest.version = version;
-    for (const [section, name] of innerRanges(entry)) manifest[section][name] = expectedRange(section);
+    for (const [section, name] of innerRanges(entry))
+      manifest[section][name] = expectedRange(manifest[section][name]);
     writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
   }
   const today = new Date().toISOString().slice(0, 10);
   writeFileSync(CHANGELOG, text.replace(UNRELEASED, `## ${version} (${today})`));
   console.log(`${manifests.length} manifests are at ${version}. Next:
   npm install --package-lock-only --ignore-scripts
-  npm test
+  npm test && npm run test:full
   git commit -am 'Version ${version}' && git tag v${version} && git push --follow-tags`);
 }
 
-/** Packages of one release go together; a peer may be newer within the same major version. */
-function expectedRange(section) {
-  return section === 'peerDependencies' ? `^${version}` : version;
+/** Packages of one release go together. What uses the public entries alone works with later versions, too, and says so by a `^`. */
+function expectedRange(range) {
+  return range.startsWith('^') ? `^${version}` : version;
 }
 
 function heading() {

@@ -1,10 +1,10 @@
 // Runs the library in simulated worlds, one for each seed, with every fault there is.
 //
-//   npm run simulate -- --seeds 10000 --from 1               ten thousand seeds of every kind, from 1 on
-//   npm run simulate -- --kind sequences,keys --seeds 500    some kinds alone
-//   npm run simulate -- --kind leases --seed 4711            one seed again, told event by event
-//   npm run simulate -- --scale                              the operations of a large fleet, as docs/scale.md shows them
-//   npm run simulate -- --scale --list --processes 500 --nodes 400     the same in a smaller fleet, on a store without readLeases
+//   npm run lab -- simulate --seeds 10000 --from 1               ten thousand seeds of every kind, from 1 on
+//   npm run lab -- simulate --kind sequences,keys --seeds 500    some kinds alone
+//   npm run lab -- simulate --kind leases --seed 4711            one seed again, told event by event
+//   npm run lab -- simulate --scale                              the operations of a large fleet, as docs/scale.md shows them
+//   npm run lab -- simulate --scale --list --processes 500 --nodes 400     the same in a smaller fleet, on a store without readLeases
 
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -43,7 +43,7 @@ else {
   for (const kind of kinds) failures.push(...(await (isSingle ? tellOne(kind) : runMany(kind))));
   for (const { kind, seed, violation } of failures)
     console.error(
-      `${kind}, seed ${seed}: ${violation}\nto see it again: npm run simulate -- --kind ${kind} --seed ${seed}`,
+      `${kind}, seed ${seed}: ${violation}\nto see it again: npm run lab -- simulate --kind ${kind} --seed ${seed}`,
     );
   process.exitCode = failures.length > 0 ? 1 : 0;
 }
@@ -82,7 +82,7 @@ async function load() {
   const here = (path) => fileURLToPath(new URL(`../packages/idsmith/${path}`, import.meta.url));
   const { outputFiles } = await build({
     entryPoints: [here('test/simulation/index.ts')],
-    alias: { idsmith: here('src/index.ts'), '#runtime': here('src/runtime/node.ts') },
+    conditions: ['idsmith-source'],
     ...{ bundle: true, write: false, platform: 'node', format: 'esm', target: 'node20', logLevel: 'error' },
   });
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);

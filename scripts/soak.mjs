@@ -1,4 +1,4 @@
-// npm run soak [-- --minutes 60 --stores memory,sqlite --processes 3 --seed N]: every family on every store under load, with
+// npm run lab -- soak [--minutes 60 --stores memory,sqlite --processes 3 --seed N]: every family on every store under load, with
 // processes that are killed, stopped and given wrong clocks, and with stores that crash and are cut off. Prints a line of
 // figures a minute and a verdict, and exits with 1 if an id came twice, a family did not resume, or a process crashed.
 
@@ -7,9 +7,10 @@ import { register } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { runSoak } from '@idsmith/verify';
 
-register('../test/chaos/typescript.mjs', import.meta.url);
-const { runSoak, SOAK_STORES } = await import('../test/soak/soak.ts');
+register('../test/typescript.mjs', import.meta.url);
+const { SOAK_STORES } = await import('../packages/verify/test/support/private-stores.ts');
 
 const names = Object.keys(SOAK_STORES);
 const { values } = parseArgs({
@@ -28,7 +29,9 @@ if (
   !(Number.isInteger(processes) && processes >= 2 && processes <= 20) ||
   !Number.isSafeInteger(seed)
 ) {
-  console.error(`usage: npm run soak -- --minutes N --stores ${names.join(',')} --processes 2-20 --seed N`);
+  console.error(
+    `usage: npm run lab -- soak --minutes N --stores ${names.join(',')} --processes 2-20 --seed N`,
+  );
   process.exit(2);
 }
 
@@ -39,7 +42,11 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interrupt
 const folder = mkdtempSync(join(tmpdir(), 'idsmith-soak-'));
 console.log(`seed ${seed}: ${minutes} minutes with ${processes} processes on each of ${stores.join(', ')}`);
 const report = await runSoak({
-  ...{ folder, stores, seconds: 60 * minutes, seed, processes },
+  folder,
+  stores: Object.fromEntries(stores.map((name) => [name, SOAK_STORES[name]])),
+  seconds: 60 * minutes,
+  seed,
+  processes,
   pause: [2000, 10_000],
   patience: { begin: 120_000, resume: 120_000 },
   print: (line) => console.log(line),

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import process from 'node:process';
-import { readArguments } from '../packages/idsmith/dist/cli/index.js';
+import { readArguments } from '../packages/idsmith/dist/internal/cli.js';
 import { commands } from '../packages/server/dist/cli/index.js';
 import { readSettings } from '../packages/server/dist/index.js';
 

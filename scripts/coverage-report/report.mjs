@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { transformSync } from 'esbuild';
-import { ROOMS, ROOT, SOURCE_FOLDER, sourcesOf } from './rooms.mjs';
+import { ROOMS, ROOT, shortPath, sourcesOf } from './rooms.mjs';
 
 const FOLDER = join(ROOT, 'coverage/rooms');
 
 /** The digests of all sources by path. Taken before a run, so that a source that is changed meanwhile does not count. */
 export function digestsOfSources() {
-  return new Map(ROOMS.flatMap(sourcesOf).map((path) => [path, digestOf(path)]));
+  return new Map(ROOMS.flatMap(sourcesOf).map((file) => [shortPath(file), digestOf(file)]));
 }
 
 /** Keeps what the tests of a room reach: of each source its digest, the line of each statement, and the reached ones. */
@@ -17,7 +17,7 @@ export function keep(room, coverageFile, digests) {
   const sources = {};
   for (const { path, s, statementMap } of Object.values(report)) {
     const keys = Object.keys(statementMap);
-    const name = relative(SOURCE_FOLDER, path);
+    const name = shortPath(path);
     sources[name] = {
       digest: digests.get(name),
       lines: keys.map((key) => statementMap[key].start.line),
@@ -51,28 +51,26 @@ function readMeasured() {
 
 /** The sources of a room, each with its statements: reached by the room's own tests, and by any. */
 function sourcesIn(room, measured) {
-  return sourcesOf(room).map((path) => {
-    const digest = digestOf(path);
+  return sourcesOf(room).map((file) => {
+    const [path, digest] = [shortPath(file), digestOf(file)];
     const runs = measured.filter(({ sources }) => sources[path]?.digest === digest);
     const statements = (runs[0]?.sources[path].lines ?? []).map((line, index) => {
       const reaching = runs.filter(({ sources }) => sources[path].reached[index] === 1);
       return { line, own: reaching.some((run) => run.room === room), any: reaching.length > 0 };
     });
-    return { path, statements, isLoaded: runs.length > 0 };
+    return { file, path, statements, isLoaded: runs.length > 0 };
   });
 }
 
 /** False for a file that has only types, or only exports what others have. */
-function hasCode(path) {
-  const text = readFileSync(join(SOURCE_FOLDER, path), 'utf8');
+function hasCode(file) {
+  const text = readFileSync(file, 'utf8');
   const { code } = transformSync(text, { loader: 'ts' });
   return code.replace(/^export [^;]* from "[^"]*";$/gm, '').trim() !== '';
 }
 
-function digestOf(path) {
-  return createHash('sha256')
-    .update(readFileSync(join(SOURCE_FOLDER, path)))
-    .digest('hex');
+function digestOf(file) {
+  return createHash('sha256').update(readFileSync(file)).digest('hex');
 }
 
 function printRow(room, sources) {
@@ -89,8 +87,8 @@ function rowOf(name, [count, own, any]) {
 }
 
 function printLines(sources) {
-  for (const { path, statements, isLoaded } of sources) {
-    if (!isLoaded && hasCode(path)) console.log(`  ${path}: no test loads it`);
+  for (const { file, path, statements, isLoaded } of sources) {
+    if (!isLoaded && hasCode(file)) console.log(`  ${path}: no test loads it`);
     const missed = statements.filter(({ any }) => !any).map(({ line }) => line);
     if (missed.length > 0) console.log(`  ${path}: ${rangesOf(missed)}`);
   }

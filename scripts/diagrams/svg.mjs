@@ -15,11 +15,11 @@ const STYLE = `
     text { fill: #e5e7eb } .small { fill: #9ca3af } .line { stroke: #9ca3af }
   }`;
 
-/** A whole picture. The title is what a screen reader says. */
-export function picture(title, height, body) {
+/** A whole picture. The title is what a screen reader says. `style` is more style, for one picture. */
+export function picture(title, height, body, style = '') {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escaped(title)}">
 <title>${escaped(title)}</title>
-<style>${STYLE}
+<style>${STYLE}${style}
 </style>
 ${body.join('\n')}
 </svg>

@@ -6,67 +6,77 @@ import { fileURLToPath } from 'node:url';
 import { findMutants } from './operators.mjs';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const SOURCES = 'packages/idsmith/src';
-const TESTS = 'packages/idsmith/test';
+const LIBRARY = 'packages/idsmith';
+const SHARD = 'packages/shard';
 
 /** The `first` tests are about the module itself. `slow` tests come last, for mutants that the others have not noticed. Tests that start processes see the built files, without mutants. */
 const MODULES = {
   lease: {
     files: [...all('lease')],
     first: [
-      ...['protocol-edges', 'protocol', 'settings-edges', 'parts-edges', 'layout-edges', 'events-edges'],
-      ...['node-wait-edges', 'acquire-edges', 'diagnostics', 'when-active', 'replacement-edges'],
+      'protocol',
+      'options',
+      'limits',
+      'pages',
+      'timers',
+      'layout',
+      'events',
+      'node-wait',
+      'acquire',
+      'diagnostics',
+      'when-active',
+      'renewal',
     ].map((name) => testFile(`lease/${name}`)),
     tests: [
       ...testsOf('lease', ['process', 'storms', 'model', 'simulation']),
-      ...['flake/leased', 'locality/lease'].map(testFile),
+      ...['flake/leased', 'locality/lease'].map((name) => testFile(name)),
     ],
-    slow: ['flake/lease-window', 'uuid7/lease', 'lease/simulation', 'lease/model'].map(testFile),
+    slow: ['flake/lease-window', 'uuid7/lease', 'lease/simulation', 'lease/model'].map((name) =>
+      testFile(name),
+    ),
   },
   blocks: {
-    files: ['block', 'blocks', 'rows', 'row-match'].map((name) => `${SOURCES}/sequence/${name}.ts`),
-    first: [
-      ...['sequence/block-edges', 'sequence/alter-edges', 'sequence/rows-edges'].map(testFile),
-      ...['stores/memory/store', 'sequence/blocks'].map(testFile),
-    ],
+    files: ['block', 'blocks', 'rows'].map((name) => `${LIBRARY}/src/sequence/${name}.ts`),
+    first: ['sequence/blocks', 'sequence/alter', 'sequence/rows', 'stores/memory/store'].map((name) =>
+      testFile(name),
+    ),
     tests: testsOf('sequence', ['database-outage', 'every-store']),
     slow: [],
   },
-  supply: {
-    files: ['supply', 'surplus', 'waiters', 'sequence'].map((name) => `${SOURCES}/sequence/${name}.ts`),
-    first: ['supply', 'surplus', 'waiters', 'give-back', 'sequence'].map((name) =>
-      testFile(`sequence/${name}-edges`),
+  sequence: {
+    files: ['sequence', 'block'].map((name) => `${LIBRARY}/src/sequence/${name}.ts`),
+    first: ['id-buffer', 'fetching', 'idle-ids', 'waiting', 'sequence'].map((name) =>
+      testFile(`sequence/${name}`),
     ),
     tests: testsOf('sequence', ['database-outage', 'every-store']),
     slow: [],
   },
   mint: {
-    files: [...all('shard/mint')],
+    files: [...all('mint', SHARD)],
     // The simulated worlds take no servers. The tests with real ones come last.
     first: [
-      ...['requests-edges', 'minting-node-edges', 'sequences-edges', 'handover-edges', 'minter-edges'],
-      ...['minter-turn-edges', 'minter-probe-edges', 'minter-bulk-edges', 'mint-bounds', 'merge-keys'],
-      ...['minter-order-edges', 'minter-share-edges', 'minter-clock-edges', 'next-generation-edges'],
-      'worlds-edges',
-    ].map((name) => testFile(`shard/mint/${name}`)),
-    tests: testsOf('shard/mint', ['signals', 'many-nodes', 'minter', 'outdated-edges']),
-    slow: ['shard/mint/minter', 'shard/mint/many-nodes'].map(testFile),
+      ...['mint-request', 'merge-keys', 'mint-bounds', 'minting-node', 'node-in-time', 'node-sequence'],
+      ...['open-sequences', 'handover-protocol', 'next-generation', 'minter-calls', 'minter-failures'],
+      ...['minter-node-order', 'minter-proofs', 'minter-conflicts', 'minter-shares', 'minter-clocks'],
+      'simulated-worlds',
+    ].map((name) => testFile(`mint/${name}`, SHARD)),
+    tests: testsOf('mint', ['signals', 'many-nodes.slow', 'minter.slow'], SHARD),
+    slow: ['mint/minter.slow', 'mint/many-nodes.slow'].map((name) => testFile(name, SHARD)),
   },
   reshard: {
-    files: [...all('shard/reshard/move'), `${SOURCES}/shard/reshard/abort-reshard.ts`],
-    // Tests with scripted nodes take no servers. Those with real ones come last.
+    files: [...all('reshard', SHARD), `${SHARD}/src/transition/abort-reshard.ts`],
+    // Tests of pure parts take no servers. Those with real ones come last.
     first: [
-      ...['states-edges', 'parts-edges', 'values-edges', 'phase-edges', 'mover-edges', 'passes-edges'],
-      ...['leftovers-edges', 'rate-limit-edges'],
-      ...['abort-edges', 'abort-checks-edges', 'abort-cluster-edges', 'whole-edges', 'key-mover'],
-    ].map((name) => testFile(`shard/reshard/move/${name}`)),
+      ...['compare-states', 'options', 'move-batch', 'progress', 'move-all-keys', 'durability-barrier'],
+      ...['phase', 'abort-two-servers', 'to-cluster-abort.slow', 'reshard-two-servers', 'key-mover'],
+    ].map((name) => testFile(`reshard/${name}`, SHARD)),
     tests: [
-      ...testsOf('shard/reshard/move', ['key-mover-interleavings', 'usual-replies']),
-      ...['rounds', 'reshard', 'abort', 'reshard-failures', 'crashed-nodes', 'lost-nodes'].map((name) =>
-        testFile(`shard/reshard/${name}`),
+      ...testsOf('reshard', ['key-mover-interleavings.slow'], SHARD),
+      ...['rounds', 'reshard', 'abort.slow', 'reshard-failures', 'crashed-nodes.slow', 'lost-nodes.slow'].map(
+        (name) => testFile(`reshard/${name}`, SHARD),
       ),
     ],
-    slow: ['shard/reshard/move/key-mover-interleavings'].map(testFile),
+    slow: [testFile('reshard/key-mover-interleavings.slow', SHARD)],
   },
 };
 
@@ -78,7 +88,7 @@ export function loadModule(name) {
   const seen = new Map();
   const mutants = files.flatMap((file) =>
     findMutants(readFileSync(join(ROOT, file), 'utf8')).map((mutant) => {
-      const plain = `${file.slice(SOURCES.length + 1)} ${mutant.where}: ${oneLine(mutant.from)} → ${oneLine(mutant.to)}`;
+      const plain = `${file.replace(/^packages\/(?:idsmith\/src\/)?/, '').replace('/src/', '/')} ${mutant.where}: ${oneLine(mutant.from)} → ${oneLine(mutant.to)}`;
       const times = (seen.get(plain) ?? 0) + 1;
       seen.set(plain, times);
       return { ...mutant, file, key: times === 1 ? plain : `${plain} #${times}` };
@@ -95,18 +105,18 @@ export function loadModule(name) {
 
 const oneLine = (text) => text.replace(/\s+/g, ' ').trim() || 'nothing';
 
-function all(folder) {
-  return namesIn(`${SOURCES}/${folder}`, '.ts').map((name) => `${SOURCES}/${folder}/${name}`);
+function all(folder, pack = LIBRARY) {
+  return namesIn(`${pack}/src/${folder}`, '.ts').map((name) => `${pack}/src/${folder}/${name}`);
 }
 
-function testsOf(folder, left) {
-  return namesIn(`${TESTS}/${folder}`, '.test.ts')
+function testsOf(folder, left, pack = LIBRARY) {
+  return namesIn(`${pack}/test/${folder}`, '.test.ts')
     .filter((name) => !left.includes(basename(name, '.test.ts')))
-    .map((name) => `${TESTS}/${folder}/${name}`);
+    .map((name) => `${pack}/test/${folder}/${name}`);
 }
 
-function testFile(name) {
-  return `${TESTS}/${name}.test.ts`;
+function testFile(name, pack = LIBRARY) {
+  return `${pack}/test/${name}.test.ts`;
 }
 
 function namesIn(folder, end) {

@@ -1,15 +1,15 @@
 // npm run bench -- keys
 
 import { register } from 'node:module';
+import { HashRing, ShardMap } from '@idsmith/shard';
 import base62Package from '@sindresorhus/base62';
 import baseX from 'base-x';
 import { decode as decodeNumber, encode as encodeNumber } from 'base62-ts';
 import ConsistentHash from 'consistent-hash';
 import Ring from 'hashring';
-import { HashRing, ShardMap } from 'idsmith/shard';
 import { consumed, measure, printTable, printTargets, save, versionOf } from './harness.mjs';
 
-register('../test/chaos/typescript.mjs', import.meta.url);
+register('../test/typescript.mjs', import.meta.url);
 const { startRedis } = await import('../test/services/index.ts');
 
 const { decodeBigInt, encodeBigInt } = base62Package;

@@ -2,11 +2,11 @@
 
 import { register } from 'node:module';
 import { cpus } from 'node:os';
-import { planReshard, reshard, ShardMap } from 'idsmith/shard';
+import { planReshard, reshard, ShardMap } from '@idsmith/shard';
 import { Redis } from 'ioredis';
 import { printTargets, save } from './harness.mjs';
 
-register('../test/chaos/typescript.mjs', import.meta.url);
+register('../test/typescript.mjs', import.meta.url);
 const { startRedis } = await import('../test/services/index.ts');
 
 const KEYS = Number(process.env.KEYS ?? 100_000);

@@ -3,7 +3,7 @@
 import { register } from 'node:module';
 import { openStore } from 'idsmith/stores';
 
-register('../../test/chaos/typescript.mjs', import.meta.url);
+register('../../test/typescript.mjs', import.meta.url);
 const { STORE_SERVERS } = await import('../../test/services/index.ts');
 
 /** Every store by name: how to open it once more. `stop()` ends all of them. */

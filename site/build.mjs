@@ -2,17 +2,21 @@
 // comments in the code.
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brokenLinks } from './broken-links.mjs';
+import { choicesOf } from './choices.mjs';
 import { inSite, pageOf } from './links.mjs';
-import { llms } from './llms.mjs';
+import { llms, llmsFull } from './llms.mjs';
 import { writeReference } from './reference.mjs';
 import { order } from './sidebar.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const root = join(here, '..');
 const pages = join(here, 'pages');
+/** Pages with a table that needs the whole width. */
+const WIDE = ['comparison', 'stores'];
 const read = (...path) => readFileSync(join(root, ...path), 'utf8');
 
 rmSync(pages, { recursive: true, force: true });
@@ -25,17 +29,20 @@ function write(name, text, from) {
   writeFileSync(join(pages, `${name}.md`), inSite(text, from));
 }
 
-for (const file of readdirSync(join(root, 'docs'), { recursive: true }).filter((file) =>
-  file.endsWith('.md'),
+// The list of all pages, docs/README.md, is the sidebar here.
+for (const file of readdirSync(join(root, 'docs'), { recursive: true }).filter(
+  (file) => file.endsWith('.md') && file !== 'README.md',
 )) {
   write(pageOf(`docs/${file}`), read('docs', file), `docs/${file}`);
 }
 cpSync(join(root, 'docs/images'), join(pages, 'images'), { recursive: true });
 write('benchmarks', read('bench/README.md'), 'bench/README.md');
 cpSync(join(root, 'bench/charts'), join(pages, 'charts'), { recursive: true });
-const readme = read('README.md');
-write('index', readme, 'README.md');
-write('which-id', section(readme, 'Which id should I use?'), 'README.md');
+write('index', read('site/home.md'), 'site/home.md');
+write('playground', read('site/playground.md'), 'site/playground.md');
+write('which-id', withChooser(read('docs/which-id.md')), 'docs/which-id.md');
+for (const name of WIDE)
+  write(name, `---\naside: false\n---\n\n${read('docs', `${name}.md`)}`, `docs/${name}.md`);
 write('changelog', read('CHANGELOG.md'), 'CHANGELOG.md');
 await writeReference(root, join(pages, 'api'));
 
@@ -52,13 +59,15 @@ const built = spawnSync(
 );
 if (built.status !== 0) fail('the site was not built');
 writeFileSync(join(here, 'dist/llms.txt'), llms(pages, order));
-checkAnchors();
+writeFileSync(join(here, 'dist/llms-full.txt'), llmsFull(pages, order));
+const broken = brokenLinks(join(here, 'dist'), process.env.SITE_BASE ?? '/');
+if (broken.length > 0) fail(`links to what is not there:\n  ${broken.join('\n  ')}`);
+console.log(`The site is in ${join(here, 'dist')}.`);
 
-/** A section of a page as a page of its own. */
-function section(text, title) {
-  const start = text.indexOf(`## ${title}`);
-  const end = text.indexOf('\n## ', start + 1);
-  return text.slice(start + 1, end);
+/** "Which id?" with the chooser before the table. */
+function withChooser(text) {
+  const rows = JSON.stringify(choicesOf(text)).replaceAll("'", '&#39;');
+  return `---\naside: false\n---\n\n${text.replace(/\n\| /, `\n<IdChooser :rows='${rows}' />\n\n| `)}`;
 }
 
 /** The pages, without those of the reference. */
@@ -66,29 +75,6 @@ function pageNames() {
   return readdirSync(pages, { recursive: true })
     .filter((file) => file.endsWith('.md') && !file.startsWith('api/'))
     .map((file) => file.slice(0, -'.md'.length));
-}
-
-/** VitePress checks pages; the places within a page are checked here. */
-function checkAnchors() {
-  const ids = new Map();
-  const idsOf = (file) => {
-    if (!ids.has(file)) {
-      const html = existsSync(file) ? readFileSync(file, 'utf8') : '';
-      ids.set(file, new Set([...html.matchAll(/ id="([^"]+)"/g)].map((match) => match[1])));
-    }
-    return ids.get(file);
-  };
-  const broken = [];
-  for (const page of pageNames()) {
-    const html = readFileSync(join(here, 'dist', `${page}.html`), 'utf8');
-    for (const [, path, anchor] of html.matchAll(/href="(\/[\w/-]*)?#([^"]+)"/g)) {
-      const target = path === undefined ? page : path === '/' ? 'index' : path.slice(1);
-      if (!idsOf(join(here, 'dist', `${target}.html`)).has(decodeURIComponent(anchor))) {
-        broken.push(`${page}: ${target}#${anchor}`);
-      }
-    }
-  }
-  if (broken.length > 0) fail(`links to places that are not there:\n  ${broken.join('\n  ')}`);
 }
 
 function fail(message) {

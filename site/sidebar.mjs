@@ -6,10 +6,24 @@ export const sidebar = [
   {
     text: 'Begin',
     items: [
-      page('Start here', ''),
+      page('Home', ''),
       page('Which id?', 'which-id'),
-      page('The front door', 'connect'),
+      page('Playground', 'playground'),
+      page('connect(): one object for all', 'connect'),
       page('Recipes', 'recipes'),
+      page('Questions', 'faq'),
+      page('Compared with others', 'comparison'),
+      page('Glossary', 'glossary'),
+    ],
+  },
+  {
+    text: 'Tutorials',
+    items: [
+      page('All tutorials', 'tutorials/overview'),
+      page('Orders with Drizzle', 'tutorials/orders'),
+      page('Invoices without gaps', 'tutorials/invoices'),
+      page('A Worker with a Durable Object', 'tutorials/worker'),
+      page('Sharded keys to a Cluster', 'tutorials/cluster'),
     ],
   },
   {
@@ -17,11 +31,12 @@ export const sidebar = [
     items: [
       page('Flakes', 'flakes'),
       page('UUIDv7', 'uuid7'),
+      page('Typed ids', 'typeid'),
       page('Locality UUIDs', 'locality'),
       page('Sequences', 'sequences'),
       page('Series', 'series'),
       page('Sharded keys', 'keys'),
-      page('Moving keys', 'resharding'),
+      page('Resharding', 'resharding'),
       page('Public ids', 'public'),
       page('Reading ids', 'inspect'),
     ],
@@ -33,14 +48,18 @@ export const sidebar = [
       page('Stores', 'stores'),
       page('Server and console', 'server'),
       page('Command line', 'cli'),
+      page('Ids as column defaults', 'column-defaults'),
+      page('Bigint ids in JSON', 'json'),
       page('ORMs and drivers', 'orms'),
     ],
   },
   {
     text: 'Running it',
     items: [
+      page('When a store goes back', 'lineage'),
       page('Operating', 'operating'),
       page('Kubernetes', 'kubernetes'),
+      page('Workers and the edge', 'workers'),
       page('Scale', 'scale'),
       page('Security', 'security'),
       page('Errors', 'errors'),
@@ -66,12 +85,14 @@ export const sidebar = [
     text: 'Reasons to trust it',
     items: [
       page('How it is proved', 'proof'),
+      page('Sharded keys: the proofs', 'keys-proof'),
       page('Try your own store', 'verify'),
-      page('Benchmarks', 'benchmarks'),
+      page('How fast', 'speed'),
+      page('All benchmarks', 'benchmarks'),
       page('Changes', 'changelog'),
     ],
   },
-  { text: 'Reference', items: [page('Every name', 'api/')] },
+  { text: 'Reference', items: [page('API reference', 'api/')] },
 ];
 
 /** The names of the pages in their order. */

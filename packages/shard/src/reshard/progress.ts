@@ -16,6 +16,8 @@ export class ProgressTracker {
   #recent: [at: number, moved: number][] = [];
   #total = 0;
   #scanned = 0;
+  /** The keys that were looked at and need no move. */
+  #settled = 0;
   #moved = 0;
   #bytes = 0;
   #stayed = 0;
@@ -34,6 +36,7 @@ export class ProgressTracker {
 
   scanned({ staying, skipped, leavingCount }: SortedKeys): void {
     this.#scanned += staying + skipped.length + leavingCount;
+    this.#settled += staying + skipped.length;
     this.#stayed += staying;
     this.#skipped.add(skipped);
   }
@@ -73,7 +76,9 @@ export class ProgressTracker {
     const seconds = this.#seconds();
     // A scan may give a key twice, and applications write keys during the scan.
     const [total, scanned] = [Math.max(this.#total, this.#scanned), this.#scanned];
-    const left = scanned > 0 && seconds > 0 ? ((total - scanned) / scanned) * seconds : undefined;
+    // By what is done, not by what was looked at: a small node is scanned in one go, before its first key has moved.
+    const done = Math.min(total, this.#settled + this.#moved);
+    const left = done > 0 && seconds > 0 ? ((total - done) / done) * seconds : undefined;
     return { moved: this.#moved, bytes: this.#bytes, scanned, total, seconds, rate, left };
   }
 

@@ -37,7 +37,8 @@ describe('Progress', () => {
     expect(begun).toEqual({
       ...{ moved: 0, bytes: 0, scanned: 0, total: 100, seconds: 0, rate: 0, left: undefined },
     });
-    expect(first).toEqual({ moved: 10, bytes: 700, scanned: 20, total: 100, seconds: 1, rate: 10, left: 4 });
+    // 5 stay, 1 is skipped and 10 have moved: 84 are left after 16 in a second.
+    expect(first).toEqual({ moved: 10, bytes: 700, scanned: 20, total: 100, seconds: 1, rate: 10, left: 5.25 });
     // Over the last three seconds: the first time is just old enough to count.
     expect(second).toMatchObject({ moved: 15, bytes: 740, rate: 5, seconds: 3 });
     expect(third!.rate).toBeCloseTo((8 / 2001) * 1000, 9);
@@ -64,6 +65,18 @@ describe('Progress', () => {
       progress.moved('a:1', 'c:1', { keys, bytes: 0, superseded: 0 });
     }
     expect(rates).toEqual([0, 2, 5]);
+  });
+
+  it('counts keys that were found and have not moved yet as left', () => {
+    const left: (number | undefined)[] = [];
+    const progress = new ProgressTracker(context, (one) => left.push(one.left));
+    progress.expect(100);
+    progress.scanned(sorted(0, 100));
+    vi.advanceTimersByTime(1000);
+    progress.moved('a:1', 'c:1', { keys: 25, bytes: 0, superseded: 0 });
+    vi.advanceTimersByTime(3000);
+    progress.moved('a:1', 'c:1', { keys: 75, bytes: 0, superseded: 0 });
+    expect(left).toEqual([3, 0]);
   });
 
   it('tells what is left as soon as a key was looked at and some time has passed', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IdArchive } from '../src/audit/id-archive.ts';
 import { FAMILIES, type Family, idText, LAYOUT, TICK } from '../src/families.ts';
-import { recordBytes } from '../src/history/id-records.ts';
+import { recordBytes } from '../src/history/history.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const MINUTE = 60_000;

@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { originOf } from '../families.js';
-import { type IdRecord, RECORD_BYTES, readRecords } from '../history/id-records.js';
+import { type IdRecord, RECORD_BYTES, readRecords } from '../history/history.js';
 import { auditIds, type IdFindings } from './ids.js';
 
 const MINUTE = 60_000;

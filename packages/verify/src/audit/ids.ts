@@ -1,5 +1,5 @@
 import { type Family, idText, originOf } from '../families.js';
-import type { IdRecord } from '../history/id-records.js';
+import type { IdRecord } from '../history/history.js';
 import type { Finding } from './rules.js';
 
 /** How far the time in an id may be from the time of the run, ms. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LeaseRecord } from 'idsmith';
 import { STORE_NAMESPACE } from 'idsmith/internal/stores';
-import type { Call } from '../history/call-log.js';
+import type { Call } from '../history/history.js';
 import type { Finding } from './rules.js';
 
 // Judges a store by the calls that it has answered, whatever clocks said. The record of a node id only moves forward: terms grow,

@@ -1,4 +1,4 @@
-import type { Call } from '../history/call-log.js';
+import type { Call } from '../history/history.js';
 import type { Finding } from './rules.js';
 
 /** Ids from `from` up to, not including, `to`. */

@@ -1,6 +1,6 @@
 import { type Store, StoreError } from 'idsmith';
 import { withTimeout } from 'idsmith/internal/stores';
-import { wrapStore } from './call-log.js';
+import { wrapStore } from './history.js';
 
 /** A call that the store has not answered in time. Nobody knows whether it was carried out, or will be. */
 export class UnansweredError extends StoreError {}

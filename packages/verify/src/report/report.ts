@@ -2,7 +2,7 @@ import type { SchemaVersion } from 'idsmith';
 import { count, duration } from 'idsmith/internal/cli';
 import { type BrokenRule, brokenRules, type Finding } from '../audit/rules.js';
 import type { Family } from '../families.js';
-import type { Call } from '../history/call-log.js';
+import type { Call } from '../history/history.js';
 
 /** The figures of a run. */
 interface Figures {

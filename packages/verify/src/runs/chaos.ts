@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { auditIds, countIds, disorder, wrongTimes } from '../audit/ids.js';
 import type { Finding } from '../audit/rules.js';
-import { applyFault } from '../faults/apply-fault.js';
 import {
+  applyFault,
   CLOCK_AHEAD,
   COPY_FAULTS,
   NETWORK_FAULTS,
   PROCESS_FAULTS,
   runTrack,
   stepsOf,
-} from '../faults/schedule.js';
-import { readRecords } from '../history/id-records.js';
+} from '../faults.js';
+import { readRecords } from '../history/history.js';
 import { between, seededRandom } from '../random.js';
 import type { Task } from '../workers/task.js';
 import { until, type WorkerProcess, WorkerProcesses } from '../workers/worker-processes.js';

@@ -6,8 +6,15 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IdArchive } from '../audit/id-archive.js';
 import type { Family } from '../families.js';
-import { applyFault, type Scene } from '../faults/apply-fault.js';
-import { NETWORK_FAULTS, PROCESS_FAULTS, runTrack, SHORT_JUMPS, stepsOf } from '../faults/schedule.js';
+import {
+  applyFault,
+  NETWORK_FAULTS,
+  PROCESS_FAULTS,
+  runTrack,
+  type Scene,
+  SHORT_JUMPS,
+  stepsOf,
+} from '../faults.js';
 import { between, type Random, seededRandom } from '../random.js';
 import type { Plant, Task } from '../workers/task.js';
 import { type WorkerProcess, WorkerProcesses } from '../workers/worker-processes.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lease, LeaseOptions, LeaseRecord, Store } from 'idsmith';
 import { continueLease, longestTtlOf } from 'idsmith/internal/stores';
 import { type LeasedFamily, TICK } from '../families.js';
-import { wrapStore } from '../history/call-log.js';
+import { wrapStore } from '../history/history.js';
 import type { CopiedLease } from './task.js';
 
 /** A lease of this process. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Store, StoreError } from 'idsmith';
-import { wrapStore } from '../history/call-log.js';
+import { wrapStore } from '../history/history.js';
 
 /** Faults of the requests of a process. */
 export const REQUEST_FAULTS = [

@@ -3,8 +3,7 @@ import { closeSync, openSync, readFileSync, readSync, rmSync, statSync } from 'n
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Call, readCalls } from '../history/call-log.js';
-import { RECORD_BYTES } from '../history/id-records.js';
+import { type Call, RECORD_BYTES, readCalls } from '../history/history.js';
 import type { RequestFaultState } from './request-faults.js';
 import type { CopiedLease, Message, Order, Task, WorkerFiles } from './task.js';
 

@@ -57,7 +57,9 @@ async function killAgainAndAgain({ kind, setup, keys, kills, workers, print }: R
         cluster === undefined
           ? { ...ringOf(servers, [3, 1, 2, 2, 4, 1]), options: OPTIONS }
           : { cluster: { nodes: cluster.nodes.map(({ url }) => url) }, hashTags: true, options: OPTIONS },
-      ...{ keys, kills, workers },
+      keys,
+      kills,
+      workers,
       // About as long as all the runs that are killed take together.
       longest: 1000,
       rate: Math.max(1000, Math.round((keys * 0.25) / (kills * 0.5 + 1))),

@@ -4,11 +4,17 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Family } from '../../families.js';
-import { applyFault, type Scene } from '../../faults/apply-fault.js';
-import { CLOCK_AHEAD, NETWORK_FAULTS, PROCESS_FAULTS, runTrack, stepsOf } from '../../faults/schedule.js';
+import {
+  applyFault,
+  CLOCK_AHEAD,
+  NETWORK_FAULTS,
+  PROCESS_FAULTS,
+  runTrack,
+  type Scene,
+  stepsOf,
+} from '../../faults.js';
 import { AnswerLimit } from '../../history/answer-limit.js';
-import type { History } from '../../history/call-log.js';
-import { readRecords } from '../../history/id-records.js';
+import { type History, readRecords } from '../../history/history.js';
 import { FaultyProxy, routeOf } from '../../proxy/faulty-proxy.js';
 import { between, seededRandom } from '../../random.js';
 import { openTarget, type StoreTarget } from '../../target.js';

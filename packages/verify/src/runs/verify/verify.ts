@@ -1,17 +1,23 @@
 import process from 'node:process';
 import type { Store } from 'idsmith';
 import { reasonOf, withTimeout } from 'idsmith/internal/stores';
-import { auditDifference, auditReadings, clockDifference } from '../../audit/clocks.js';
 import { auditIds, countIds, wrongTimes } from '../../audit/ids.js';
 import { auditLeases } from '../../audit/leases.js';
 import type { Finding } from '../../audit/rules.js';
 import { auditBlocks } from '../../audit/sequences.js';
 import type { Family } from '../../families.js';
 import { AnswerLimit } from '../../history/answer-limit.js';
-import { CallLog, type History, recorded, wrapStore } from '../../history/call-log.js';
+import { CallLog, type History, recorded, wrapStore } from '../../history/history.js';
 import { latencyOf, type Report, verdictOf } from '../../report/report.js';
 import { openTarget, type StoreTarget } from '../../target.js';
-import { type Conformance, conform, probe } from './behaviour.js';
+import {
+  auditDifference,
+  auditReadings,
+  type Conformance,
+  clockDifference,
+  conform,
+  probe,
+} from './behaviour.js';
 import { evictionHints, readEvictions } from './evictions.js';
 import { type FaultRunOutcome, faultRun } from './fault-run.js';
 import { removeOldRuns, TrialNames } from './trial-names.js';
@@ -78,7 +84,10 @@ export async function verify(target: StoreTarget, name: string, options: VerifyO
         schema: (await stores[0].schemaVersion?.().catch(() => undefined)) ?? null,
         seed: options.seed,
         figures: {
-          ...{ ids: countIds(outcome?.history.ids ?? [], options.families), faults, untried, processes },
+          ids: countIds(outcome?.history.ids ?? [], options.families),
+          faults,
+          untried,
+          processes,
           operations: log.calls.length + (outcome?.history.calls.length ?? 0),
           latency: latencyOf(quietCalls(log)),
           clockDifference: difference ?? null,
@@ -290,7 +299,15 @@ async function mintUnderFaults(
   const ttl = Math.min(maxTtl, Math.max(TTL, Math.ceil(TTL_PER_ANSWER * p99)));
   const maxSkew = SKEW + Math.abs(difference);
   return faultRun({
-    ...{ target, families, names, processes, seed, signal, ttl, maxSkew, timeout },
+    target,
+    families,
+    names,
+    processes,
+    seed,
+    signal,
+    ttl,
+    maxSkew,
+    timeout,
     seconds: minutes * 60,
     foundingMs: store.durable === false ? maxTtl + ON_THE_WAY + 2 * maxSkew : 0,
     hasClock: store.now !== undefined && store.hostClock !== true,

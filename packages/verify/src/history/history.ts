@@ -1,19 +1,26 @@
 import { hrtime } from 'node:process';
 import type { Store } from 'idsmith';
-import type { IdRecord } from './id-records.js';
+import { FAMILIES, type Family } from '../families.js';
+
+// What processes do and mint, written down and read again: the calls of a store, and the ids.
 
 /** Stands around every call of a store: makes the call with `call`, once, never or later, and answers in its place. */
-export type Around = (
-  name: string,
-  args: readonly unknown[],
-  call: () => Promise<unknown>,
-) => Promise<unknown>;
+type Around = (name: string, args: readonly unknown[], call: () => Promise<unknown>) => Promise<unknown>;
 
 /** The methods that ask the store. All others, such as `close`, are called as they are. */
 const ASKING: readonly string[] = [
-  ...['now', 'listLeases', 'readLeases', 'swapLease', 'claimLease'],
-  ...['defineSequence', 'describeSequence', 'removeSequence', 'listSequences', 'alterSequence'],
-  ...['allocate', 'giveBack'],
+  'now',
+  'listLeases',
+  'readLeases',
+  'swapLease',
+  'claimLease',
+  'defineSequence',
+  'describeSequence',
+  'removeSequence',
+  'listSequences',
+  'alterSequence',
+  'allocate',
+  'giveBack',
 ];
 
 /**
@@ -66,7 +73,7 @@ const moment = () => Number(hrtime.bigint()) / 1e6;
 type Outcome = Pick<Call, 'ended' | 'result' | 'error'>;
 
 /** Logs a call when it begins. The function that it gives logs the end. */
-export type LogCall = (call: Omit<Call, 'by'>) => (outcome: Outcome) => void;
+type LogCall = (call: Omit<Call, 'by'>) => (outcome: Outcome) => void;
 
 /** The store, with every call logged. */
 export function recorded(store: Store, log: LogCall): Store {
@@ -126,4 +133,59 @@ export function readCalls(by: string, text: string): Call[] {
     }
   }
   return [...calls.values()];
+}
+
+/**
+ * The length of a record, big-endian: 1 byte the code of the family, 1 byte 1 for the first id of a generator and 0 for others, 2 bytes
+ * the number of the source that minted, 4 bytes the ms in which the source had handed out nothing of the family before, 16 bytes the id.
+ */
+export const RECORD_BYTES = 24;
+
+/** An id that a process has handed out. */
+export interface IdRecord {
+  readonly family: Family;
+  /** The number of the process, or of one of several that mint in a process. */
+  readonly source: number;
+  readonly id: bigint;
+  /** True for the first id of a generator. */
+  readonly isFirst: boolean;
+  /** Milliseconds without an id of the family before this one. */
+  readonly waited: number;
+}
+
+/** Ids of a source as records. The first of them has waited, the others came with it. */
+export function recordBytes(
+  family: Family,
+  source: number,
+  ids: readonly bigint[],
+  isFirst = false,
+  waited = 0,
+): Uint8Array {
+  const bytes = Buffer.alloc(RECORD_BYTES * ids.length);
+  ids.forEach((id, i) => {
+    const at = RECORD_BYTES * i;
+    bytes.writeUInt8(FAMILIES.indexOf(family), at);
+    bytes.writeUInt8(isFirst && i === 0 ? 1 : 0, at + 1);
+    bytes.writeUInt16BE(source, at + 2);
+    bytes.writeUInt32BE(i === 0 ? Math.round(waited) : 0, at + 4);
+    bytes.writeBigUInt64BE(id >> 64n, at + 8);
+    bytes.writeBigUInt64BE(id & 0xffff_ffff_ffff_ffffn, at + 16);
+  });
+  return bytes;
+}
+
+/** The records in bytes. A last one may be cut off: the process was killed. */
+export function* readRecords(bytes: Uint8Array): Generator<IdRecord> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0; at + RECORD_BYTES <= bytes.length; at += RECORD_BYTES) {
+    const family = FAMILIES[view.getUint8(at)];
+    if (family === undefined) throw new Error(`no family has the code ${view.getUint8(at)}`);
+    yield {
+      family,
+      isFirst: view.getUint8(at + 1) === 1,
+      source: view.getUint16(at + 2),
+      waited: view.getUint32(at + 4),
+      id: (view.getBigUint64(at + 8) << 64n) | view.getBigUint64(at + 16),
+    };
+  }
 }

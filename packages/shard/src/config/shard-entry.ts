@@ -47,7 +47,14 @@ interface ReadEntry extends Pick<ShardRecord, 'weight' | 'ringName'> {
 
 const SENTINEL_NAMES = ['master', 'nodes', ...AUTH_NAMES];
 const RECORD_NAMES = [
-  ...['url', 'port', 'host', 'sentinel', 'weight', 'ringName', 'tls', 'database'],
+  'url',
+  'port',
+  'host',
+  'sentinel',
+  'weight',
+  'ringName',
+  'tls',
+  'database',
   ...AUTH_NAMES,
 ];
 
@@ -76,7 +83,10 @@ export function readEntry(option: string, entry: ShardEntry, auth: Auth): ReadEn
   const server = sentinel === undefined ? `${host}:${port}` : `sentinel:${sentinel.master}`;
   const address = login.database === 0 ? server : `${server}/${login.database}`;
   return {
-    ...{ host, port, address, login },
+    host,
+    port,
+    address,
+    login,
     ...(weight !== undefined && { weight }),
     ...(ringName !== undefined && { ringName }),
   };

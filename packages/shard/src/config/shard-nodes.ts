@@ -30,7 +30,12 @@ export interface NodesAndLogins {
 export const CLUSTER: NodesAndLogins = {
   nodes: [
     {
-      ...{ name: 'cluster', index: 0, address: 'cluster', host: '', port: 0, weight: 1 },
+      name: 'cluster',
+      index: 0,
+      address: 'cluster',
+      host: '',
+      port: 0,
+      weight: 1,
       ringName: 'cluster',
     },
   ],
@@ -59,7 +64,11 @@ export function readShards(shards: object, auth: Auth): NodesAndLogins {
 function readNode(name: string, entry: ShardEntry, index: number, auth: Auth) {
   const { host, port, address, login, weight, ringName } = readEntry(`shards.${name}`, entry, auth);
   const node: ShardNode = {
-    ...{ name, index, address, host, port },
+    name,
+    index,
+    address,
+    host,
+    port,
     weight: requireInteger(`the weight of shards.${name}`, toNumber(weight ?? 1), 1, MAX_WEIGHT),
     ringName: requireText(`the ringName of shards.${name}`, ringName ?? address),
   };

@@ -46,8 +46,14 @@ export function mintRequest(
 ): MintRequest {
   return {
     suffix: base62Pair(type) as string,
-    ...{ count, wanted: count, reserved: 0, batches: [], above },
-    ...{ isSettled: false, resolve, reject },
+    count,
+    wanted: count,
+    reserved: 0,
+    batches: [],
+    above,
+    isSettled: false,
+    resolve,
+    reject,
   };
 }
 

@@ -48,7 +48,9 @@ export function nodeRedisClient(
       'cluster.nodes needs the package ioredis: npm install ioredis. Or give a connected client of createCluster as cluster',
     );
   const socket = {
-    ...{ host: node.host, port: node.port, connectTimeout: timeout },
+    host: node.host,
+    port: node.port,
+    connectTimeout: timeout,
     reconnectStrategy: (retries: number) => Math.min(50 * 2 ** retries, MAX_PAUSE) * (1 - Math.random() / 4),
   };
   const client = createClient({

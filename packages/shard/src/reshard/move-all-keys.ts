@@ -42,7 +42,13 @@ export async function moveAllKeys(parts: MoveParts, settings: MoveSettings): Pro
   });
   const { concurrency } = barrier;
   const passes = new NodePasses(context, {
-    ...{ placement, mover, progress, rateLimit, batch, concurrency, signal },
+    placement,
+    mover,
+    progress,
+    rateLimit,
+    batch,
+    concurrency,
+    signal,
   });
   for (let pass = 1; ; pass++) {
     const found = await passes.run(pass === 1);

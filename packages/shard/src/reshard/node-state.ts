@@ -87,7 +87,8 @@ function nodeStateOf(
       notes.set(other, { puts: number(`put:${other}`), drops: number(`drop:${other}`) });
   }
   return {
-    ...{ address, id },
+    address,
+    id,
     phase: String(phase) as ReshardPhase,
     about: String(about),
     isChecked: Number(isChecked) === 1,

@@ -14,15 +14,19 @@ const PROPERTIES = new Set([
 
 /** Methods for listeners. Those that return the client return the client of the map in transition. */
 const LISTENERS = new Set([
-  ...['on', 'once', 'off', 'addListener', 'removeListener', 'removeAllListeners', 'prependListener'],
-  ...[
-    'prependOnceListener',
-    'listeners',
-    'listenerCount',
-    'eventNames',
-    'setMaxListeners',
-    'getMaxListeners',
-  ],
+  'on',
+  'once',
+  'off',
+  'addListener',
+  'removeListener',
+  'removeAllListeners',
+  'prependListener',
+  'prependOnceListener',
+  'listeners',
+  'listenerCount',
+  'eventNames',
+  'setMaxListeners',
+  'getMaxListeners',
 ]);
 
 /** Methods that return a stream or iterator over one key, and call other methods of the client for each part. */

@@ -26,8 +26,13 @@ const PREFIX = { 'old owner': 'member:', 'new owner': 'user:' } as const;
 const STANDINGS: Readonly<Record<NodeUse, Readonly<Partial<Record<ReshardPhase, Standing>>>>> = {
   'old owner': { before: 'open', returning: 'open', aborted: 'open', moving: 'left', done: 'left' },
   'new owner': {
-    ...{ before: 'open', mismatch: 'open', preparing: 'open', moving: 'open', done: 'open' },
-    ...{ returning: 'left', aborted: 'left' },
+    before: 'open',
+    mismatch: 'open',
+    preparing: 'open',
+    moving: 'open',
+    done: 'open',
+    returning: 'left',
+    aborted: 'left',
   },
 };
 

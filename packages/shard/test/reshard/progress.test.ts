@@ -38,7 +38,15 @@ describe('Progress', () => {
       ...{ moved: 0, bytes: 0, scanned: 0, total: 100, seconds: 0, rate: 0, left: undefined },
     });
     // 5 stay, 1 is skipped and 10 have moved: 84 are left after 16 in a second.
-    expect(first).toEqual({ moved: 10, bytes: 700, scanned: 20, total: 100, seconds: 1, rate: 10, left: 5.25 });
+    expect(first).toEqual({
+      moved: 10,
+      bytes: 700,
+      scanned: 20,
+      total: 100,
+      seconds: 1,
+      rate: 10,
+      left: 5.25,
+    });
     // Over the last three seconds: the first time is just old enough to count.
     expect(second).toMatchObject({ moved: 15, bytes: 740, rate: 5, seconds: 3 });
     expect(third!.rate).toBeCloseTo((8 / 2001) * 1000, 9);

@@ -2,12 +2,9 @@
 // folders with lock files of their own. One line a step, and the counts at the end.
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runVitest } from './run-vitest.mjs';
 
-const scratch = mkdtempSync(join(tmpdir(), 'idsmith-check-'));
-const report = join(scratch, 'vitest.json');
 const isFull = process.argv.includes('--full');
 
 /** What everything else needs, in order. Each check counts as one. */
@@ -49,6 +46,9 @@ const counts = { passed: 0, failed: 0, skipped: 0 };
 /** What failed, by name: said once more at the end, where nobody has to search for it. */
 const failures = [];
 
+/** What failed in the run and passed alone (see run-vitest.mjs). */
+const unstable = [];
+
 /** What needs hundreds of packages that nothing else does. Each installs them, and ends with its counts. */
 const apart = [
   ['ORMs and SQL drivers', 'node', 'scripts/own-lock-tests.mjs', 'test/orms', '--'],
@@ -67,9 +67,12 @@ else {
 finish();
 
 async function runTests(project, env) {
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const { ok } = await run(['vitest', 'run', `--project=${project}`, ...reporters], 'inherit', env);
-  countTests(ok);
+  const { passed, skipped, ...found } = await runVitest([`--project=${project}`], env);
+  counts.passed += passed;
+  counts.skipped += skipped;
+  counts.failed += found.failures.length;
+  failures.push(...found.failures);
+  unstable.push(...found.unstable);
 }
 
 async function runApart() {
@@ -80,6 +83,7 @@ async function runApart() {
     counts.passed += Number(passed ?? 0);
     counts.failed += Math.max(Number(failed ?? 0), ok ? 0 : 1);
     console.log(`${ok ? 'ok  ' : 'FAIL'} ${name}`);
+    unstable.push(...[...said.matchAll(/^UNSTABLE (.*)$/gm)].map(([, test]) => test));
     if (!ok) failures.push(name);
   }
 }
@@ -116,43 +120,11 @@ function run([command, ...args], output, env = {}) {
   });
 }
 
-function countTests(ran) {
-  try {
-    const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(
-      readFileSync(report, 'utf8'),
-    );
-    counts.passed += numPassedTests;
-    counts.failed += numFailedTests;
-    counts.skipped += numPendingTests;
-    let found = 0;
-    for (const { name, status, message, assertionResults } of testResults) {
-      const failed = assertionResults.filter((test) => test.status === 'failed');
-      for (const test of failed)
-        failures.push(`${name} > ${test.fullName}: ${test.failureMessages.join('\n').slice(0, 800)}`);
-      found += failed.length;
-      if (status !== 'failed' || failed.length > 0) continue;
-      // A file that could not be loaded has no tests to count, and is a failure all the same.
-      failures.push(`${name}: ${message.slice(0, 800)}`);
-      counts.failed++;
-      found++;
-    }
-    if (!ran && found === 0) {
-      failures.push(
-        'vitest: every test passed, but an error was thrown outside of them (see its report above)',
-      );
-      counts.failed++;
-    }
-  } catch (error) {
-    console.log(`the test run left no report: ${error.message}`);
-    counts.failed++;
-  }
-}
-
 function finish() {
-  rmSync(scratch, { recursive: true, force: true });
   const { passed, failed, skipped } = counts;
   if (skipped > 0)
     console.log(`\n${skipped} tests were skipped: they need what is not here (see CONTRIBUTING.md)`);
+  for (const test of unstable) console.log(`\nUNSTABLE ${test}`);
   for (const failure of failures) console.log(`\nFAILED ${failure}`);
   console.log(`\n${passed} passed, ${failed} failed`);
   process.exit(failed === 0 ? 0 : 1);

@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runVitest } from './run-vitest.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const args = process.argv.slice(2);
@@ -32,7 +33,7 @@ process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
 install();
 for (const name of packages) unpack(name);
 if (!run('generate', ['npm', 'run', '--silent', '--if-present', 'generate'], home)) finish(false, undefined);
-finish(checkTypes(), runTests());
+finish(checkTypes(), await runVitest([`--root=${home}`, ...forVitest]));
 
 /** Installs the packages of the lock file, unless they are installed. */
 function install() {
@@ -68,18 +69,6 @@ function checkTypes() {
   return run('types', [process.execPath, bin('typescript/bin/tsc'), '-p', home], root);
 }
 
-/** Runs the tests. Gives the report of vitest; `undefined` if there is none. */
-function runTests() {
-  const report = join(scratch, 'report.json');
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const command = [bin('vitest/vitest.mjs'), 'run', '--root', home, ...reporters, ...forVitest];
-  spawnSync(process.execPath, command, {
-    stdio: ['ignore', 'inherit', 'inherit'],
-    cwd: root,
-  });
-  return existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined;
-}
-
 function run(name, [command, ...args], cwd) {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
   if (status !== 0) console.log(`FAIL ${name}\n${stdout}${stderr}`);
@@ -90,11 +79,16 @@ function bin(path) {
   return join(root, 'node_modules', path);
 }
 
-/** Prints the counts and ends. @param isReady whether the step before the tests went well; `undefined` if there was none */
-function finish(isReady, report) {
-  const passed = (report?.numPassedTests ?? 0) + (isReady === true ? 1 : 0);
-  const isWhole = report !== undefined && (report.success || report.numFailedTests > 0);
-  const failed = (report?.numFailedTests ?? 0) + (isReady === false ? 1 : 0) + (isWhole ? 0 : 1);
+/**
+ * Prints the counts and ends.
+ *
+ * @param isReady whether the step before the tests went well; `undefined` if there was none
+ * @param tests what the tests gave; `undefined` if they were not run
+ */
+function finish(isReady, tests) {
+  const passed = (tests?.passed ?? 0) + (isReady === true ? 1 : 0);
+  const failed = (tests?.failures.length ?? 1) + (isReady === false ? 1 : 0);
+  for (const test of tests?.unstable ?? []) console.log(`\nUNSTABLE ${test}`);
   console.log(`\n${passed} passed, ${failed} failed`);
   process.exit(failed === 0 ? 0 : 1);
 }

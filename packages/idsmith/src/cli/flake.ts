@@ -1,7 +1,8 @@
 import { FlakeGenerator } from '../flake/generator.js';
 import type { Layout } from '../flake/layout.js';
 import { layouts } from '../flake/layouts.js';
-import { requireChoice } from '../options.js';
+import type { NodeRange } from '../lease/options.js';
+import { refuse, requireChoice } from '../options.js';
 import { readCount, readInteger } from './arguments.js';
 import { type Command, type Given, UsageError } from './command.js';
 import { idLines, inBatches } from './output.js';
@@ -28,6 +29,11 @@ export const flakeCommand: Command = {
       help: 'the namespace of the lease, default the name of the layout',
     },
     layout: { type: 'string', value: 'NAME', help: `${NAMES.join(', ')}; default jflake` },
+    nodes: {
+      type: 'string',
+      value: '0-255',
+      help: 'the node ids that the store gives out, where each region has a store; default all of the layout',
+    },
   },
   run(given) {
     const count = readCount(given, 1);
@@ -45,15 +51,30 @@ function fixed(given: Given, layout: Layout, count: number): AsyncIterable<strin
   const node = readInteger(given, 'node', 0, layout.max('node'));
   if (node === undefined)
     throw new UsageError('flake needs --node or --store, or the variable IDSMITH_STORE');
-  if (given.text('namespace') !== undefined) throw new UsageError('--namespace needs --store');
+  for (const flag of ['namespace', 'nodes'])
+    if (given.text(flag) !== undefined) throw new UsageError(`--${flag} needs --store`);
   return minted(new FlakeGenerator({ layout, node }), count);
 }
 
 function leased(given: Given, name: keyof typeof layouts, count: number): AsyncIterable<string> {
   const layout = layouts[name];
   const namespace = given.text('namespace') ?? name;
-  return leasedIds(given, { namespace, layout }, (lease) =>
+  const nodes = readRange(given, layout.nodes);
+  return leasedIds(given, { namespace, layout, nodes }, (lease) =>
     minted(new FlakeGenerator({ layout, node: lease }), count),
+  );
+}
+
+/** The range of `--nodes 0-255`; `undefined` if the flag is not given. */
+function readRange(given: Given, size: number): NodeRange | undefined {
+  const text = given.text('nodes');
+  if (text === undefined) return undefined;
+  const [, first, last] = /^(\d{1,10})-(\d{1,10})$/.exec(text) ?? [];
+  if (Number(first) <= Number(last) && Number(last) < size) return [Number(first), Number(last)];
+  refuse(
+    '--nodes',
+    `the first and the last node id from 0 to ${size - 1}, for example 0-${size / 2 - 1}`,
+    text,
   );
 }
 

@@ -63,12 +63,14 @@ async function* listNamespaces(store: Store, asJson: boolean): AsyncGenerator<st
 function line({
   namespace,
   layout,
+  nodes,
   size,
   held,
   expired,
   used,
 }: NamespaceSummary & { namespace: string }): string[] {
-  return [namespace, layoutName(layout), String(size ?? ''), String(held), String(expired), String(used)];
+  const ids = nodes ? `${size}: ${nodes[0]}-${nodes[1]}` : String(size ?? '');
+  return [namespace, layoutName(layout), ids, String(held), String(expired), String(used)];
 }
 
 /** The name of a layout that this library has; otherwise its fingerprint. */

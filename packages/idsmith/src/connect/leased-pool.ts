@@ -150,8 +150,10 @@ export class LeasedPool<T, Options extends PoolOptions> {
 /** The same text for the same name, and never for another. */
 const keyOf = ({ namespace, instance }: Name) => JSON.stringify({ namespace, instance });
 
-/** True if both are the same, or layouts that make the same ids. */
+/** True if both are the same, layouts that make the same ids, or equal ranges of node ids. */
 function isSame(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((each, i) => each === b[i]);
   const fingerprint = (value: unknown) => (value as { fingerprint?: string } | undefined)?.fingerprint;
   return a === b || (fingerprint(a) !== undefined && fingerprint(a) === fingerprint(b));
 }

@@ -37,13 +37,13 @@ export interface FlakesOptions<F extends IdForm = 'bigint'>
 
 /** Options of `Ids.locality`. */
 export interface LeasedLocalityOptions
-  extends Omit<LeaseOptions, 'namespace' | 'size' | 'layout'>,
+  extends Omit<LeaseOptions, 'namespace' | 'size' | 'nodes' | 'layout'>,
     Omit<LocalityOptions, 'node'>,
     InstanceOption {}
 
 /** Options of `Ids.uuid7`. Those of leases need a namespace. */
 export interface LeasedUuid7Options
-  extends Omit<LeaseOptions, 'namespace' | 'size' | 'layout'>,
+  extends Omit<LeaseOptions, 'namespace' | 'size' | 'nodes' | 'layout'>,
     Omit<Uuid7Options, 'node'>,
     InstanceOption {}
 

@@ -9,6 +9,7 @@ import type { LeasedFlakeOptions } from './options.js';
 const GENERATOR_NAMES = ['layout', 'clock', 'onFull', 'onClockBack', 'maxBackward', 'as'] as const;
 const LEASE_NAMES = [
   'namespace',
+  'nodes',
   'ttl',
   'label',
   'maxSkew',

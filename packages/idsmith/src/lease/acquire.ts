@@ -261,7 +261,7 @@ class Acquisition {
  * @param fraction a random number from 0 up to, not including, 1
  */
 export function pageOf(
-  { store, size }: Pick<LeaseSettings, 'store' | 'size'>,
+  { store, first, size }: Pick<LeaseSettings, 'store' | 'first' | 'size'>,
   seen: number,
   hasRivals: boolean,
   fraction: number,
@@ -271,8 +271,8 @@ export function pageOf(
   const isWorthIt = hasRivals || size > LARGE * count;
   if (store.readLeases === undefined || !isWorthIt || seen >= Math.min(MOST, pages)) return undefined;
   const page = !hasRivals && seen < LOWEST ? seen : Math.floor(fraction * pages);
-  const first = page * count;
-  return { first, count: Math.min(count, size - first) };
+  const skipped = page * count;
+  return { first: first + skipped, count: Math.min(count, size - skipped) };
 }
 
 /**

@@ -42,7 +42,7 @@ export async function acquireLease(store: LeaseStore, options: LeaseOptions): Pr
  */
 export class Lease {
   readonly namespace: string;
-  /** The number of node ids in the namespace. */
+  /** The number of node ids that the namespace gives out. */
   readonly size: number;
   readonly #settings: LeaseSettings;
   readonly #events: LeaseEmitter;
@@ -197,7 +197,7 @@ export class Lease {
       );
     if (this.#release) throw releasedError(this);
     const { store } = this.#settings;
-    requireRoom(this, user);
+    requireRoom(this.#settings, user);
     requireShared(store.now === undefined || store.hostClock === true, user);
     if (user.layout !== undefined) this.#layout.adopt(user.layout);
     this.#user = user;

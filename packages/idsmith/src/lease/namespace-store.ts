@@ -5,7 +5,15 @@ import { show } from '../options.js';
 import { withTimeout } from '../support/timeout.js';
 import type { LeaseSettings } from './options.js';
 import type { LeaseRecord, LeaseStore } from './port.js';
-import { isHeld, isUndated, layoutOf, layoutRecord, NAMESPACE_ID } from './protocol.js';
+import {
+  isHeld,
+  isUndated,
+  layoutOf,
+  layoutRecord,
+  layoutWithin,
+  NAMESPACE_ID,
+  splitLayout,
+} from './protocol.js';
 
 // A namespace as its store has it: calls within a time limit, views of its records, and the rules that it keeps.
 
@@ -110,9 +118,9 @@ export interface NamespaceView {
   readonly readAt: number;
 }
 
-/** The number of node ids that are held. */
-export function takenOf({ records, now }: NamespaceView): number {
-  return records.filter((record) => record.id >= 0 && isHeld(record, now)).length;
+/** The number of node ids that are held, of those that were looked at. */
+export function takenOf({ records, first, end, now }: NamespaceView): number {
+  return records.filter((record) => record.id >= first && record.id < end && isHeld(record, now)).length;
 }
 
 /**
@@ -133,7 +141,7 @@ export async function viewNamespace(
   const birth = records.find(({ id }) => id === NAMESPACE_ID);
   // Before anything can fail: the namespace may be gone by the next try.
   rememberLimit(settings, birth);
-  const { first, count } = page ?? { first: 0, count: settings.size };
+  const { first, count } = page ?? { first: settings.first, count: settings.size };
   const part = { records, birth, isWhole: page === undefined, first, end: first + count };
   const readAt = settings.clock.now();
   const isDated = settings.store.durable !== false || (birth !== undefined && !isUndated(birth));
@@ -203,9 +211,10 @@ export class NamespaceLayout {
    * @throws InvalidOptionError when another layout is known
    */
   adopt(layout: string): void {
+    const given = layoutWithin(layout, this.#settings.nodes);
     if (this.#fingerprint !== undefined)
-      requireSameLayout(this.#settings.namespace, this.#fingerprint, layout);
-    this.#fingerprint = layout;
+      requireSameLayout(this.#settings.namespace, this.#fingerprint, given);
+    this.#fingerprint = given;
   }
 
   /** Notes that a lease was acquired with this layout, or without one. */
@@ -236,14 +245,24 @@ export async function keepLayout(settings: LeaseSettings, layout: string): Promi
   if (remembered !== undefined) requireSameLayout(settings.namespace, remembered, layout);
 }
 
-/** @throws NamespaceRefusal when the namespace remembers another layout */
+/** @throws NamespaceRefusal when the namespace remembers another layout, or another range of its node ids */
 export function requireSameLayout(namespace: string, remembered: string, given: string): void {
   if (remembered === given) return;
+  const [kept, asked] = [splitLayout(remembered), splitLayout(given)];
+  if (kept.layout === asked.layout)
+    throw new NamespaceRefusal(
+      `namespace ${show(namespace)} of this store gives out ${nodesText(kept.nodes)}, not ${nodesText(asked.nodes)}: a store that gave ` +
+        `out node ids of another region would repeat ids. ${kept.nodes ? `Set nodes to [${kept.nodes.join(', ')}]` : 'Leave nodes out'}, ` +
+        'or see docs/scale.md',
+    );
   throw new NamespaceRefusal(
     `namespace ${show(namespace)} has ids of the layout "${remembered}", not "${given}": two layouts in one namespace would ` +
       'repeat ids. Use the same layout, or another namespace whose ids never meet these',
   );
 }
+
+const nodesText = (nodes: readonly [first: number, last: number] | undefined) =>
+  nodes === undefined ? 'all node ids' : `the node ids ${nodes[0]} to ${nodes[1]}`;
 
 // The second is the longest ttl, in a store that can forget. A client that founds a namespace again after a loss waits for the longest ttl
 // that any client of the namespace may have used.

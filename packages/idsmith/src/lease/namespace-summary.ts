@@ -1,11 +1,13 @@
 import type { LeaseRecord } from './port.js';
-import { layoutOf } from './protocol.js';
+import { layoutOf, splitLayout } from './protocol.js';
 
 /** The node ids of a namespace, counted. For people and instruments. */
 export interface NamespaceSummary {
   /** The fingerprint of the layout that the namespace remembers; `undefined` if no generator with a layout has used it. */
   readonly layout: string | undefined;
-  /** The number of node ids that the layout has room for; `undefined` without a layout. */
+  /** The first and the last node id that the namespace gives out, if they are not all of the layout. */
+  readonly nodes?: readonly [first: number, last: number];
+  /** The number of node ids that the namespace gives out; `undefined` without a layout. */
   readonly size: number | undefined;
   /** The node ids whose lease has not expired. */
   readonly held: number;
@@ -24,8 +26,16 @@ export function summarise(records: readonly LeaseRecord[], now: number): Namespa
   const nodes = records.filter(({ id }) => id >= 0);
   const owned = nodes.filter(({ owner }) => owner !== null);
   const held = owned.filter(({ expiresAt }) => expiresAt > now).length;
-  const layout = layoutOf(records);
-  return { layout, size: sizeOf(layout), held, expired: owned.length - held, used: nodes.length };
+  const remembered = layoutOf(records);
+  const { layout, nodes: range } = remembered === undefined ? {} : splitLayout(remembered);
+  return {
+    layout,
+    ...(range && { nodes: range }),
+    size: range ? range[1] - range[0] + 1 : sizeOf(layout),
+    held,
+    expired: owned.length - held,
+    used: nodes.length,
+  };
 }
 
 /** The number of node ids of a layout, from its fingerprint: `1388534400000/1 node:9@13 sequence:13@0` has 2^9. */

@@ -6,6 +6,7 @@ import { systemTimer, type Timer } from '../support/timer.js';
 import { requireNamespace, STORE_NAMESPACE } from './namespace.js';
 import { type NodeWait, warnOfWait } from './node-wait.js';
 import type { LeaseStore } from './port.js';
+import { layoutWithin } from './protocol.js';
 
 /** Options of `acquireLease`. */
 export interface LeaseOptions {
@@ -13,6 +14,11 @@ export interface LeaseOptions {
   namespace: string;
   /** The number of node ids, 0 … size − 1. Default all node ids of `layout`. */
   size?: number | undefined;
+  /**
+   * The first and the last node id that this store gives out, for regions that have a store each: `[0, 255]`. The ranges of the regions must
+   * not overlap. Needs `layout`: the namespace remembers the range with the layout, and refuses every other range, and none.
+   */
+  nodes?: NodeRange | undefined;
   /**
    * The layout of the flakes that the lease is for. The namespace remembers the first layout. Another layout is refused before
    * anything is held. Without this option the layouts are compared when a generator takes the lease.
@@ -51,6 +57,9 @@ export interface LeaseOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** The first and the last node id of a range. */
+export type NodeRange = readonly [first: number, last: number];
+
 /** The part of a layout that leases use. */
 interface LeaseLayout {
   /** The number of node ids. */
@@ -59,18 +68,25 @@ interface LeaseLayout {
   readonly fingerprint: string;
 }
 
-export type LeaseSettings = Readonly<Complete<Omit<LeaseOptions, 'layout' | 'waitFor' | 'signal'>>> & {
+export type LeaseSettings = Readonly<
+  Complete<Omit<LeaseOptions, 'nodes' | 'layout' | 'waitFor' | 'signal'>>
+> & {
   readonly store: LeaseStore;
   readonly maxTtl: number;
   /** `undefined` for the longest wait that can be necessary. */
   readonly waitFor: number | undefined;
-  /** The layout's fingerprint; `undefined` while none is known. */
+  /** The lowest node id. The others follow, up to `first` + `size` − 1. */
+  readonly first: number;
+  /** The node ids of this store, if they are not all of the layout. */
+  readonly nodes: NodeRange | undefined;
+  /** The layout's fingerprint, with the node ids of this store; `undefined` while none is known. */
   readonly layout: string | undefined;
 };
 
 const KNOWN: readonly (keyof LeaseOptions)[] = [
   'namespace',
   'size',
+  'nodes',
   'layout',
   'ttl',
   'label',
@@ -107,7 +123,6 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
     maxSkew = 10_000,
     maxIdle = 366 * DAY,
     waitFor,
-    size = layout?.nodes,
   } = options;
   requireNamespace(namespace);
   if (namespace === STORE_NAMESPACE) refuse('namespace', "another one: this is the store's own", namespace);
@@ -117,6 +132,7 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
   if (typeof onWait !== 'function') refuse('onWait', 'a function', onWait);
   if (layout !== undefined && typeof layout?.fingerprint !== 'string')
     refuse('layout', 'a layout made by defineLayout()', layout);
+  const range = requireRange(options);
   requireInteger('ttl', ttl, 100, DAY);
   requireInteger('maxSkew', maxSkew, 0, DAY);
   if (store.pageSize !== undefined) requireInteger("the store's pageSize", store.pageSize, 1, 2 ** 16);
@@ -135,8 +151,8 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
     ttl,
     maxTtl,
     onWait,
-    layout: layout?.fingerprint,
-    size: requireInteger('size', size, 1, layout?.nodes ?? 2 ** 32),
+    ...range,
+    layout: layout && layoutWithin(layout.fingerprint, range.nodes),
     maxSkew,
     maxIdle: requireInteger('maxIdle', maxIdle, 1, Number.MAX_SAFE_INTEGER),
     waitFor: waitFor === undefined ? undefined : requireInteger('waitFor', waitFor, 0, 3 * DAY),
@@ -144,6 +160,34 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
     timer: requireMethod('timer', 'after', options.timer, systemTimer),
     random: requireMethod('random', 'fill', options.random, systemRandom),
   };
+}
+
+/**
+ * The node ids of a lease. A range of all node ids of the layout is no range.
+ *
+ * @throws InvalidOptionError naming `size` or `nodes`
+ */
+function requireRange({
+  size,
+  nodes,
+  layout,
+}: LeaseOptions): Pick<LeaseSettings, 'first' | 'size' | 'nodes'> {
+  if (nodes === undefined) {
+    const all = size === undefined ? layout?.nodes : size;
+    return {
+      first: 0,
+      size: requireInteger('size', all, 1, layout?.nodes ?? 2 ** 32),
+      nodes: undefined,
+    };
+  }
+  if (layout === undefined) refuse('nodes', 'given together with layout', nodes);
+  if (size !== undefined) refuse('size', 'left out where nodes is given', size);
+  if (!Array.isArray(nodes) || nodes.length !== 2)
+    refuse('nodes', 'two numbers, the first and the last node id', nodes);
+  const first = requireInteger('nodes[0]', nodes[0], 0, layout.nodes - 1);
+  const last = requireInteger('nodes[1]', nodes[1], first, layout.nodes - 1);
+  const count = last - first + 1;
+  return { first, size: count, nodes: count === layout.nodes ? undefined : [first, last] };
 }
 
 /** @throws InvalidOptionError unless every store can keep the label */

@@ -47,6 +47,26 @@ export function layoutOf(records: readonly LeaseRecord[]): string | undefined {
   return records.find(({ id }) => id === LAYOUT_ID)?.label;
 }
 
+/**
+ * The text that a namespace remembers for a layout and a range of its node ids. An equal text means an equal range. A version that knows no
+ * ranges takes the text for another layout, and so is refused, too.
+ */
+export function layoutWithin(
+  layout: string,
+  nodes: readonly [first: number, last: number] | undefined,
+): string {
+  return nodes === undefined ? layout : `${layout} nodes:${nodes[0]}-${nodes[1]}`;
+}
+
+/** The parts of a text from {@link layoutWithin}. */
+export function splitLayout(text: string): {
+  layout: string;
+  nodes: [first: number, last: number] | undefined;
+} {
+  const [, layout = text, first, last] = /^(.*) nodes:(\d+)-(\d+)$/.exec(text) ?? [];
+  return { layout, nodes: first === undefined ? undefined : [Number(first), Number(last)] };
+}
+
 /** The highest fence of the node ids of a namespace; −Infinity if there is none. */
 export function newestFence(records: readonly LeaseRecord[]): number {
   return records.reduce((newest, { id, fence }) => (id >= 0 ? Math.max(newest, fence) : newest), -Infinity);

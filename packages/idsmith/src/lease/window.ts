@@ -58,8 +58,12 @@ export function requireShared(isOwnStore: boolean, { isPlain }: LeaseUser): void
 }
 
 /** @throws InvalidOptionError when the lease may get node ids that the generator cannot put into ids */
-export function requireRoom(lease: { namespace: string; size: number }, { nodes }: LeaseUser): void {
-  const { namespace, size } = lease;
+export function requireRoom(
+  lease: { namespace: string; first: number; size: number },
+  { nodes }: LeaseUser,
+): void {
+  const { namespace } = lease;
+  const size = lease.first + lease.size;
   if (size <= nodes) return;
   throw new InvalidOptionError(
     `a lease of namespace ${show(namespace)} with size ${size} does not fit a generator that has room for ${nodes} node ids: ` +

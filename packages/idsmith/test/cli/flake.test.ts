@@ -39,8 +39,22 @@ describe('idsmith flake', () => {
     expect(leases).toMatchObject([{ id: 0, owner: null, epoch: 2, expiresAt: 0 }]);
   });
 
+  it('leases a node id of a range, which the listing shows', async () => {
+    const args = ['--store', store, '--namespace', 'europe'];
+    const { lines } = await idsmith('flake', ...args, '--nodes', '256-511');
+    expect(layouts.jflake.decode(lines[0] as string).node).toBe(256);
+    const refused = await idsmith('flake', ...args);
+    expect([refused.status, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toContain('gives out the node ids 256 to 511');
+    expect((await idsmith('leases', '--store', store)).stdout).toMatch(/europe +jflake +256: 256-511 /);
+  });
+
   it.each([
     [],
+    ['--node', '1', '--nodes', '0-5'],
+    ['--store', store, '--nodes', '0-512'],
+    ['--store', store, '--nodes', '5-4'],
+    ['--store', store, '--nodes', '5'],
     ['--node', '512'],
     ['--node', '-1'],
     ['--node', 'x'],

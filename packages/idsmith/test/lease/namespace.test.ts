@@ -268,7 +268,8 @@ describe('an acquisition that fails', () => {
 
 describe('a generator', () => {
   it('has room for as many node ids as the lease may get', () => {
-    const room = (size: number) => () => requireRoom({ namespace: 'a', size }, { nodes: 8 } as never);
+    const room = (size: number) => () =>
+      requireRoom({ namespace: 'a', first: 0, size }, { nodes: 8 } as never);
     expect(room(8)).not.toThrow();
     expect(room(9)).toThrow('room for 8 node ids');
   });

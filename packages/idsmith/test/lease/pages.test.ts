@@ -13,20 +13,22 @@ describe('the page to look at', () => {
   const store = memoryStore();
 
   it('is the whole namespace unless the namespace is large', () => {
-    expect(pageOf({ store, size: 1024 }, 0, false, 0)).toBeUndefined();
-    expect(pageOf({ store, size: 1025 }, 0, false, 0)).toEqual({ first: 0, count: 64 });
+    expect(pageOf({ store, first: 0, size: 1024 }, 0, false, 0)).toBeUndefined();
+    expect(pageOf({ store, first: 0, size: 1025 }, 0, false, 0)).toEqual({ first: 0, count: 64 });
   });
 
   it('is one of the lowest first, then any, and in the end the whole namespace', () => {
-    const pages = [0, 1, 2, 3, 4].map((seen) => pageOf({ store, size: 65_536 }, seen, false, 0.5)?.first);
+    const pages = [0, 1, 2, 3, 4].map(
+      (seen) => pageOf({ store, first: 0, size: 65_536 }, seen, false, 0.5)?.first,
+    );
     expect(pages).toEqual([0, 64, 32_768, 32_768, undefined]);
   });
 
   it('is any page of a namespace of any size for those who have rivals', () => {
-    expect(pageOf({ store, size: 256 }, 0, true, 0.99)).toEqual({ first: 192, count: 64 });
-    expect(pageOf({ store, size: 130 }, 0, true, 0.99)).toEqual({ first: 128, count: 2 });
-    expect(pageOf({ store, size: 5 }, 0, true, 0.99)).toEqual({ first: 0, count: 5 });
-    expect(pageOf({ store, size: 5 }, 1, true, 0.99)).toBeUndefined();
+    expect(pageOf({ store, first: 0, size: 256 }, 0, true, 0.99)).toEqual({ first: 192, count: 64 });
+    expect(pageOf({ store, first: 0, size: 130 }, 0, true, 0.99)).toEqual({ first: 128, count: 2 });
+    expect(pageOf({ store, first: 0, size: 5 }, 0, true, 0.99)).toEqual({ first: 0, count: 5 });
+    expect(pageOf({ store, first: 0, size: 5 }, 1, true, 0.99)).toBeUndefined();
   });
 
   it('has at least one node id: a store with another size is refused', async () => {
@@ -38,13 +40,13 @@ describe('the page to look at', () => {
 
   it('is the whole namespace of a store that reads no pages', () => {
     const { readLeases: _, ...plain } = memoryStore();
-    expect(pageOf({ store: plain, size: 65_536 }, 0, true, 0.5)).toBeUndefined();
+    expect(pageOf({ store: plain, first: 0, size: 65_536 }, 0, true, 0.5)).toBeUndefined();
   });
 
   const readLeases = async () => [];
   const page = (size: number, seen: number, hasRivals = false, fraction = 0.5, pageSize?: number) =>
     pageOf(
-      { size, store: { readLeases, ...(pageSize && { pageSize }) } as never },
+      { first: 0, size, store: { readLeases, ...(pageSize && { pageSize }) } as never },
       seen,
       hasRivals,
       fraction,
@@ -55,7 +57,7 @@ describe('the page to look at', () => {
     expect(page(65, 0, false, 0.5, 4)).toEqual({ first: 0, count: 4 });
     expect(page(1024, 0)).toBeUndefined();
     expect(page(1025, 0)).toEqual({ first: 0, count: 64 });
-    expect(pageOf({ size: 1025, store: {} as never }, 0, true, 0)).toBeUndefined();
+    expect(pageOf({ first: 0, size: 1025, store: {} as never }, 0, true, 0)).toBeUndefined();
   });
 
   it('is one of the two lowest, then any two, then the whole namespace', () => {

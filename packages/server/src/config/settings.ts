@@ -33,6 +33,8 @@ export interface Settings {
   readonly layout: LayoutName;
   /** The namespace of the flakes' leases. An empty text means the name of the layout. */
   readonly namespace: string;
+  /** The node ids of flakes that the store gives out: `0-255`. An empty text means all of the layout. */
+  readonly nodes: string;
   /** The lifetime of a lease that is not renewed, ms. */
   readonly ttl: number;
   /** Requests per second for tokens without a rate of their own; 0 means no limit. */
@@ -136,6 +138,12 @@ export const SETTINGS: Table = {
     read: text('text of 1 to 255 characters', /^[^\0]{1,255}$/),
     value: 'NAME',
     help: "namespace of the flakes' leases; default the layout",
+  },
+  nodes: {
+    fallback: '',
+    read: text('two node ids like 0-255', /^\d{1,10}-\d{1,10}$/),
+    value: '0-255',
+    help: 'node ids of flakes of this store, where each region has a store; default all',
   },
   ttl: { fallback: 30_000, read: integer(1000, 86_400_000), value: 'MS', help: 'lifetime of a lease' },
   rate: {

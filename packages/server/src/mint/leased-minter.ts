@@ -39,9 +39,11 @@ export class LeasedMinter {
     };
     const layout = layouts[settings.layout];
     const namespace = settings.namespace || settings.layout;
+    const [first = 0, last = layout.nodes - 1] = settings.nodes ? settings.nodes.split('-').map(Number) : [];
+    const nodes = [first, last] as const;
     const flakes = (number: number) =>
       leased('flake', number === 1 ? 'flake' : `flake ${number}`, namespace, (options) =>
-        ids.flakes(namespace, { ...options, layout }),
+        ids.flakes(namespace, { ...options, layout, nodes }),
       );
     this.#flakes = new FlakeNodes(layout, flakes, log);
     const locality = (mode: LocalityMode) =>

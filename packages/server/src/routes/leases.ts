@@ -1,4 +1,5 @@
 import type { LeaseRecord, Store } from 'idsmith';
+import { summarise } from 'idsmith/internal';
 import { invalidRequest } from '../http/problem.js';
 import type { Route, Schema } from '../http/route.js';
 import { claim, lease, name, record, swap } from '../http/schemas.js';
@@ -80,7 +81,7 @@ export function leaseRoutes(store: Store, namespaces: Namespaces, audit: Audit):
         },
         size: {
           anyOf: [{ type: 'integer' }, { type: 'null' }],
-          description: 'the number of node ids; null where the namespace remembers no layout',
+          description: 'all node ids are below this number; null where the namespace remembers no layout',
         },
         own: {
           type: 'array',
@@ -100,7 +101,10 @@ export function leaseRoutes(store: Store, namespaces: Namespaces, audit: Audit):
         const leases = records.filter(({ id }) => id >= 0);
         const own = records.filter(({ id }) => id < 0);
         const now = await storeTime(store);
-        return { namespace, now, ...guaranteesOf(store), ...shapeOf(namespace, own), leases, own };
+        const { layout, size } = shapeOf(namespace, own);
+        const { nodes } = summarise(own, now);
+        const end = nodes ? nodes[1] + 1 : size;
+        return { namespace, now, ...guaranteesOf(store), layout, size: end, leases, own };
       },
     },
     {

@@ -10,6 +10,7 @@ it('lists the namespaces of the store with their real sizes and the node ids hel
   await acquireLease(store, { namespace: 'shop', layout: layouts.snowflake });
   await (await acquireLease(store, { namespace: 'billing', layout: odd })).release();
   await acquireLease(store, { namespace: 'plain', size: 16 });
+  await acquireLease(store, { namespace: 'region', layout: layouts.snowflake, nodes: [256, 511] });
   const server = await TestServer.start({}, store);
   const { namespaces } = (await server.get('/v1/leases')).json;
   expect(namespaces).toEqual([
@@ -17,11 +18,13 @@ it('lists the namespaces of the store with their real sizes and the node ids hel
     { namespace: 'jflake', layout: 'jflake', size: 512, held: 1, expired: 0, used: 1 },
     { namespace: 'locality', layout: null, size: 65_536, held: 1, expired: 0, used: 1 },
     { namespace: 'plain', layout: null, size: null, held: 1, expired: 0, used: 1 },
+    { namespace: 'region', layout: 'snowflake', size: 256, held: 1, expired: 0, used: 1 },
     { namespace: 'shop', layout: 'snowflake', size: 1024, held: 2, expired: 0, used: 2 },
   ]);
   expect((await server.get('/v1/leases/shop')).json).toMatchObject({ layout: 'snowflake', size: 1024 });
   const remote = httpStore(server.url);
-  expect(await remote.namespaces?.()).toEqual(['billing', 'jflake', 'locality', 'plain', 'shop']);
+  expect(await remote.namespaces?.()).toEqual(['billing', 'jflake', 'locality', 'plain', 'region', 'shop']);
+  expect((await server.get('/v1/leases/region')).json).toMatchObject({ layout: 'snowflake', size: 512 });
   await server.stop();
 });
 

@@ -139,8 +139,9 @@ await describeWith(['redis'], 'A resharding between two servers', () => {
     await signOn(two.next, 'user:alive', -60_000);
     await signOn(two.next, 'user:dead', 11_000);
     const stopped = stopReshard(two.context, undefined);
-    await expect.poll(() => two.next.hexists(STATE, 'user:dead')).toBe(0);
-    expect(await phases()).toEqual(['returning', 'stopping']);
+    // One node after the other.
+    await expect.poll(phases, { timeout: 10_000 }).toEqual(['returning', 'stopping']);
+    expect(await two.next.hexists(STATE, 'user:dead')).toBe(0);
     await two.next.hdel(STATE, 'user:alive');
     expect(await stopped).toEqual({ round: 1, lapsed: 1 });
     expect(await phases()).toEqual(['returning', 'returning']);

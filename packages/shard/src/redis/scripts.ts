@@ -466,6 +466,13 @@ local sizes = {}
 for i, key in ipairs(KEYS) do sizes[i] = redis.call('MEMORY', 'USAGE', key) or 0 end
 return sizes`;
 
+/** Notes the progress of a run in the state of a node, for people who ask the node. See reshard/note-progress.lua. */
+export const NOTE_PROGRESS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${EVEN_WHEN_FULL}
+if storedId == reshardId and knownRound == tonumber(ARGV[2]) then
+  redis.call('HSET', state, 'progress', ARGV[2] .. ' ' .. string.format('%.0f', clock) .. ' ' .. ARGV[3])
+end
+return answer()`;
+
 /** Notes the number of a step on another node in the state of a Redis Cluster, whose slots note nothing. See reshard/note-step.lua. */
 export const NOTE_STEP = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${EVEN_WHEN_FULL}
 local isOurs = storedId == reshardId and knownRound == tonumber(ARGV[2])
@@ -640,6 +647,15 @@ end
 writePlain()
 writeList()
 return { allLetters(), lastError, countStep('puts') }`;
+
+/** Reads what an operator wants to know of a node, whichever resharding it takes part in. See reshard/read-node-status.lua. */
+export const READ_NODE_STATUS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}
+local keys = ARGV[2] == 'count' and redis.pcall('DBSIZE')
+local notedRound, notedAt, progress =
+  string.match(redis.call('HGET', state, 'progress') or '', '^(%d+) (%d+) (.*)$')
+if tonumber(notedRound or -1) ~= knownRound or isTakenBack then progress = nil end
+return { storedPhase or '', not isTakenBack and about or '', progress or '', progress and clock - tonumber(notedAt) or 0,
+  type(keys) == 'number' and keys or -1 }`;
 
 /** Reads everything that a node knows of resharding. See reshard/read-state.lua. */
 export const READ_STATE = `${ON_MASTER}${CLOCK}${RESHARD_STATE}

@@ -7,6 +7,7 @@ import type { KeyPlacement } from './key-placement.js';
 import { type NodeConnection, scanKeys } from './node-connection.js';
 import type { MoveSettings, RateLimit } from './options.js';
 import type { ProgressTracker } from './progress.js';
+import { ProgressNotes } from './progress-notes.js';
 import { INCOMING_KEY, OUTGOING_KEY, type RedisKey, redisKeyText } from './redis-keys.js';
 
 /** The number of passes over all nodes after which the resharding gives up. */
@@ -33,6 +34,8 @@ export interface MoveParts {
 export async function moveAllKeys(parts: MoveParts, settings: MoveSettings): Promise<void> {
   const { context, round, direction, placement, persistence, progress } = parts;
   const { rateLimit, batch, signal, afterStep } = settings;
+  const notes = new ProgressNotes(context, round);
+  progress.tell((now) => notes.add(now));
   const barrier = new DurabilityBarrier(persistence);
   const mover = new KeyMover(context.reshardId, {
     afterStep,

@@ -9,7 +9,7 @@ const WINDOW = 3000;
 /** Counts keys, and reports progress. */
 export class ProgressTracker {
   readonly #context: ReshardContext;
-  readonly #report: ((progress: ReshardProgress) => void) | undefined;
+  readonly #listeners: ((progress: ReshardProgress) => void)[] = [];
   readonly #started = performance.now();
   readonly #pairs = new Map<string, { keys: number; bytes: number }>();
   /** The number of moved keys at some recent times, for the rate. */
@@ -26,7 +26,12 @@ export class ProgressTracker {
 
   constructor(context: ReshardContext, report: ((progress: ReshardProgress) => void) | undefined) {
     this.#context = context;
-    this.#report = report;
+    if (report !== undefined) this.#listeners.push(report);
+  }
+
+  /** Tells one more listener of the progress after each batch. */
+  tell(listener: (progress: ReshardProgress) => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Adds to the number of keys to look at. */
@@ -50,7 +55,9 @@ export class ProgressTracker {
     this.#moved += keys;
     this.#bytes += bytes;
     this.#superseded += superseded;
-    this.#report?.(this.#progress());
+    if (this.#listeners.length === 0) return;
+    const progress = this.#progress();
+    for (const listener of this.#listeners) listener(progress);
   }
 
   /** The totals for the report. */

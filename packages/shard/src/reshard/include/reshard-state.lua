@@ -14,6 +14,7 @@
 --   claims takings  the number of CLAIMs and TAKEs, so that no number is used twice
 --   puts drops      the number of PUTs and DROPs on this node
 --   put:N drop:N    the highest number of a PUT or DROP on the node with the identity N that this node knows of
+--   progress        the round, the time and the progress of the last run, for people
 --   member:ID       a process that uses the node as an old owner, and the time of its last heartbeat, ms
 --   user:ID         the same for a process that uses the node as a new owner
 --

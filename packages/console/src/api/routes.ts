@@ -6,6 +6,7 @@ import type {
   LeasesJson,
   MintedJson,
   NamespaceJson,
+  RingJson,
   SequenceChanges,
   SequenceJson,
   SequencePageJson,
@@ -71,6 +72,7 @@ export const api = {
   audit: async (signal?: Signal) =>
     (await request<{ changes: ChangeJson[] }>('GET', 'v1/audit', { signal })).changes,
 
+  ring: (signal?: Signal) => request<RingJson>('GET', 'v1/ring', { signal }),
   server: (signal?: Signal) => request<ServerJson>('GET', 'v1/server', { signal }),
   /** Succeeds if the server knows the token, and throws `ApiError` otherwise. */
   tryToken: (token: string) => request<ServerJson>('GET', 'v1/server', { token }),

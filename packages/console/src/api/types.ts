@@ -207,6 +207,45 @@ export interface ChangeJson {
   readonly after: Readonly<Record<string, unknown>> | null;
 }
 
+/** A shard of the server. */
+export interface ShardJson {
+  readonly name: string;
+  readonly ringName: string;
+  readonly address: string;
+  readonly weight: number;
+  /** Why the node does not answer; `null` if it does. All fields below are `null` otherwise. */
+  readonly error: string | null;
+  /** Milliseconds. */
+  readonly latency: number | null;
+  /** Its clock minus the clock of the server, ms. */
+  readonly clockAhead: number | null;
+  readonly keys: number | null;
+  readonly minting: 'open' | 'idle' | 'reserved' | 'closed' | 'foreign' | null;
+}
+
+/** A resharding of the server's shards. */
+export interface ReshardingJson {
+  readonly phase: 'preparing' | 'moving' | 'done' | 'stopping' | 'returning' | 'aborted';
+  readonly about: string;
+  readonly progress: {
+    readonly moved: number;
+    readonly scanned: number;
+    readonly total: number;
+    readonly rate: number;
+    readonly left: number | null;
+    /** Milliseconds since the run said so. */
+    readonly age: number;
+  } | null;
+}
+
+/** The shards of the server; without nodes if it has none. */
+export interface RingJson {
+  readonly file: string | null;
+  readonly isCluster: boolean;
+  readonly nodes: readonly ShardJson[];
+  readonly resharding: ReshardingJson | null;
+}
+
 /** The scopes of tokens. */
 export type Scope = 'mint' | 'lease' | 'admin';
 

@@ -1,7 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { reshard, ShardMap } from '@idsmith/shard';
 import { HashRing } from '@idsmith/shard/ring';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith } from '#services';
+import { describeWith, type RedisServer, startRedis } from '#services';
+import { makeFolder, removeFolder } from '#services/guard.ts';
 import type { ServerProcess } from '#services/process.ts';
 import { launch, startConsole, Visit } from '../support/console.ts';
 
@@ -122,5 +126,81 @@ await describeWith(['chromium'], 'the page Ring', () => {
       await visit.field(field).fill(field === label ? value : good);
     await visit.button('Calculate').click();
     expect(await visit.errorOf(label)).toBe(message);
+  });
+});
+
+await describeWith(['chromium', 'redis'], 'the page Ring of a server with shards', () => {
+  const folder = makeFolder('ring');
+  const file = join(folder, 'shards.json');
+  let redis: RedisServer[];
+  let server: ServerProcess;
+  let browser: Browser;
+  let visit: Visit;
+  const config = (count: number) => ({
+    shards: Object.fromEntries(
+      redis.slice(0, count).map(({ port }, i) => [`${i}`, [`${port}`, '127.0.0.1', 1]]),
+    ),
+    options: { maxSkew: 50, timeout: 20_000 },
+  });
+
+  beforeAll(async () => {
+    redis = await Promise.all([startRedis(), startRedis(), startRedis()]);
+    writeFileSync(file, JSON.stringify(config(2)));
+    [server, browser] = await Promise.all([startConsole('--shards', file), launch()]);
+    await fetch(`${server.url}/v1/keys?count=10`, { method: 'POST' });
+    visit = await Visit.open(browser, server, 'ring');
+  });
+  afterAll(async () => {
+    await visit?.close();
+    await browser?.close();
+    await server?.stop();
+    await Promise.all((redis ?? []).map((each) => each.stop()));
+    await removeFolder(folder);
+  });
+
+  it('shows the shards with their state, clock, keys and share', async () => {
+    await visit.heading('Shards of this server (shards.json)').waitFor();
+    for (const { port } of redis.slice(0, 2)) {
+      const row = visit.row(`127.0.0.1:${port}`);
+      await row.getByText('mints', { exact: true }).waitFor();
+      expect(await row.textContent()).toMatch(/-?\d+ ms.*\d %/);
+    }
+  });
+
+  it('plans the removal of a node, with the commands to run', async () => {
+    await visit.page.getByText('Remove a node', { exact: true }).click();
+    await visit.field('Node').selectOption({ index: 1 });
+    await visit.button('Calculate').click();
+    await visit.page.getByText('of the keys would move').waitFor();
+    await visit.page.getByText('remove the entry "1"').waitFor();
+    const command = 'idsmith reshard --from shards.json --to next.json --dry-run';
+    await visit.button(`Copy the command ${command}`).click();
+    await expect.poll(visit.clipboard).toBe(command);
+  });
+
+  it('shows how far a resharding is that was stopped, and that others mint now', async () => {
+    const maps = [new ShardMap(config(2) as never), new ShardMap(config(3) as never)] as const;
+    for (const key of await maps[0].genKeys(1, 200)) await maps[0].getClient(key).set(key, 'x');
+    const stop = new AbortController();
+    await expect(
+      reshard(...maps, {
+        ...{ batch: 10, types: [1], signal: stop.signal },
+        onProgress: ({ moved }) => moved > 0 && stop.abort(),
+      }),
+    ).rejects.toThrow('aborted');
+    const panel = visit.page.getByRole('region', { name: 'Resharding' });
+    await panel.getByText('keys go to the new nodes').waitFor();
+    await panel.getByText(/^of about 2\d\d$/).waitFor();
+    await visit.page.getByText('These nodes mint for another config: 0, 1.').waitFor();
+    await Promise.all(maps.map((map) => map.close()));
+  });
+
+  it('shows a node that does not answer, beside the others', async () => {
+    await redis[0]!.kill();
+    await visit.row(`127.0.0.1:${redis[0]!.port}`).getByText('no answer').waitFor();
+    await visit.page
+      .getByRole('alert')
+      .filter({ hasText: `node 127.0.0.1:${redis[0]!.port}` })
+      .waitFor();
   });
 });

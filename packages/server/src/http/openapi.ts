@@ -143,6 +143,7 @@ const NAMES: Readonly<Record<string, readonly [id: string, tag: (typeof TAGS)[nu
   'POST /v1/leases/{namespace}/claim': ['claimLease', 'Leases'],
   'GET /v1/leases/{namespace}/moment': ['readMoment', 'Leases'],
   'DELETE /v1/leases/{namespace}': ['removeTrialNamespace', 'Leases'],
+  'GET /v1/ring': ['describeRing', 'Operations'],
   'GET /v1/history': ['readHistory', 'History'],
   'GET /v1/history/sequences/{name}': ['readSequenceHistory', 'History'],
   'GET /v1/history/leases/{namespace}': ['readLeaseHistory', 'History'],

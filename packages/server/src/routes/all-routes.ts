@@ -9,6 +9,7 @@ import { leaseRoutes } from './leases.js';
 import { mintRoutes } from './mint.js';
 import { openApiAndConsoleRoutes } from './openapi-and-console.js';
 import { type OperationParts, operationRoutes } from './operations.js';
+import { ringRoutes } from './ring.js';
 import { sequenceRoutes } from './sequences.js';
 import { seriesRoutes } from './series.js';
 
@@ -29,6 +30,7 @@ export function allRoutes(parts: RouteParts, assets: Assets): Route[] {
     ...sequenceRoutes(store, sequences, publicIds, audit, watch),
     ...seriesRoutes(store, series, audit),
     ...leaseRoutes(store, namespaces, audit),
+    ...ringRoutes(keys),
     ...historyRoutes(parts),
     ...operationRoutes(parts),
   ];

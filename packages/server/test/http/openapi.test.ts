@@ -66,6 +66,7 @@ const CALLS: [operation: string, path: string, options?: Options][] = [
     },
   ],
   ['DELETE /v1/leases/{namespace}', '/v1/leases/idsmith-verify%2Fa'],
+  ['GET /v1/ring', '/v1/ring'],
   ['GET /v1/history', '/v1/history?span=day'],
   ['GET /v1/history/sequences/{name}', '/v1/history/sequences/a'],
   ['GET /v1/history/leases/{namespace}', '/v1/history/leases/jflake'],

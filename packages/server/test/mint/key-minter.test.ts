@@ -1,10 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ShardMap } from '@idsmith/shard';
+import { reshard, ShardMap } from '@idsmith/shard';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '#services';
 import { repeated } from '../../../idsmith/test/support/unique.ts';
 import { TestServer } from '../support/server.ts';
+
+interface Shard {
+  name: string;
+  address: string;
+  weight: number;
+  error: string | null;
+  minting: string | null;
+}
 
 await describeWith(['redis'], 'POST /v1/keys', () => {
   let redis: RedisServer[];
@@ -57,16 +65,56 @@ await describeWith(['redis'], 'POST /v1/keys', () => {
     );
   });
 
+  it('has its shards on the route /v1/ring, with their health and the last resharding', async () => {
+    const { status, json } = await server.get('/v1/ring');
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ file: 'shards.json', isCluster: false, resharding: null });
+    expect(json.nodes.map(({ name, address, weight }: Shard) => ({ name, address, weight }))).toEqual(
+      redis.map(({ port }, i) => ({ name: String(i), address: `127.0.0.1:${port}`, weight: 1 })),
+    );
+    for (const { error, minting, keys, clockAhead } of json.nodes) {
+      expect({ error, minting }).toEqual({ error: null, minting: 'open' });
+      expect(keys).toBeGreaterThanOrEqual(1);
+      expect(Number.isInteger(clockAhead)).toBe(true);
+    }
+    const none = await TestServer.prepare();
+    expect((await none.get('/v1/ring')).json).toEqual({
+      ...{ file: null, isCluster: false, nodes: [], resharding: null },
+    });
+    await none.stop();
+  });
+
   it('refuses a type that is not there', async () => {
     const { status, json } = await server.post('/v1/keys?type=nobody');
     expect({ status, code: json.code }).toEqual({ status: 422, code: 'INVALID_OPTION' });
   });
 
-  it('is 503 when no shard answers', async () => {
+  it('is 503 on a server whose shards were handed over to another config, which knows of the end', async () => {
+    const one = { ...config(), shards: { 0: config().shards['0'] } };
+    const maps = [new ShardMap(config() as never), new ShardMap(one as never)] as const;
+    await reshard(maps[0], maps[1]);
+    const { status, json } = await server.post('/v1/keys?type=user');
+    expect({ status, code: json.code }).toEqual({ status: 503, code: 'STORE' });
+    expect((await server.post('/v1/keys?type=nobody')).status).toBe(422);
+    await expect
+      .poll(async () => {
+        const { nodes, resharding } = (await server.get('/v1/ring')).json;
+        return [nodes.map(({ minting }: Shard) => minting), resharding?.phase];
+      })
+      .toEqual([['foreign', 'closed'], 'done']);
+    await Promise.all(maps.map((map) => map.close()));
+  });
+
+  it('is 503 when no shard answers, which the route /v1/ring tells, too', async () => {
     await Promise.all(redis.map((each) => each.kill()));
     const { status, json } = await server.post('/v1/keys?type=user');
     expect({ status, code: json.code }).toEqual({ status: 503, code: 'STORE' });
     expect((await server.post('/v1/flakes')).status).toBe(200);
+    await expect
+      .poll(async () => (await server.get('/v1/ring')).json.nodes.map(({ error }: Shard) => error), {
+        timeout: 20_000,
+      })
+      .toEqual(redis.map(({ port }) => expect.stringContaining(`127.0.0.1:${port}`)));
   });
 
   it('has a config that is checked when the server starts', async () => {

@@ -6,17 +6,20 @@ import styles from './ring.module.css';
 import { ShareBar } from './share-table.js';
 
 interface Props {
+  /** The node that is added, removed or changed. */
   readonly name: string;
+  readonly isNew: boolean;
   readonly before: Placement;
   readonly after: Placement;
 }
 
-/** The keys that move when a node is added. */
-export function MoveTable({ name, before, after }: Props) {
+/** The keys that move when a node is added, removed or gets another weight. */
+export function MoveTable({ name, isNew, before, after }: Props) {
   const moves = useMemo(() => movesBetween(before, after), [before, after]);
   const moved = moves.reduce((sum, { share }) => sum + share, 0);
-  const isNew = ({ to }: { to: string }) => to === name;
-  const aside = moves.filter((move) => !isNew(move)).reduce((sum, { share }) => sum + share, 0);
+  const aside = moves
+    .filter(({ from, to }) => from !== name && to !== name)
+    .reduce((sum, { share }) => sum + share, 0);
   const share = after.nodes.find((node) => node.ringName === name)?.share ?? 0;
   return (
     <div class={styles.moves}>
@@ -27,7 +30,7 @@ export function MoveTable({ name, before, after }: Props) {
         </span>{' '}
         would own <strong class="mono">{percent(share)}</strong> of all keys.
         {aside > 0 &&
-          ` ${percent(aside)} would move between existing nodes, because the points of a node depend on the number of nodes.`}
+          ` ${percent(aside)} would move between other nodes, because the points of a node depend on the number of nodes.`}
       </p>
       <div class="table-frame">
         <table>
@@ -45,7 +48,7 @@ export function MoveTable({ name, before, after }: Props) {
                   <Name text={move.from} />
                 </td>
                 <td data-label="To" class="mono">
-                  <Name text={move.to} /> {isNew(move) && <span class="badge">new</span>}
+                  <Name text={move.to} /> {isNew && move.to === name && <span class="badge">new</span>}
                 </td>
                 <td data-label="Share of all keys">
                   <ShareBar share={move.share} of="all keys" />

@@ -1,0 +1,53 @@
+import { CopyButton } from '../../ui/copy-button.js';
+import { Panel } from '../../ui/panel.js';
+import { nextFile, reshardCommands } from './reshard-commands.js';
+import styles from './ring.module.css';
+
+interface Props {
+  /** The file with the present config. */
+  readonly file: string;
+  /** What to change in a copy of the file. */
+  readonly edit: string;
+}
+
+/** The steps from the present config to the next one, with the commands to run. */
+export function PlanSteps({ file, edit }: Props) {
+  const commands = reshardCommands(file);
+  return (
+    <Panel title="Steps">
+      <ol class={styles.steps}>
+        <li>
+          Copy {file} to {nextFile(file)}, and {edit} under <code>shards</code>.
+        </li>
+        <li>
+          Count what would move. Nothing is changed. <Command text={commands.count} />
+        </li>
+        <li>
+          In all applications, put <code>new TransitionMap(present, next)</code> in place of the map.
+        </li>
+        <li>
+          Move the keys. The progress is on this page, and the same command goes on after an interruption.
+          <Command text={commands.move} />
+        </li>
+        <li>
+          When it has begun, start servers with the next config: others no longer mint keys.
+          <Command text={commands.serve} />
+        </li>
+        <li>
+          After the end, put <code>new ShardMap(next)</code> into all applications.
+        </li>
+      </ol>
+      <p>Before the end there is a way back:</p>
+      <Command text={commands.abort} />
+    </Panel>
+  );
+}
+
+function Command({ text }: { text: string }) {
+  return (
+    <div class={styles.command}>
+      <pre class="snippet">{text}</pre>
+      <CopyButton text={text} what={`the command ${text}`} />
+    </div>
+  );
+}

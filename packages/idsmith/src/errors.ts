@@ -14,6 +14,27 @@ export type ErrorCode =
   | 'TIME_EXHAUSTED'
   | 'CLOSED';
 
+/** The causes of a {@link StoreError} that people act on. docs/errors.md says what to do about each. */
+export type StoreReason =
+  | 'PACKAGE_MISSING'
+  | 'ACCESS_DENIED'
+  | 'NOT_FOUND'
+  | 'UNREACHABLE'
+  | 'UNAVAILABLE'
+  | 'TIMEOUT'
+  | 'NO_CONNECTION'
+  | 'READ_ONLY'
+  | 'NO_SPACE'
+  | 'LOCKED'
+  | 'CONFLICT'
+  | 'IN_TRANSACTION'
+  | 'TRANSACTION_FAILED'
+  | 'WRONG_TABLE'
+  | 'NEWER_SCHEMA'
+  | 'UNREADABLE'
+  | 'NOT_INITIALISED'
+  | 'REPLACED';
+
 /** The base of all errors of idsmith: a stable `code`, a message that names the wrong value, and a `cause` if there is one. */
 export class IdError extends Error {
   override readonly name: string = 'IdError';
@@ -107,16 +128,16 @@ export class UnsafeIntegerError extends IdError {
 /** The store failed or could not be reached; `cause` is the driver's error. */
 export class StoreError extends IdError {
   override readonly name: string = 'StoreError';
-  /** True if another store has replaced this one under the same name: holders of its leases must stop. */
-  readonly isReplaced: boolean;
-  constructor(message: string, { code = 'STORE', isReplaced = false, ...options }: StoreErrorOptions = {}) {
+  /** The cause, as a stable word: `LOCKED`, `UNREACHABLE` … `undefined` for a cause without a word. docs/errors.md says what to do. */
+  readonly reason: StoreReason | undefined;
+  constructor(message: string, { code = 'STORE', reason, ...options }: StoreErrorOptions = {}) {
     super(code, message, options);
-    this.isReplaced = isReplaced;
+    this.reason = reason;
   }
 }
 
 interface StoreErrorOptions extends ErrorOptions {
-  readonly isReplaced?: boolean;
+  readonly reason?: StoreReason | undefined;
   readonly code?: 'STORE' | 'STORE_WENT_BACK';
 }
 
@@ -147,7 +168,10 @@ export class ClosedError extends IdError {
 /** One row of {@link errorTable}. */
 export interface ErrorEntry {
   readonly code: ErrorCode;
-  readonly class: new (message: string, options?: ErrorOptions) => IdError;
+  readonly class: new (
+    message: string,
+    options?: ErrorOptions & { reason?: StoreReason | undefined },
+  ) => IdError;
 }
 
 /** Every code and its class, in the order of the documentation. */

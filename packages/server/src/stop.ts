@@ -41,7 +41,7 @@ export async function stopServer(app: FastifyInstance | undefined, services: Ser
   if (app !== undefined) log.info('closed');
 
   async function attempt(event: string, fields: object, work: PromiseLike<unknown>): Promise<void> {
-    const hung = new StoreError(`no answer within ${limit} ms`);
+    const hung = new StoreError(`no answer within ${limit} ms`, { reason: 'TIMEOUT' });
     try {
       if (!(await inTime(work, limit))) log.error(event, { ...fields, error: hung });
     } catch (error) {

@@ -16,7 +16,8 @@ describe('A store that fails', () => {
         if (typeof value !== 'function' || key === 'warnings' || key === 'lineageRead') return value;
         return async (...args: unknown[]) => {
           await outer.hold;
-          if (outer.isBroken) throw new StoreError('the disk is full', { cause: new Error('hunter2') });
+          if (outer.isBroken)
+            throw new StoreError('the disk is full', { cause: new Error('hunter2'), reason: 'NO_SPACE' });
           return value.apply(target, args);
         };
       },
@@ -34,6 +35,7 @@ describe('A store that fails', () => {
     store.isBroken = true;
     const seen = await here.post('/v1/sequences/x/next?count=2');
     expect(problemOf(seen)).toEqual({ status: 503, code: 'STORE', detail: 'the disk is full' });
+    expect(seen.json.reason).toBe('NO_SPACE');
     expect(seen.headers.get('retry-after')).toBe('1');
     expect(problemOf(await here.get('/readyz'))).toMatchObject({ status: 503, code: 'STORE' });
     expect((await here.get('/healthz')).status).toBe(200);

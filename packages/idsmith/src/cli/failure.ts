@@ -1,4 +1,4 @@
-import { IdError, InvalidOptionError } from '../errors.js';
+import { IdError, InvalidOptionError, StoreError } from '../errors.js';
 import { type Flags, Interrupted, NegativeVerdict, UsageError } from './command.js';
 import { visible } from './text.js';
 
@@ -6,7 +6,7 @@ import { visible } from './text.js';
 export interface Failure {
   /** One sentence; empty if there is nothing to say. */
   readonly message: string;
-  readonly json: { readonly code: string; readonly message: string };
+  readonly json: { readonly code: string; readonly reason?: string; readonly message: string };
   readonly exitCode: number;
 }
 
@@ -29,14 +29,20 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof UsageError) return failure('USAGE', error.message, 2);
   if (error instanceof Interrupted) return failure('INTERRUPTED', error.message, error.exitCode);
   if (error instanceof NegativeVerdict) return failure('NEGATIVE', error.message, error.exitCode);
-  if (error instanceof IdError) return failure(error.code, error.message, TYPED.includes(error.code) ? 2 : 1);
+  if (error instanceof IdError)
+    return failure(
+      error.code,
+      error.message,
+      TYPED.includes(error.code) ? 2 : 1,
+      error instanceof StoreError ? error.reason : undefined,
+    );
   return failure('UNEXPECTED', String(error), 1);
 }
 
-function failure(code: string, text: string, exitCode: number): Failure {
+function failure(code: string, text: string, exitCode: number, reason?: string): Failure {
   // A driver's message may have several lines.
   const message = visible(text.replace(/\s*[\r\n]\s*/g, ' '));
-  return { message, json: { code, message: text }, exitCode };
+  return { message, json: { code, ...(reason !== undefined && { reason }), message: text }, exitCode };
 }
 
 /**

@@ -164,8 +164,8 @@ export function requireSqliteFile(source: string, url: string, creates: boolean)
   const named = /^sqlite:(?:\/\/)?([^?]+)$/i.exec(url)?.[1];
   if (named === undefined || named === ':memory:') return undefined;
   const path = resolve(named);
-  const fail = (problem: string, cause?: unknown): never => {
-    throw new StoreError(`${source}: ${problem}`, { cause });
+  const fail: Fail = (reason, problem, cause) => {
+    throw new StoreError(`${source}: ${problem}`, { cause, reason });
   };
   const found = statOf(path, fail);
   if (found === undefined) {
@@ -173,14 +173,18 @@ export function requireSqliteFile(source: string, url: string, creates: boolean)
     const similar = similarFile(path);
     const hint = similar === undefined ? '' : `. Did you mean ${similar}?`;
     if (!creates)
-      fail(`there is no file ${path}: idsmith init, idsmith seq define and idsmith flake make one${hint}`);
-  } else if (found.isDirectory()) fail(`${path} is a folder: name a file in it, for example ${named}/ids.db`);
-  else if (!found.isFile()) fail(`${path} is not a file`);
+      fail(
+        'NOT_FOUND',
+        `there is no file ${path}: idsmith init, idsmith seq define and idsmith flake make one${hint}`,
+      );
+  } else if (found.isDirectory())
+    fail('NOT_FOUND', `${path} is a folder: name a file in it, for example ${named}/ids.db`);
+  else if (!found.isFile()) fail('NOT_FOUND', `${path} is not a file`);
   else requireDatabase(path, found, fail);
   return { path, isNew: found === undefined };
 }
 
-type Fail = (problem: string, cause?: unknown) => never;
+type Fail = (reason: StoreError['reason'], problem: string, cause?: unknown) => never;
 
 function statOf(path: string, fail: Fail): Stats | undefined {
   try {
@@ -189,23 +193,25 @@ function statOf(path: string, fail: Fail): Stats | undefined {
     const { code } = error as NodeJS.ErrnoException;
     // A file in the place of a folder. Later versions of Node take that for a missing entry.
     if (code === 'ENOTDIR') return undefined;
-    return fail(`${path} cannot be reached: ${code}`, error);
+    return fail(code === 'EACCES' ? 'ACCESS_DENIED' : undefined, `${path} cannot be reached: ${code}`, error);
   }
 }
 
 /** SQLite needs to make files beside the database, too. */
 function requireFolder(folder: string, fail: Fail): void {
   const found = statOf(folder, fail);
-  if (found === undefined) fail(`the folder ${folder} does not exist: make it, or correct the path`);
-  if (!found?.isDirectory()) fail(`${folder} is not a folder`);
-  if (!may(folder, constants.W_OK | constants.X_OK)) fail(`this user may not write in the folder ${folder}`);
+  if (found === undefined)
+    fail('NOT_FOUND', `the folder ${folder} does not exist: make it, or correct the path`);
+  if (!found?.isDirectory()) fail('NOT_FOUND', `${folder} is not a folder`);
+  if (!may(folder, constants.W_OK | constants.X_OK))
+    fail('ACCESS_DENIED', `this user may not write in the folder ${folder}`);
 }
 
 function requireDatabase(path: string, { size }: Stats, fail: Fail): void {
-  if (!may(path, constants.R_OK)) fail(`this user may not read ${path}`);
-  if (size > 0 && beginningOf(path) !== MAGIC) fail(`${path} is not a SQLite database`);
+  if (!may(path, constants.R_OK)) fail('ACCESS_DENIED', `this user may not read ${path}`);
+  if (size > 0 && beginningOf(path) !== MAGIC) fail('UNREADABLE', `${path} is not a SQLite database`);
   if (!may(path, constants.W_OK))
-    fail(`${path} is read-only for this user: leases and sequences need to write`);
+    fail('READ_ONLY', `${path} is read-only for this user: leases and sequences need to write`);
   requireFolder(dirname(path), fail);
 }
 

@@ -102,7 +102,9 @@ export async function foundAgain(
     const next = foundedBirth(randomName(systemRandom), lineage, longest, floor);
     if (await store.swapLease(namespace, birth, next)) return floor;
   }
-  throw new StoreError(`others keep founding namespace ${show(namespace)}: run the command again`);
+  throw new StoreError(`others keep founding namespace ${show(namespace)}: run the command again`, {
+    reason: 'CONFLICT',
+  });
 }
 
 /** The birth record that the store needs; `undefined` if the present one is right. */

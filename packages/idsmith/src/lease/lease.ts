@@ -365,7 +365,7 @@ export class Lease {
 
   #retry(error: unknown): void {
     if (this.#release) return;
-    if (error instanceof StoreError && error.isReplaced)
+    if (error instanceof StoreError && error.reason === 'REPLACED')
       for (const lease of leasesOf(this.#settings.store)) lease.#end();
     this.#events.emit('renewal-failed', error);
     this.#emitFenced();

@@ -93,7 +93,8 @@ export async function isNewNamespace(settings: LeaseSettings): Promise<boolean> 
 /** The answer of the store, within a third of the ttl: two more tries fit before the window ends. */
 function answer<T>({ timer, ttl }: LeaseSettings, call: string, promise: Promise<T>): Promise<T> {
   const ms = Math.ceil(ttl / 3);
-  const error = () => new StoreError(`the store did not answer ${call} within ${ms} ms`);
+  const error = () =>
+    new StoreError(`the store did not answer ${call} within ${ms} ms`, { reason: 'TIMEOUT' });
   return withTimeout(promise, ms, { timer, background: true, error });
 }
 

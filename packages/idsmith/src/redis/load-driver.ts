@@ -23,7 +23,7 @@ export async function loadRedisDriver(): Promise<RedisDriver> {
     if (!isMissing('ioredis', error)) throw packageError('ioredis', error);
     throw new StoreError(
       'the package redis or the package ioredis is needed, and neither is installed: npm install redis',
-      { cause: error },
+      { cause: error, reason: 'PACKAGE_MISSING' },
     );
   }
 }

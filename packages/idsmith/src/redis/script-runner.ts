@@ -1,5 +1,6 @@
 import { bytesToHex } from '../encoding/hex.js';
 import { IdError, StoreError } from '../errors.js';
+import { storeReason } from '../support/driver-error.js';
 import { reasonOf } from '../support/store-error.js';
 import { withTimeout } from '../support/timeout.js';
 import type { CommandPart, ScriptClient } from './client.js';
@@ -80,5 +81,5 @@ export function redisError(subject: string, operation: string, error: unknown, p
   const { code } = (error ?? {}) as { code?: unknown };
   const reason = reasonOf(error, password);
   const cause = Object.assign(new Error(reason), typeof code === 'string' && { code });
-  return new StoreError(`${subject}: ${operation} failed: ${reason}`, { cause });
+  return new StoreError(`${subject}: ${operation} failed: ${reason}`, { cause, reason: storeReason(error) });
 }

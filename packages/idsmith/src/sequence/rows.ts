@@ -99,6 +99,7 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
     }
     throw new StoreError(
       `the store changed its lineage ${MAX_TRIES} times while sequence ${show(name)} was read: try again later`,
+      { reason: 'CONFLICT' },
     );
   }
 
@@ -117,6 +118,7 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
       if (tries > MAX_TRIES)
         throw new StoreError(
           `sequence ${show(name)} was changed by others ${tries} times in a row: try again later`,
+          { reason: 'CONFLICT' },
         );
       if (tries > 1) await pause(systemTimer, backoff(tries, BACKOFF), false);
       result = await attempt(await readAgain(name), true);

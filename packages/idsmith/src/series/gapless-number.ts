@@ -58,6 +58,7 @@ export async function takeLocked(
   }
   throw new StoreError(
     `series ${show(name)}: the database's clock jumps from period to period: roll back and try again`,
+    { reason: 'CONFLICT' },
   );
 }
 

@@ -71,7 +71,7 @@ export function readable<T>(name: string, decode: () => T): T {
   } catch (error) {
     throw new StoreError(
       `the stored data of sequence ${show(name)} cannot be read: another program may have written it`,
-      { cause: error },
+      { cause: error, reason: 'UNREADABLE' },
     );
   }
 }

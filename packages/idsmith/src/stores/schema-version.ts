@@ -105,6 +105,7 @@ export function requireUsable(store: string, { version, leastReader }: SchemaVer
     `${store} store: the store has schema version ${version} and may be used only by an idsmith that knows version ` +
       `${leastReader}. This idsmith knows version ${SCHEMA.version}: upgrade idsmith here to the release that the other ` +
       'processes of this store use. Nothing was changed',
+    { reason: 'NEWER_SCHEMA' },
   );
 }
 
@@ -134,5 +135,6 @@ function unreadable(found: string): StoreError {
   return new StoreError(
     `the marker of the store's schema is ${show(found)}, which this idsmith cannot read: upgrade idsmith to the release that ` +
       'the other processes of this store use. Nothing was changed',
+    { reason: 'NEWER_SCHEMA' },
   );
 }

@@ -6,7 +6,7 @@ import type { LeaseStore } from '../lease/port.js';
 import { witnessed } from '../lineage/witness.js';
 import type { SequenceStore } from '../sequence/port.js';
 import { report } from '../support/diagnostics.js';
-import { reasonOf } from '../support/store-error.js';
+import { storeError } from '../support/store-error.js';
 import type { SchemaVersion } from './schema-version.js';
 
 /** A place that keeps leases and sequences. Every backend makes one. */
@@ -96,9 +96,7 @@ export function makeStore(
     try {
       await own?.end();
     } catch (error) {
-      const failure = new StoreError(`closing the ${kind} store failed: ${reasonOf(error)}`, {
-        cause: error,
-      });
+      const failure = storeError(`closing the ${kind} store`, error);
       report('idsmith:store', () => ({ event: 'error', store: kind, operation: 'close', error: failure }));
       throw failure;
     } finally {

@@ -36,10 +36,14 @@ export function packageError(name: string, error: unknown): StoreError {
   const hint = message.startsWith('Dynamic require of')
     ? `; bundle with --format=cjs, or define require() with createRequire() in a banner`
     : '';
-  const problem = isMissing(name, error)
+  const isAbsent = isMissing(name, error);
+  const problem = isAbsent
     ? `is needed and not installed: npm install ${name}`
     : `could not be loaded: ${message}${hint}`;
-  return new StoreError(`the package ${name} ${problem}`, { cause: error });
+  return new StoreError(`the package ${name} ${problem}`, {
+    cause: error,
+    reason: isAbsent ? 'PACKAGE_MISSING' : undefined,
+  });
 }
 
 /** True if the package itself is not installed. A package may be installed while one of its dependencies is not. */

@@ -1,13 +1,5 @@
 import { IdError, StoreError } from '../errors.js';
-
-/** The fields that drivers add to their errors, each driver in its own way. */
-export interface DriverError {
-  readonly message?: string;
-  readonly code?: unknown;
-  readonly errno?: unknown;
-  readonly errcode?: unknown;
-  readonly rawCode?: unknown;
-}
+import { type DriverError, storeReason } from './driver-error.js';
 
 /**
  * The `StoreError` for an error that a driver has thrown, with that error as its `cause`. An error of this library stays as
@@ -17,7 +9,7 @@ export interface DriverError {
  */
 export function storeError(what: string, error: unknown): IdError {
   if (error instanceof IdError) return error;
-  return new StoreError(`${what} failed: ${reasonOf(error)}`, { cause: error });
+  return new StoreError(`${what} failed: ${reasonOf(error)}`, { cause: error, reason: storeReason(error) });
 }
 
 /** The reason that an error gives, without secrets. Drivers may quote a URL with its password. */

@@ -34,7 +34,9 @@ export function withTimeout<T>(promise: Promise<T>, ms: number, options: Timeout
   });
 }
 
-const noAnswer = (ms: number) => new Error(`no answer within ${ms} ms`);
+/** The error of a peer that did not answer in time, named as those of `AbortSignal.timeout`. */
+export const noAnswer = (ms: number) =>
+  Object.assign(new Error(`no answer within ${ms} ms`), { name: 'TimeoutError' });
 
 /**
  * The option `timeout`, ms.

@@ -40,7 +40,7 @@ describe('--json', () => {
 
   it.each<[string[], number, object]>([
     [['seq', 'show', 'nope', '--store', store], 1, { code: 'NO_SUCH_SEQUENCE' }],
-    [['seq', 'list', '--store', 'sqlite:/nowhere/x.db'], 1, { code: 'STORE' }],
+    [['seq', 'list', '--store', 'sqlite:/nowhere/x.db'], 1, { code: 'STORE', reason: 'NOT_FOUND' }],
     [['seq', 'list', '--store', 'nonsense:'], 2, { code: 'INVALID_OPTION' }],
     [['flake', '-n', '1.5', '--node', '1'], 2, { code: 'INVALID_OPTION' }],
     [['flake', '--nod', '1'], 2, { code: 'USAGE', message: 'flake takes no --nod; did you mean --node?' }],

@@ -195,7 +195,7 @@ describe('a store that was replaced', () => {
     const held = await lease({ reacquire: false });
     const seen = eventsOf(held);
     store.now = async () => {
-      throw new StoreError('another file', { isReplaced: true });
+      throw new StoreError('another file', { reason: 'REPLACED' });
     };
     await time.advance(TTL / 2);
     expect(held.state).toBe('fenced');

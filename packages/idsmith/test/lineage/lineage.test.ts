@@ -214,7 +214,9 @@ describe('a namespace whose store goes back', () => {
     const store = new RewindingServer().connect();
     const leases = await Promise.all([1, 2, 3].map(() => acquireLease(store, { ...options, ttl: 30_000 })));
     const [first, ...others] = leases as [Lease, Lease, Lease];
-    Object.assign(store, { moment: () => Promise.reject(new StoreError('replaced', { isReplaced: true })) });
+    Object.assign(store, {
+      moment: () => Promise.reject(new StoreError('replaced', { reason: 'REPLACED' })),
+    });
     first.fence();
     await vi.waitFor(() => expect(others.map(({ state }) => state)).toEqual(['fenced', 'fenced']));
     await Promise.all(leases.map((lease) => lease.release()));

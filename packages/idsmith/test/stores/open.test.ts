@@ -59,6 +59,7 @@ describe('openStore', () => {
   it('says which file cannot be opened', async () => {
     const failure = await failureOf(`sqlite:${folder}/nowhere/ids.db`);
     expect(failure).toBeInstanceOf(StoreError);
+    expect(failure).toMatchObject({ reason: 'NOT_FOUND' });
     expect(failure.message).toBe(
       `sqlite store: opening the file ${folder}/nowhere/ids.db failed: the folder ${folder}/nowhere does not exist`,
     );
@@ -127,6 +128,7 @@ describe('openStore', () => {
         const opening = openStore(form.replace('HOST', `${host}:${port}`));
         const failure = await opening.then((store) => store.listLeases('x')).catch((error) => error);
         expect(failure).toBeInstanceOf(StoreError);
+        expect(failure.reason).toBe('UNREACHABLE');
         expect(failure.message).toMatch(new RegExp(`at (http://)?${host}:${port} failed: .*ECONNREFUSED`));
         expect(shown(failure)).not.toContain('hunter2');
         await opening.then((store) => store.close()).catch(() => undefined);
@@ -141,6 +143,7 @@ describe('openStore', () => {
       const store = await openStore(url);
       const failure = await store.listLeases('x').catch((error) => error);
       expect(failure).toBeInstanceOf(StoreError);
+      expect(failure.reason).toBe('UNREACHABLE');
       expect(failure.message).toMatch(/at no\.invalid:\d+ failed: .*(ENOTFOUND|EAI_AGAIN)/);
       expect(shown(failure)).not.toContain('hunter2');
       await store.close();
@@ -170,6 +173,7 @@ describe('a driver', () => {
   it('that is not installed is named, with how to install it', async () => {
     const failure = await loadPackage('pg', () => Promise.reject(missing('pg'))).catch((error) => error);
     expect(failure).toBeInstanceOf(StoreError);
+    expect(failure.reason).toBe('PACKAGE_MISSING');
     expect(failure.message).toBe('the package pg is needed and not installed: npm install pg');
     expect(failure.cause).toBeInstanceOf(Error);
   });
@@ -177,6 +181,7 @@ describe('a driver', () => {
   it('that lacks something itself is not said to be missing', async () => {
     const failure = loadPackage('pg', () => Promise.reject(missing('pg-pool')));
     await expect(failure).rejects.toThrow(/^the package pg could not be loaded: .*'pg-pool'/);
+    await expect(failure).rejects.toMatchObject({ reason: undefined });
   });
 });
 
@@ -219,6 +224,7 @@ await describeWith(['postgres', 'mariadb'], 'openStore with servers', () => {
   it('shows no password when it is the wrong one', async () => {
     const store = await openStore(mariadb.url.replace('root@', 'root:hunter2@'));
     const failure = await store.listLeases('x').catch((error) => error);
+    expect(failure.reason).toBe('ACCESS_DENIED');
     expect(failure.message).toMatch(/^mysql store: listLeases at 127\.0\.0\.1:\d+ failed: Access denied/);
     expect(shown(failure)).not.toContain('hunter2');
     await store.close();

@@ -51,7 +51,7 @@ describe('The check of a schema', () => {
     const { state, gate } = markerOf();
     await gate.admit();
     state.schema = { version: 3, leastReader: 2 };
-    await expect(gate.mark()).rejects.toThrow(StoreError);
+    await expect(gate.mark()).rejects.toMatchObject({ code: 'STORE', reason: 'NEWER_SCHEMA' });
     await expect(gate.mark()).rejects.toThrow('schema version 3');
   });
 

@@ -60,6 +60,7 @@ for (const [title, needs, start] of STORES)
         for (const outcome of await Promise.allSettled(calls)) {
           const { reason } = outcome as PromiseRejectedResult;
           expect(reason).toBeInstanceOf(StoreError);
+          expect(reason.reason).toBe('UNREADABLE');
           expect(reason.message).toContain('stored data of sequence "x" cannot be read');
           expect(reason.cause).toBeInstanceOf(Error);
         }

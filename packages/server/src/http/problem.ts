@@ -26,6 +26,8 @@ interface Problem {
   readonly status: number;
   readonly detail: string;
   readonly code: ErrorCode | HttpCode;
+  /** The cause of a failure of the store, if it has a word. */
+  readonly reason?: string;
 }
 
 /** The status of each error of the library. */
@@ -97,11 +99,13 @@ export interface ProblemResponse {
 function problemResponseOf(error: unknown): ProblemResponse {
   if (error instanceof RequestProblem)
     return problemResponse(error.status, error.code, error.message, error.headers);
-  const { code, message, retryAfter: seconds, ...fastify } = failureOf(error);
+  const { code, reason, message, retryAfter: seconds, ...fastify } = failureOf(error);
   // Compared by code, not by class: two copies of the library may be loaded.
   if (Object.hasOwn(STATUS, code)) {
     const status = STATUS[code as ErrorCode];
-    return problemResponse(status, code as ErrorCode, message, status === 503 ? retryAfter(seconds) : {});
+    const headers = status === 503 ? retryAfter(seconds) : {};
+    const response = problemResponse(status, code as ErrorCode, message, headers);
+    return typeof reason !== 'string' ? response : { headers, problem: { ...response.problem, reason } };
   }
   // A status says nothing in errors of others: that of a driver may be the status of another server.
   if (!code.startsWith('FST_')) return INTERNAL;
@@ -130,6 +134,7 @@ const INTERNAL = problemResponse(500, 'INTERNAL', 'internal error; see the log o
 /** The properties that Fastify and the waits of this server add to errors. */
 interface Failure {
   readonly code: string;
+  readonly reason?: string | undefined;
   readonly message: string;
   readonly statusCode?: number;
   /** Seconds. */
@@ -141,8 +146,8 @@ interface Failure {
 /** The properties of whatever was thrown. */
 function failureOf(error: unknown): Failure {
   try {
-    const { code, message, statusCode, retryAfter, validation, validationContext } = error as Failure;
-    const others = { statusCode, retryAfter, validation, validationContext } as Partial<Failure>;
+    const { code, reason, message, statusCode, retryAfter, validation, validationContext } = error as Failure;
+    const others = { reason, statusCode, retryAfter, validation, validationContext } as Partial<Failure>;
     return { ...others, code: typeof code === 'string' ? code : '', message: String(message) };
   } catch {
     return { code: '', message: '' };

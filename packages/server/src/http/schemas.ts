@@ -72,13 +72,17 @@ export function record(properties: Record<string, Schema>, optional: readonly st
 
 export const problem: Schema = {
   title: 'Problem',
-  ...record({
-    type: { type: 'string' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string', description: 'the problem, in a sentence' },
-    code: { type: 'string', description: 'stable; programs can switch on it' },
-  }),
+  ...record(
+    {
+      type: { type: 'string' },
+      title: { type: 'string' },
+      status: { type: 'integer' },
+      detail: { type: 'string', description: 'the problem, in a sentence' },
+      code: { type: 'string', description: 'stable; programs can switch on it' },
+      reason: { type: 'string', description: 'the cause of a failure of the store, as a stable word' },
+    },
+    ['reason'],
+  ),
 };
 
 const idList: Schema = { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: MAX_COUNT };

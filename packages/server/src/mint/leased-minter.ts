@@ -76,7 +76,7 @@ export class LeasedMinter {
       .map((each) => ({ family: each.label, error: each.refusal }))
       .filter(({ error }) => error !== undefined)
       .map(({ family, error }) => {
-        const { reason, retryAfter } = toldBy(error) ?? {};
+        const { words: reason, retryAfter } = toldBy(error) ?? {};
         return { family, error, ...(reason !== undefined && { reason, retryAfter: retryAfter ?? 1 }) };
       });
   }

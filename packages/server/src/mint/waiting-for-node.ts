@@ -3,32 +3,32 @@ import type { MissingLease } from 'idsmith/connect';
 
 /** The words for those who want ids of a server that has no node id yet. */
 interface Told {
-  /** The reason in words that anybody may read. They do not name the namespace or the store. */
-  readonly reason: string;
+  /** The reason, in words that anybody may read. They do not name the namespace or the store. */
+  readonly words: string;
   /** The time after which another request makes sense, seconds. */
   readonly retryAfter: number;
 }
 
 /** A server that found no free node id. */
 class NoNodeError extends LeasesExhaustedError implements Told {
-  readonly reason: string;
+  readonly words: string;
   readonly retryAfter: number;
 
-  constructor(message: string, { reason, retryAfter }: Told, options?: ErrorOptions) {
+  constructor(message: string, { words, retryAfter }: Told, options?: ErrorOptions) {
     super(message, options);
-    this.reason = reason;
+    this.words = words;
     this.retryAfter = retryAfter;
   }
 }
 
 /** A server whose store has not given it a node id yet, although node ids are free. */
 class NodeLaterError extends StoreError implements Told {
-  readonly reason: string;
+  readonly words: string;
   readonly retryAfter: number;
 
-  constructor(message: string, { reason, retryAfter }: Told) {
+  constructor(message: string, { words, retryAfter }: Told) {
     super(message);
-    this.reason = reason;
+    this.words = words;
     this.retryAfter = retryAfter;
   }
 }
@@ -50,12 +50,12 @@ export function waitingForNode(namespace: string, missing: MissingLease | undefi
     const seconds = Math.max(1, Math.ceil((wait.until - Date.now()) / 1000));
     const taken = takenText(wait);
     const message = `this server waits ${seconds} s ${inNamespace}: ${wait.explanation}; ${taken}`;
-    const told = { reason: `it waits ${seconds} s for a node id; ${taken}`, retryAfter: seconds };
+    const told = { words: `it waits ${seconds} s for a node id; ${taken}`, retryAfter: seconds };
     return wait.taken < wait.size ? new NodeLaterError(message, told) : new NoNodeError(message, told);
   }
   if (error === undefined)
     return new NodeLaterError(`this server is waiting ${inNamespace}: its store has not answered yet`, {
-      reason: 'it waits for a node id: its store has not answered yet',
+      words: 'it waits for a node id: its store has not answered yet',
       retryAfter: 1,
     });
   if (!isExhausted(error)) return error;
@@ -65,7 +65,7 @@ export function waitingForNode(namespace: string, missing: MissingLease | undefi
   return new NoNodeError(
     // A failure that names them all needs no number besides.
     taken === size ? message : message + count,
-    { reason: `it found no node id that is free${count}`, retryAfter: 1 },
+    { words: `it found no node id that is free${count}`, retryAfter: 1 },
     { cause: error },
   );
 }

@@ -69,7 +69,9 @@ export class Health {
   async #pingInTime(): Promise<NotReady | undefined> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
-      const error = new StoreError(`the store did not answer within ${PING_TIMEOUT} ms`);
+      const error = new StoreError(`the store did not answer within ${PING_TIMEOUT} ms`, {
+        reason: 'TIMEOUT',
+      });
       timer = setTimeout(() => reject(error), PING_TIMEOUT);
     });
     try {

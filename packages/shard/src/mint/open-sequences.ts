@@ -72,7 +72,10 @@ function check(answers: readonly NodeAnswer[]): void {
     ? 'the other nodes were started again, so none of them can tell whether minting was handed over: all nodes are needed once'
     : 'these nodes have not minted together before: all nodes are needed once';
   const { message } = first.status as IdError;
-  throw new StoreError(`node ${names} does not answer, and ${why}. ${message}`, { cause: first.status });
+  throw new StoreError(`node ${names} does not answer, and ${why}. ${message}`, {
+    cause: first.status,
+    reason: 'UNREACHABLE',
+  });
 }
 
 /**

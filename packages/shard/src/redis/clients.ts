@@ -183,6 +183,6 @@ function requireDriver(names: readonly DriverName[]): Connect {
 function noDriver(cause: unknown, names: readonly DriverName[] = DRIVERS): StoreError {
   return new StoreError(
     `the package ${names.join(' or ')} is needed and could not be loaded: npm install ${names[0]}`,
-    { cause },
+    { cause, reason: 'PACKAGE_MISSING' },
   );
 }

@@ -44,6 +44,6 @@ export function limitOf(name: string, args: readonly unknown[], timeout: number)
 export function noAnswer(address: string, command: string, timeout: number, reason?: Error): StoreError {
   return new StoreError(
     `node ${address}: ${command} failed: ${reason?.message ?? `no answer within ${timeout} ms`}`,
-    reason && { cause: reason },
+    reason === undefined ? { reason: 'TIMEOUT' } : { cause: reason },
   );
 }

@@ -42,10 +42,12 @@ export function nodeRedisClient(
   if (sentinel !== undefined)
     throw new StoreError(
       `shards.${node.name} has Sentinels, which need the package ioredis: npm install ioredis`,
+      { reason: 'PACKAGE_MISSING' },
     );
   if (cluster !== undefined)
     throw new StoreError(
       'cluster.nodes needs the package ioredis: npm install ioredis. Or give a connected client of createCluster as cluster',
+      { reason: 'PACKAGE_MISSING' },
     );
   const socket = {
     host: node.host,

@@ -148,7 +148,7 @@ function whileNobodyWrites(access: SqlAccess, ids: ForeignIds, signal: AbortSign
       new StoreError(
         `transactions write into ${ids.table} all the time, so the last check could not be made. The sequence is raised. ` +
           'Run the command again at a quieter time before you use it',
-        { cause },
+        { cause, reason: 'LOCKED' },
       ),
   });
 }

@@ -1,7 +1,7 @@
 import type { SqlExecutor } from '../../drivers/port.js';
 import { InvalidOptionError } from '../../errors.js';
 import { show } from '../../options.js';
-import type { DriverError } from '../../support/store-error.js';
+import type { DriverError } from '../../support/driver-error.js';
 import type { ColumnName, ForeignDialect, ForeignGenerator } from './foreign-ids.js';
 import { fieldsOf, whole } from './row-fields.js';
 

@@ -157,6 +157,7 @@ export class EtcdLineage {
     }
     throw new StoreError(
       `etcd store: the lineage was replaced by others ${MAX_TRIES} times: try again later`,
+      { reason: 'CONFLICT' },
     );
   }
 
@@ -244,6 +245,7 @@ function decode({ value = '' }: KeyValue): StoredLife {
   } catch (error) {
     throw new StoreError('etcd store: the lineage cannot be read: another program may have written it', {
       cause: error,
+      reason: 'UNREADABLE',
     });
   }
 }

@@ -3,8 +3,9 @@ import { requireNamespace } from '../../lease/namespace.js';
 import { refuse } from '../../options.js';
 import { requireSequenceName } from '../../sequence/name.js';
 import { backoff } from '../../support/backoff.js';
+import { storeReason } from '../../support/driver-error.js';
 import { freshName } from '../../support/fresh-name.js';
-import { fetchCause, reasonOf, wasNeverSent } from '../../support/store-error.js';
+import { fetchCause, reasonOf, storeError, wasNeverSent } from '../../support/store-error.js';
 import { keepAlive, pause, systemTimer } from '../../support/timer.js';
 import { ServerReply } from './server-reply.js';
 
@@ -99,7 +100,8 @@ export function serverAsker(transport: HttpTransport): AskServer {
         const again = isAway
           ? performance.now() + wait <= deadline
           : ++lost < MAX_LOST && (request.isRepeatable || wasNeverSent(cause));
-        if (!again) throw new StoreError(`${what} failed: ${failureOf(cause)}`, { cause });
+        if (!again)
+          throw new StoreError(`${what} failed: ${failureOf(cause)}`, { cause, reason: storeReason(cause) });
       }
       await pause(systemTimer, wait, false);
     }
@@ -139,12 +141,11 @@ function interpret<T>(what: string, status: number, text: string, read: (reply: 
     if (status < 400) return read(reply);
     const [code, detail] = [reply.text('code'), reply.text('detail')];
     const known = errorTable.find((entry) => entry.code === code);
-    throw known === undefined
-      ? new StoreError(`${what} failed: HTTP ${status}: ${detail}${status === 401 ? TOKEN_HINT : ''}`)
-      : new known.class(detail);
+    if (known !== undefined) throw new known.class(detail, { reason: reply.reason() });
+    throw storeError(what, new Error(`HTTP ${status}: ${detail}${status === 401 ? TOKEN_HINT : ''}`));
   } catch (error) {
     if (error instanceof IdError) throw error;
-    throw new StoreError(`${what} failed: HTTP ${status}: ${(error as Error).message}`, { cause: error });
+    throw storeError(what, new Error(`HTTP ${status}: ${(error as Error).message}`, { cause: error }));
   }
 }
 

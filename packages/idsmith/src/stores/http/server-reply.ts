@@ -1,6 +1,8 @@
+import type { StoreReason } from '../../errors.js';
 import type { LeaseRecord } from '../../lease/port.js';
 import { withOrigin } from '../../sequence/block.js';
 import type { Block, SequenceInfo } from '../../sequence/port.js';
+import { storeReasons } from '../../support/driver-error.js';
 
 /** A JSON object in a server's reply. A missing or wrong field is an error: the server may be of another kind. */
 export class ServerReply {
@@ -36,6 +38,12 @@ export class ServerReply {
 
   text(name: string): string {
     return this.#get(name, (value) => typeof value === 'string') as string;
+  }
+
+  /** The cause of a failure of the server's own store, if this library knows the word. */
+  reason(): StoreReason | undefined {
+    const { reason } = this.#fields;
+    return Object.hasOwn(storeReasons, String(reason)) ? (reason as StoreReason) : undefined;
   }
 
   /** A number of 64 bits, which is text in JSON. */

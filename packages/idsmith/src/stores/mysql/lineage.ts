@@ -1,5 +1,6 @@
+import type { DriverError } from '../../support/driver-error.js';
 import { OneSuccess } from '../../support/single-flight.js';
-import { type DriverError, reasonOf } from '../../support/store-error.js';
+import { reasonOf } from '../../support/store-error.js';
 import { SqlLineage } from '../sql/lineage.js';
 import type { Ask } from '../sql/session.js';
 import { plainText } from '../sql/values.js';

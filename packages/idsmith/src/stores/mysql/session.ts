@@ -3,7 +3,7 @@ import { rowsIn } from '../../drivers/driver.js';
 import { mysqlLike } from '../../drivers/mysql2.js';
 import type { SqlAdapter, SqlExecutor, SqlValue } from '../../drivers/port.js';
 import { StoreError } from '../../errors.js';
-import type { DriverError } from '../../support/store-error.js';
+import type { DriverError } from '../../support/driver-error.js';
 import { mysql } from '../sql/dialect.js';
 import { driverOf, ServerSession } from '../sql/session.js';
 import { onlyInteger, plainText } from '../sql/values.js';
@@ -63,6 +63,7 @@ export class MysqlSession extends ServerSession {
       throw new StoreError(
         'mysql store: the connection has autocommit = 0 or an open transaction. Set autocommit = 1, and end every transaction ' +
           'before its connection goes back to the pool',
+        { reason: 'IN_TRANSACTION' },
       );
     this.#isGalera = plainText(Object.values(rows[0] as object)[1]) === 'ON';
   }
@@ -176,5 +177,6 @@ function requireCommitted(answer: unknown): void {
       'mysql store: the connection is inside an open transaction, or has autocommit = 0, and a rollback would undo the ' +
         'change and repeat ids. End every transaction before its connection goes back to the pool, or give the store a pool ' +
         'of its own, with autocommit = 1',
+      { reason: 'IN_TRANSACTION' },
     );
 }

@@ -1,5 +1,5 @@
 import { StoreError } from '../../errors.js';
-import type { DriverError } from '../../support/store-error.js';
+import type { DriverError } from '../../support/driver-error.js';
 import { SCHEMA, type SchemaMarker, type SchemaVersion, schemaOf } from '../schema-version.js';
 import type { Columns } from '../sql/columns.js';
 import { mysql } from '../sql/dialect.js';
@@ -91,6 +91,7 @@ export async function setUpSequenceTable(ask: Ask, known: Columns, mark: () => P
     throw new StoreError(
       `id_sequences is in the storage engine ${engine}, which loses its rows when the server restarts, so ids would ` +
         'repeat: run ALTER TABLE id_sequences ENGINE = InnoDB',
+      { reason: 'WRONG_TABLE' },
     );
 }
 

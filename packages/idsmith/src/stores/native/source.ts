@@ -1,6 +1,7 @@
 import { IdError, NoSuchSequenceError, SequenceExhaustedError, StoreError } from '../../errors.js';
 import { refuse, refuseName, requireKnown, show } from '../../options.js';
 import type { Block, BlockSource } from '../../sequence/port.js';
+import { storeReason } from '../../support/driver-error.js';
 import { requireTimeout } from '../../support/timeout.js';
 import { BlockReader, type Optimizer, type Reading } from './optimizer.js';
 
@@ -148,7 +149,10 @@ function asIdError(name: string, error: unknown, fault: NativeFault): IdError {
   const reason = (error as Error)?.message ?? String(error);
   if (fault === 'exhausted')
     return new SequenceExhaustedError(`sequence ${show(name)}: ${reason}`, { cause: error });
-  return new StoreError(`sequence ${show(name)}: asking the database failed: ${reason}`, { cause: error });
+  return new StoreError(`sequence ${show(name)}: asking the database failed: ${reason}`, {
+    cause: error,
+    reason: storeReason(error),
+  });
 }
 
 function missing(name: string, cause?: unknown): NoSuchSequenceError {

@@ -4,8 +4,8 @@ import { pgLike, postgresJs } from '../../drivers/postgres.js';
 import { askTransaction } from '../../drivers/transaction.js';
 import { StoreError } from '../../errors.js';
 import { show } from '../../options.js';
+import type { DriverError } from '../../support/driver-error.js';
 import { OneSuccess } from '../../support/single-flight.js';
-import type { DriverError } from '../../support/store-error.js';
 import { postgres } from '../sql/dialect.js';
 import { driverOf, executorOf, ServerSession } from '../sql/session.js';
 import { plainText } from '../sql/values.js';
@@ -182,7 +182,7 @@ async function insideError(query: SqlDriver['query'], cause?: unknown): Promise<
   const inside =
     'postgres store: the connection is inside an open transaction, whose rollback would undo the change and repeat ids. ' +
     'End every transaction before its connection goes back to the pool, or give the store a pool of its own';
-  const options = cause === undefined ? {} : { cause };
+  const options = { reason: 'IN_TRANSACTION', ...(cause !== undefined && { cause }) } as const;
   try {
     const { query: ask } = executorOf('postgres', query, false);
     if ((await askTransaction.postgres(ask)) !== undefined) return new StoreError(inside, options);

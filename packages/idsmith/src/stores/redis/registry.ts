@@ -137,6 +137,7 @@ function notVouched(name: string): StoreError {
   return new StoreError(
     `redis store: nobody has said whether this Redis is new, so sequence ${show(name)} may have been lost, and is not defined. If the ` +
       `Redis is new, run once: idsmith init --store URL. If it has lost data, ${DEFINE_FIRST}`,
+    { reason: 'NOT_INITIALISED' },
   );
 }
 

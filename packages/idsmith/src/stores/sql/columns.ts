@@ -112,6 +112,7 @@ export class Columns {
         throw new StoreError(
           `the column ${column} of id_sequences is ${type}, which does not hold whole numbers exactly: ` +
             `run ${this.#widening(column)}`,
+          { reason: 'WRONG_TABLE' },
         );
       if (range !== undefined) this.#ranges.set(column, range);
     }
@@ -177,6 +178,7 @@ export class Columns {
     return new StoreError(
       `sequence ${show(name)}: the column ${column} of id_sequences, which is ${this.#types.get(column)}, cannot ` +
         `hold ${show(value)}: run ${this.#widening(column)}${otherwise}`,
+      { reason: 'WRONG_TABLE' },
     );
   }
 }

@@ -136,6 +136,7 @@ export class LockedRows {
     }
     throw new StoreError(
       `sequence ${show(locked.name)} was changed although its row is locked: roll back and try again`,
+      { reason: 'CONFLICT' },
     );
   }
 
@@ -157,6 +158,7 @@ export class LockedRows {
     if (row === undefined)
       throw new StoreError(
         `the counter ${show(name)} was made by another transaction meanwhile: roll back and try again`,
+        { reason: 'CONFLICT' },
       );
     if (row.generation === made.generation) this.#made.add(made.generation);
     if (this.#place !== undefined) this.#note(row, row.generation === made.generation);
@@ -194,6 +196,7 @@ export class LockedRows {
     if (plainText(Object.values(rows[0] ?? {})[0]) !== '1')
       throw new StoreError(
         `another transaction has been making the counter ${show(name)} for ${LONGEST_WAIT} seconds: roll back and try again`,
+        { reason: 'LOCKED' },
       );
     try {
       await insert();

@@ -268,5 +268,6 @@ function lostColumns(name: string, size: number, step: number): StoreError {
     `block_size of ${called(name)} is ${size}, so the sequence descends, but its step is ${step}. A copy of the table that ` +
       'leaves out the columns step, min_id, max_id and cycles, as INSERT … SELECT * does where they are invisible, loses the ' +
       'direction and the limits. Copy the table again with all of its columns, or set these columns to their old values',
+    { reason: 'WRONG_TABLE' },
   );
 }

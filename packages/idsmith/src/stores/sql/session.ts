@@ -11,10 +11,11 @@ import { errorsIn } from '../../drivers/transaction.js';
 import { IdError, InvalidOptionError, StoreError } from '../../errors.js';
 import { refuse, requireKnown, show } from '../../options.js';
 import type { Backoff } from '../../support/backoff.js';
+import type { DriverError } from '../../support/driver-error.js';
 import { retry } from '../../support/retry.js';
 import { OneSuccess } from '../../support/single-flight.js';
-import { type DriverError, storeError } from '../../support/store-error.js';
-import { requireTimeout, withTimeout } from '../../support/timeout.js';
+import { storeError } from '../../support/store-error.js';
+import { noAnswer, requireTimeout, withTimeout } from '../../support/timeout.js';
 import type { SqlAccess } from '../store.js';
 import { type LineageOptions, lineageOptions } from './lineage.js';
 
@@ -199,7 +200,10 @@ export abstract class ServerSession {
       isLate = true;
     };
     const requireTime = () => {
-      if (isLate) throw new StoreError(`no answer within ${this.timeout} ms: nothing is changed`);
+      if (isLate)
+        throw new StoreError(`no answer within ${this.timeout} ms: nothing is changed`, {
+          reason: 'TIMEOUT',
+        });
     };
     const result = inTurn(this.driver.client ?? this.driver, async () => {
       requireTime();
@@ -220,6 +224,7 @@ export abstract class ServerSession {
     throw new StoreError(
       `${this.driver.dialect} store: the adapter is inside an open transaction, whose rollback would undo the change and repeat ` +
         'ids. Give the store an adapter of a pool',
+      { reason: 'IN_TRANSACTION' },
     );
   }
 }
@@ -377,7 +382,7 @@ export function onPooledConnection<C, T>(timeout: number, work: PooledWork<C, T>
       wasConnected = borrowed !== undefined;
       giveBack('destroy');
     },
-    error: () => (wasConnected ? new Error(`no answer within ${timeout} ms`) : noConnection(timeout)),
+    error: () => (wasConnected ? noAnswer(timeout) : noConnection(timeout)),
   });
 }
 
@@ -386,7 +391,7 @@ function noConnection(timeout: number, cause?: unknown): StoreError {
   return new StoreError(
     `no connection was free within ${timeout} ms: the server does not answer, or all connections of the pool are in use. ` +
       'If the transactions that use them wait for this call, give the store a pool of its own',
-    cause === undefined ? {} : { cause },
+    { reason: 'NO_CONNECTION', ...(cause !== undefined && { cause }) },
   );
 }
 
@@ -455,6 +460,6 @@ export function statementError(what: string, error: unknown, create?: string): E
   return new StoreError(
     `${failure.message}; make the table first: connect to this database with connect(url), and define the sequence or call ` +
       `series() of what it gives${create === undefined ? '' : `, or run: ${create}`}`,
-    { cause: error },
+    { cause: error, reason: 'NOT_FOUND' },
   );
 }

@@ -100,16 +100,14 @@ export async function setUpTable(server: TableServer, style: TableStyle): Promis
         giveUp: (error) =>
           new StoreError(
             `sequences need a change of the table, and transactions use the table all the time. End them, or run: ${sql}`,
-            { cause: error },
+            { cause: error, reason: 'LOCKED' },
           ),
       });
     } catch (error) {
       if (server.isForbidden(error))
         throw new StoreError(
           `sequences need a change of the table, and this user may not make it. Let another user run: ${sql}`,
-          {
-            cause: error,
-          },
+          { cause: error, reason: 'ACCESS_DENIED' },
         );
       if (!server.isDone(error)) throw error;
     }

@@ -127,6 +127,6 @@ function moved(path: string): StoreError {
   return new StoreError(
     `sqlite store: ${path} has been removed or replaced since it was opened. Another process finds other leases and sequences ` +
       'at this path, and ids would repeat. Stop this process, put the right file in its place, and start again',
-    { isReplaced: true },
+    { reason: 'REPLACED' },
   );
 }

@@ -1,7 +1,7 @@
 import type { SqlValue } from '../../drivers/port.js';
 import { requireKnown } from '../../options.js';
 import { sequenceStore } from '../../sequence/rows.js';
-import type { DriverError } from '../../support/store-error.js';
+import type { DriverError } from '../../support/driver-error.js';
 import { requireTimeout, withTimeout } from '../../support/timeout.js';
 import { SchemaGate, type SchemaMarker, schemaOf } from '../schema-version.js';
 import { sqlite } from '../sql/dialect.js';

@@ -2,8 +2,9 @@ import { isSqliteConnection, type SqliteConnection, sqliteRowsOf } from '../../d
 import { StoreError } from '../../errors.js';
 import { refuse, requireChoice, requireKnown } from '../../options.js';
 import { sequenceStore } from '../../sequence/rows.js';
+import type { DriverError } from '../../support/driver-error.js';
 import { packageError } from '../../support/load-package.js';
-import { type DriverError, storeError } from '../../support/store-error.js';
+import { storeError } from '../../support/store-error.js';
 import { UNMARKED_SCHEMA } from '../schema-version.js';
 import { sqlite } from '../sql/dialect.js';
 import { sqlLeases } from '../sql/leases.js';
@@ -88,7 +89,10 @@ export async function openSqlite(url: string): Promise<DisposableStore> {
     const problem = problemOf(path);
     const place = absolute(path);
     if (problem === undefined) throw storeError(`sqlite store: opening the file ${place}`, error);
-    throw new StoreError(`sqlite store: opening the file ${place} failed: ${problem}`, { cause: error });
+    throw new StoreError(`sqlite store: opening the file ${place} failed: ${problem}`, {
+      cause: error,
+      reason: 'NOT_FOUND',
+    });
   }
 }
 

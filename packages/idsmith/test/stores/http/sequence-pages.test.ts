@@ -1,4 +1,4 @@
-import { InvalidOptionError, memoryStore, StoreError } from 'idsmith';
+import { InvalidOptionError, memoryStore } from 'idsmith';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestServer } from '../../../../server/test/support/server.ts';
 import { httpStore } from '../../../src/stores/http/store.ts';
@@ -6,8 +6,8 @@ import { httpStore } from '../../../src/stores/http/store.ts';
 const nameOf = (i: number) => `sequence ${String(i).padStart(4, '0')}`;
 
 /** A reply of a server that refuses the request. */
-const problem = (status: number, code: string) =>
-  new Response(JSON.stringify({ code, detail: `refused: ${code}` }), { status });
+const problem = (status: number, code: string, reason?: string) =>
+  new Response(JSON.stringify({ code, reason, detail: `refused: ${code}` }), { status });
 
 describe('A list of many sequences', () => {
   const inner = memoryStore();
@@ -53,8 +53,17 @@ describe('A list of many sequences', () => {
 
   it('is not asked for again without pages if the server refuses for another reason', async () => {
     const { store, queries } = open(() => problem(403, 'FORBIDDEN'));
-    await expect(store.listSequences()).rejects.toThrow(StoreError);
+    await expect(store.listSequences()).rejects.toMatchObject({ code: 'STORE', reason: 'ACCESS_DENIED' });
     expect(queries).toEqual([['limit']]);
+  });
+
+  it.each([
+    ['NO_SPACE', 'NO_SPACE'],
+    ['a word of a later server', undefined],
+    ['toString', undefined],
+  ])('fails with the cause that the server tells: %s', async (told, reason) => {
+    const { store } = open(() => problem(503, 'STORE', told));
+    await expect(store.listSequences()).rejects.toMatchObject({ code: 'STORE', reason });
   });
 
   it('takes one request if all sequences fit on one page', async () => {

@@ -124,6 +124,7 @@ await describeWith(['postgres'], 'sequences in PostgreSQL', () => {
       const store = postgresStore(plain);
       const failure = await store.allocate('orders', 1).catch((error) => error);
       expect(failure).toBeInstanceOf(StoreError);
+      expect(failure.reason).toBe('ACCESS_DENIED');
       const [statement] = /ALTER TABLE id_sequences .*$/.exec(failure.message) ?? [];
       expect(failure.cause).toMatchObject({ code: '42501' });
       await shared.sql(statement!);

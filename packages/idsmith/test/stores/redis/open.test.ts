@@ -74,6 +74,7 @@ for (const [name, driver] of Object.entries(DRIVERS))
       const store = await open(server.url.replace('//', '//app:hunter2@'));
       const failure = await failureOf(store.listLeases('x'));
       expect(failure).toBeInstanceOf(StoreError);
+      expect(failure).toMatchObject({ reason: 'ACCESS_DENIED' });
       expect(failure.message).toMatch(/at 127\.0\.0\.1:\d+ failed: .*(WRONGPASS|ERR)/);
       expect(shown(failure)).not.toContain('hunter2');
       await store.close();

@@ -50,6 +50,7 @@ function cases(ways: readonly string[], subject: () => Subject): void {
       const { store, rollback, close } = await spoilt(way);
       const failure = await change(store, name).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(StoreError);
+      expect(failure).toMatchObject({ reason: 'IN_TRANSACTION' });
       expect((failure as Error).message).toMatch(/inside an open transaction.* give the store a pool/);
       // Nobody has to wait for a row that was changed in vain.
       expect(await well.allocate(name, 1)).toMatchObject({ first: 11n });

@@ -114,6 +114,7 @@ describe.each(drivers)('the sqlite store on %s', (_name, Database) => {
     other.exec('BEGIN EXCLUSIVE');
     const failure = await store.swapLease('x', undefined, RECORD).catch((error) => error);
     expect(failure).toBeInstanceOf(StoreError);
+    expect(failure.reason).toBe('LOCKED');
     expect(failure.message).toMatch(/^sqlite store: swapLease failed: .*locked/);
     expect(failure.cause).toBeInstanceOf(Error);
     other.exec('ROLLBACK');

@@ -55,7 +55,7 @@ const MODULES = {
     files: [...all('mint', SHARD)],
     // The simulated worlds take no servers. The tests with real ones come last.
     first: [
-      ...['mint-request', 'merge-keys', 'mint-bounds', 'minting-node', 'node-in-time', 'node-sequence'],
+      ...['mint-request', 'merge-keys', 'mint-bounds', 'minting-nodes', 'node-in-time', 'node-sequence'],
       ...['open-sequences', 'handover-protocol', 'next-generation', 'minter-calls', 'minter-failures'],
       ...['minter-node-order', 'minter-proofs', 'minter-conflicts', 'minter-shares', 'minter-clocks'],
       'simulated-worlds',

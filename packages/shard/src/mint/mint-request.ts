@@ -1,7 +1,7 @@
 import { base62Pair, type IdError, onAbort, StoreError } from 'idsmith/internal';
 import { writeKeys } from '../keys/codec.js';
 import { type VariantSpan, widthOf } from '../keys/variants.js';
-import type { MintingNode } from './minting-node.js';
+import type { MintingNode } from './minting-nodes.js';
 import type { KeyRange } from './node-sequence.js';
 
 /** The longest time that a request gathers keys at a node before it asks again, ms. Asking earlier would give a few keys at a time. */

@@ -14,8 +14,7 @@ import {
   rejectAll,
   takeLots,
 } from './mint-request.js';
-import { MintingNode } from './minting-node.js';
-import { MintingProofs, OpeningFailed } from './minting-proofs.js';
+import { MintingNode, MintingProofs, OpeningFailed } from './minting-nodes.js';
 import {
   type MintReply,
   type NodeSequence,

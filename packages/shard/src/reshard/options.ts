@@ -1,7 +1,9 @@
 import { InvalidOptionError, pause, refuse, requireInteger, show, systemTimer } from 'idsmith/internal';
 import type { ShardMap } from '../map/shard-map.js';
 import type { ReshardContext } from './context.js';
-import type { AfterStep } from './move-batch.js';
+
+/** A hook for tests that runs after each of the five steps. */
+export type AfterStep = (step: 'claimed' | 'taken' | 'put' | 'dropped' | 'settled') => unknown;
 
 /** The options of `planReshard`. */
 export interface PlanOptions {

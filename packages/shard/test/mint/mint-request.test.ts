@@ -11,7 +11,7 @@ import {
   rejectAll,
   takeLots,
 } from '../../src/mint/mint-request.ts';
-import type { MintingNode } from '../../src/mint/minting-node.ts';
+import type { MintingNode } from '../../src/mint/minting-nodes.ts';
 import type { KeyRange } from '../../src/mint/node-sequence.ts';
 
 const SPAN = { first: 10, last: 13 };

@@ -3,7 +3,7 @@ import { StoreError } from '../../../idsmith/src/errors.ts';
 import type { NodeSet } from '../../src/config/node-set.ts';
 import type { MintLot } from '../../src/mint/mint-request.ts';
 import { nodeInTime } from '../../src/mint/minter.ts';
-import { MintingNode } from '../../src/mint/minting-node.ts';
+import { MintingNode } from '../../src/mint/minting-nodes.ts';
 import type { NodeSequence } from '../../src/mint/node-sequence.ts';
 
 const NOW = 10_000;

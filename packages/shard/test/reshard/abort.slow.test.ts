@@ -8,7 +8,7 @@ import {
   type SampleKey,
   sampleKeys,
 } from '../../../verify/src/runs/reshard/sample-keys.ts';
-import type { AfterStep } from '../../src/reshard/move-batch.ts';
+import type { AfterStep } from '../../src/reshard/options.ts';
 import { positionOf, ringOf } from '../start-shards.ts';
 import { SixServers } from './six-servers.ts';
 

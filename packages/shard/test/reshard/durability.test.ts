@@ -5,7 +5,7 @@ import { afterEach, expect, it } from 'vitest';
 import { describeWith, type RedisOptions, type RedisServer, startRedis } from '#services';
 import { ReshardContext } from '../../src/reshard/context.ts';
 import { DurabilityBarrier, readPersistence } from '../../src/reshard/durability-barrier.ts';
-import type { AfterStep } from '../../src/reshard/move-batch.ts';
+import type { AfterStep } from '../../src/reshard/options.ts';
 import { README_OPTIONS, ringOf } from '../start-shards.ts';
 
 const AOF: RedisOptions = { persistence: 'aof' };

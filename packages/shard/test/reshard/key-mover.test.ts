@@ -2,8 +2,8 @@ import { StoreError } from 'idsmith';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { describeWith } from '#services';
 import type { OwnerChange } from '../../src/reshard/context.ts';
-import type { AfterStep } from '../../src/reshard/move-batch.ts';
 import type { NodeConnection } from '../../src/reshard/node-connection.ts';
+import type { AfterStep } from '../../src/reshard/options.ts';
 import type { RedisKey } from '../../src/reshard/redis-keys.ts';
 import { KEY, TwoNodeReshard } from './two-node-reshard.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ReshardContext } from '../../src/reshard/context.ts';
-import type { KeyMover } from '../../src/reshard/key-mover.ts';
+import type { KeyMover, MoveResult } from '../../src/reshard/key-mover.ts';
 import { ConcurrentTasks, NodePasses } from '../../src/reshard/move-all-keys.ts';
-import type { MoveResult } from '../../src/reshard/move-batch.ts';
 import type { RedisKey } from '../../src/reshard/redis-keys.ts';
 
 /** A key as a driver returns it, and as a test writes it. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { packArray, unpackArrays } from '../../../idsmith/src/encoding/message-pack.ts';
-import { allOf, eachLetter, isAll, newBatch, TakenValues, text } from '../../src/reshard/move-batch.ts';
+import { allOf, eachLetter, isAll, newBatch, TakenValues, text } from '../../src/reshard/key-mover.ts';
 
 const bytes = (value: string) => new TextEncoder().encode(value);
 const turns = async () => {

@@ -9,7 +9,7 @@ import {
 import { StoreError } from 'idsmith';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { describeWith } from '#services';
-import type { AfterStep } from '../../src/reshard/move-batch.ts';
+import type { AfterStep } from '../../src/reshard/options.ts';
 import { ringOf, type Shards, startShards } from '../start-shards.ts';
 
 /** The first server is started with a backup of the time after a resharding. The way back has taken place since. */

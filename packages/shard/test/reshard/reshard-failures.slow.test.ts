@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeWith, startRedis } from '#services';
 import { faults, populate, sampleKeys } from '../../../verify/src/runs/reshard/sample-keys.ts';
-import type { AfterStep } from '../../src/reshard/move-batch.ts';
+import type { AfterStep } from '../../src/reshard/options.ts';
 import { README_OPTIONS, type Shards } from '../start-shards.ts';
 import { SixServers } from './six-servers.ts';
 

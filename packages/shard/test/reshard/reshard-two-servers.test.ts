@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { describeWith } from '#services';
 import { ReshardContext } from '../../src/reshard/context.ts';
 import { settleLeftovers } from '../../src/reshard/move-all-keys.ts';
-import type { AfterStep } from '../../src/reshard/move-batch.ts';
+import type { AfterStep } from '../../src/reshard/options.ts';
 import { beginReshard, finishReshard, stopReshard } from '../../src/reshard/phase.ts';
 import { KEY, TwoNodeReshard } from './two-node-reshard.ts';
 

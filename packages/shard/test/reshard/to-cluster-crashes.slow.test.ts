@@ -2,7 +2,7 @@ import { abortReshard, planReshard, reshard } from '@idsmith/shard';
 import { StoreError } from 'idsmith';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeWith, type RedisServer } from '#services';
-import type { AfterStep } from '../../src/reshard/move-batch.ts';
+import type { AfterStep } from '../../src/reshard/options.ts';
 import { RingAndCluster } from './ring-and-cluster.ts';
 
 await describeWith(['redis'], 'An old owner that comes back empty in a resharding to a Redis Cluster', () => {

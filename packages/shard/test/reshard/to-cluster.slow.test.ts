@@ -22,7 +22,7 @@ import { slotOf, tagOfSlot } from '../../src/keys/slots.ts';
 import type { ClusterConnection } from '../../src/reshard/cluster-connection.ts';
 import { type OwnerChange, ReshardContext } from '../../src/reshard/context.ts';
 import { KeyMover } from '../../src/reshard/key-mover.ts';
-import type { AfterStep } from '../../src/reshard/move-batch.ts';
+import type { AfterStep } from '../../src/reshard/options.ts';
 import { beginReshard, stopReshard } from '../../src/reshard/phase.ts';
 import { reservedKeyOf } from '../../src/reshard/redis-keys.ts';
 import { positionOf } from '../start-shards.ts';

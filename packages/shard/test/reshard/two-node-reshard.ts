@@ -2,8 +2,8 @@ import { type ShardConfig, ShardMap } from '@idsmith/shard';
 import { Redis } from 'ioredis';
 import { type RedisServer, startRedis } from '#services';
 import { type OwnerChange, ReshardContext } from '../../src/reshard/context.ts';
-import { type Direction, KeyMover } from '../../src/reshard/key-mover.ts';
-import type { AfterStep, MoveResult } from '../../src/reshard/move-batch.ts';
+import { type Direction, KeyMover, type MoveResult } from '../../src/reshard/key-mover.ts';
+import type { AfterStep } from '../../src/reshard/options.ts';
 import { beginReshard } from '../../src/reshard/phase.ts';
 import { README_OPTIONS, ringOf } from '../start-shards.ts';
 

@@ -1,4 +1,4 @@
-import { MintingNode } from '../../src/mint/minting-node.ts';
+import { MintingNode } from '../../src/mint/minting-nodes.ts';
 import { type MintReply, NodeSequence, type NodeSequenceStatus } from '../../src/mint/node-sequence.ts';
 import { NodeModel, type SequenceHash } from './node-model.ts';
 import type { Sabotage } from './simulation.ts';

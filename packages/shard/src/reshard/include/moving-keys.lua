@@ -16,7 +16,7 @@
 -- and written with one command for many keys. Values go from node to node in blocks: arrays in MessagePack, one after the other.
 --
 -- The reply has one text with one letter for each key, because hundreds of separate replies would cost more than the rest of
--- the work. A letter has one meaning in all scripts (LETTERS in move-batch.ts):
+-- the work. A letter has one meaning in all scripts (LETTERS in key-mover.ts):
 --
 --   h  here      the source has the key, or a mover has taken it and not finished
 --   a  absent    the source has neither

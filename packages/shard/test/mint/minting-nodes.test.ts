@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../../idsmith/src/errors.ts';
-import { MintingNode } from '../../src/mint/minting-node.ts';
+import { MintingNode } from '../../src/mint/minting-nodes.ts';
 import type { NodeSequence, NodeSequenceStatus } from '../../src/mint/node-sequence.ts';
 
 const NOW = 10_000;

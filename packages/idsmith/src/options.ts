@@ -112,32 +112,22 @@ export function knownNames(name: unknown, known: readonly string[]): string {
   return `${hint} (known: ${known.join(', ')})`;
 }
 
-/** The known name nearest to `name`, if one is close enough. */
+/** The known name nearest to `name`, if one is close enough: one error in three letters, and at most three. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
-  const distances = known.map((candidate) => ({ candidate, steps: typingErrors(name, candidate) }));
-  const [best] = distances.sort((a, b) => a.steps - b.steps);
-  return best && best.steps <= Math.max(1, Math.floor(best.candidate.length / 3))
-    ? best.candidate
-    : undefined;
+  const typed = name.toLowerCase();
+  for (const errors of [0, 1, 2, 3])
+    for (const each of known)
+      if (errors <= Math.max(1, each.length / 3) && isTypedAs(typed, each.toLowerCase(), errors)) return each;
+  return undefined;
 }
 
-/** The number of letters to add, drop, change or swap that turns one name into the other, ignoring case. */
-function typingErrors(from: string, to: string): number {
-  const a = from.toLowerCase();
-  const b = to.toLowerCase();
-  // Row i of the table holds the errors between the first i letters of `a` and every beginning of `b`.
-  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const changed = (rows[i - 1]?.[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const dropped = (rows[i - 1]?.[j] as number) + 1;
-      const added = (row[j - 1] as number) + 1;
-      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      const swapped = isSwap ? (rows[i - 2]?.[j - 2] as number) + 1 : changed;
-      row.push(Math.min(changed, dropped, added, swapped));
-    }
-    rows.push(row);
-  }
-  return rows[a.length]?.[b.length] as number;
+/** True if adding, dropping, changing or swapping letters `errors` times at most turns one name into the other. */
+function isTypedAs(a: string, b: string, errors: number): boolean {
+  if (Math.abs(a.length - b.length) > errors) return false;
+  let i = 0;
+  while (i < a.length && a[i] === b[i]) i++;
+  if (i === a.length) return true;
+  const go = (skipA: number, skipB: number) => isTypedAs(a.slice(i + skipA), b.slice(i + skipB), errors - 1);
+  const isSwap = a[i] === b[i + 1] && a[i + 1] === b[i];
+  return errors > 0 && (go(1, 1) || go(1, 0) || go(0, 1) || (isSwap && go(2, 2)));
 }

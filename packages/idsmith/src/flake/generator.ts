@@ -17,7 +17,7 @@ import {
 } from '../options.js';
 import { Claims } from './claims.js';
 import { defineLayout, Layout } from './layout.js';
-import { layouts } from './layouts.js';
+import { jflake } from './layouts.js';
 import { endingWith, nextWhenActive } from './lease-wait.js';
 import type { FlakeOptions, LeasedFlakeOptions, SharedFlake } from './options.js';
 import type { FlakeRules } from './pace.js';
@@ -350,7 +350,7 @@ export function provideLeasing(lease: LeaseFlakes): LeaseFlakes {
   return lease;
 }
 
-function layoutOf({ layout = layouts.jflake }: Pick<FlakeOptions, 'layout'>): Layout {
+function layoutOf({ layout = jflake }: Pick<FlakeOptions, 'layout'>): Layout {
   if (layout instanceof Layout) return layout;
   refuse('layout', 'a layout from defineLayout()', layout);
 }

@@ -1,9 +1,12 @@
 import { defineLayout } from './layout.js';
 
+/** JFlake: 512 nodes, 8,192 ids a millisecond each, until 2083. Apart from the others, because it is the default of generators. */
+export const jflake = defineLayout({ epoch: 1388534400000, timeBits: 41, nodeBits: 9, sequenceBits: 13 });
+
 /** Presets: the layouts of well-known systems, and two for JavaScript numbers. */
 export const layouts = {
   /** JFlake: 512 nodes, 8,192 ids a millisecond each, until 2083. */
-  jflake: defineLayout({ epoch: 1388534400000, timeBits: 41, nodeBits: 9, sequenceBits: 13 }),
+  jflake,
   /** Twitter: 1,024 nodes, 4,096 ids a millisecond each, until 2080. */
   snowflake: defineLayout({ epoch: 1288834974657, timeBits: 41, nodeBits: 10, sequenceBits: 12 }),
   /** Instagram: 8,192 shards, 1,024 ids a millisecond each, until 2081. 64 bits: from 2046 on ids are negative in a signed column. */

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { LeaseRecord } from '../../idsmith/src/lease/port.ts';
+import { auditBlocks, auditLeases, auditReadings } from '../src/audit/calls.ts';
 import { auditIds, disorder, wrongTimes } from '../src/audit/ids.ts';
-import { auditLeases } from '../src/audit/leases.ts';
-import { auditBlocks } from '../src/audit/sequences.ts';
 import { type Family, LAYOUT } from '../src/families.ts';
 import { type Call, readRecords, recordBytes } from '../src/history/history.ts';
-import { auditDifference, auditReadings } from '../src/runs/verify/behaviour.ts';
+import { auditDifference } from '../src/runs/verify/behaviour.ts';
 
 const held = (epoch: number, fence: number): LeaseRecord => ({
   ...{ id: 0, owner: `${epoch} ${fence}`, epoch, fence, expiresAt: fence, label: '' },

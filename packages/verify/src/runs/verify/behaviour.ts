@@ -1,18 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LeaseRecord, Store } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
-import { auditLeases } from '../../audit/leases.js';
+import { auditBlocks, auditLeases, auditReadings } from '../../audit/calls.js';
 import type { Finding, Rule } from '../../audit/rules.js';
-import { auditBlocks } from '../../audit/sequences.js';
-import { type Call, type CallLog, recorded } from '../../history/history.js';
+import { type CallLog, recorded } from '../../history/history.js';
 import type { TrialNames } from './trial-names.js';
 
 // The behaviour of a store without any fault: its clock, then two connections in turns, and then the conformance suites.
 
 /** The most that the clocks may differ, ms: the default `maxSkew` of leases. */
 const MAX_DIFFERENCE = 10_000;
-/** The most that two readings of the store's clock may disagree, ms. Some stores have whole seconds. */
-const MAX_DISAGREEMENT = 2000;
 const READINGS = 5;
 
 /** The store's clock minus the machine's clock, ms, from the quickest of a few readings; `undefined` if there is nothing to compare. */
@@ -36,19 +33,6 @@ export function auditDifference(difference: number | undefined): Finding[] {
   const detail =
     `the store's clock is ${(Math.abs(difference) / 1000).toFixed(1)} s ${side} the clock of this machine, and leases ` +
     `allow ${MAX_DIFFERENCE / 1000} s: no process of this machine would get a node id`;
-  return [{ rule: 'clock', detail }];
-}
-
-/** A finding if the readings of the store's clock disagree, measured by a clock of this machine that never jumps. */
-export function auditReadings(calls: readonly Call[]): Finding[] {
-  const readings = calls.filter(({ name, result }) => name === 'now' && typeof result === 'number');
-  // A reading was taken between the question and the answer, so each gives a range for the difference of the two clocks.
-  const lowest = Math.max(...readings.map(({ result, ended }) => (result as number) - (ended as number)));
-  const highest = Math.min(...readings.map(({ result, at }) => (result as number) - at));
-  if (!(lowest - highest > MAX_DISAGREEMENT)) return [];
-  const detail =
-    `readings of the store's clock disagree by at least ${((lowest - highest) / 1000).toFixed(1)} s: ` +
-    'it jumped, or servers with different clocks answer';
   return [{ rule: 'clock', detail }];
 }
 

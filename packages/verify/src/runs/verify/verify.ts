@@ -1,23 +1,15 @@
 import process from 'node:process';
 import type { Store } from 'idsmith';
 import { reasonOf, withTimeout } from 'idsmith/internal/stores';
+import { auditBlocks, auditLeases, auditReadings } from '../../audit/calls.js';
 import { auditIds, countIds, wrongTimes } from '../../audit/ids.js';
-import { auditLeases } from '../../audit/leases.js';
 import type { Finding } from '../../audit/rules.js';
-import { auditBlocks } from '../../audit/sequences.js';
 import type { Family } from '../../families.js';
 import { AnswerLimit } from '../../history/answer-limit.js';
 import { CallLog, type History, recorded, wrapStore } from '../../history/history.js';
 import { latencyOf, type Report, verdictOf } from '../../report/report.js';
 import { openTarget, type StoreTarget } from '../../target.js';
-import {
-  auditDifference,
-  auditReadings,
-  type Conformance,
-  clockDifference,
-  conform,
-  probe,
-} from './behaviour.js';
+import { auditDifference, type Conformance, clockDifference, conform, probe } from './behaviour.js';
 import { evictionHints, readEvictions } from './evictions.js';
 import { type FaultRunOutcome, faultRun } from './fault-run.js';
 import { removeOldRuns, TrialNames } from './trial-names.js';

@@ -4,9 +4,11 @@ import { STORE_NAMESPACE } from 'idsmith/internal/stores';
 import type { Call } from '../history/history.js';
 import type { Finding } from './rules.js';
 
-// Judges a store by the calls that it has answered, whatever clocks said. The record of a node id only moves forward: terms grow,
-// and within a term the fence grows until the release. So every state has a rank. Once a state was confirmed, by the answer to a
-// swap or to a read, no later call may see a lower rank.
+// Judges a store by the calls that it has answered: leases, blocks, and the readings of its clock.
+
+// Leases, whatever clocks said. The record of a node id only moves forward: terms grow, and within a term the fence grows until the
+// release. So every state has a rank. Once a state was confirmed, by the answer to a swap or to a read, no later call may see a lower
+// rank.
 
 /** A state of a node id that a call has seen: `undefined` if there was no record. */
 type State = LeaseRecord | undefined;
@@ -133,7 +135,7 @@ function story(id: number, before: Sight, after: Sight, isSwap: boolean): string
   const later = Math.max(0, after.call.at - (before.call.ended as number));
   const what = isSwap ? 'confirmed a swap that expected' : 'showed';
   return (
-    `${nameOf(id)}: the store had confirmed ${shown(before.state)} to ${before.call.by}. ` +
+    `${nodeText(id)}: the store had confirmed ${shown(before.state)} to ${before.call.by}. ` +
     `${later.toFixed(0)} ms later it ${what} ${shown(after.state)} (${after.call.by}, ${after.call.name})`
   );
 }
@@ -148,7 +150,7 @@ function forked({ id, swaps }: NodeCalls): Timed[] {
       winners.set(keyOf(swap.expected), swap);
       if (other === undefined) return [];
       const detail =
-        `${nameOf(id)}: ${other.call.by} and ${swap.call.by} were both told that they had replaced ${shown(swap.expected)}, ` +
+        `${nodeText(id)}: ${other.call.by} and ${swap.call.by} were both told that they had replaced ${shown(swap.expected)}, ` +
         `by ${shown(other.next)} and by ${shown(swap.next)}`;
       return [{ rule: 'compared' as const, at: Math.max(swap.call.at, other.call.at), detail }];
     });
@@ -164,7 +166,7 @@ function altered({ id, seen, written }: NodeCalls): Timed[] {
         ({ owner }) => owner !== null && ownerOf(owner) === ownerOf(state?.owner ?? null),
       );
       const instead = meant === undefined ? 'which nobody has written' : `and ${shown(meant)} was written`;
-      const detail = `${nameOf(id)}: the store showed ${shown(state)}, ${instead}`;
+      const detail = `${nodeText(id)}: the store showed ${shown(state)}, ${instead}`;
       return { rule: 'exact' as const, at: call.at, detail };
     });
 }
@@ -176,7 +178,7 @@ function contradicted({ id, swaps, confirmed }: NodeCalls): Timed[] {
     .filter(({ call, next }) => call.result === false && !done.has(keyOf(next)))
     .filter(({ next }) => confirmed.some(({ state }) => keyOf(state) === keyOf(next)))
     .map(({ call, next }) => {
-      const detail = `${nameOf(id)}: the store refused ${shown(next)} of ${call.by}, and stored it all the same`;
+      const detail = `${nodeText(id)}: the store refused ${shown(next)} of ${call.by}, and stored it all the same`;
       return { rule: 'once' as const, at: call.at, detail };
     });
 }
@@ -200,10 +202,125 @@ function ownerOf(owner: string | null): string {
   return `sha256:${createHash('sha256').update(owner).digest('hex').slice(0, 32)}`;
 }
 
-const nameOf = (id: number) => (id < 0 ? "the namespace's own record" : `node id ${id}`);
+const nodeText = (id: number) => (id < 0 ? "the namespace's own record" : `node id ${id}`);
 
 function shown(state: State): string {
   if (state === undefined) return 'no record';
   const { owner, epoch, fence } = state;
   return owner === null ? `term ${epoch}, free from ${fence} on` : `term ${epoch}, held until ${fence}`;
+}
+
+// Blocks of sequences.
+
+/** Ids from `from` up to, not including, `to`. */
+interface Run {
+  from: bigint;
+  to: bigint;
+  readonly call: Call;
+}
+
+/**
+ * What the blocks of a sequence say against its store. Blocks never overlap, except where a process gave the end of its block back.
+ *
+ * @param quiet true if no fault was at work and one after another allocated: then blocks follow each other without a gap
+ */
+export function auditBlocks(calls: readonly Call[], quiet: boolean): Finding[] {
+  return [...groupBy(calls.filter(isAllocation), sequenceOf)].flatMap(([name, allocations]) => {
+    const runs = allocations.map(runOf);
+    for (const { args } of calls.filter((call) => call.name === 'giveBack' && sequenceOf(call) === name))
+      cutTail(runs, args[1]);
+    runs.sort((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0));
+    return [...overlaps(runs), ...(quiet ? gaps(runs) : []), ...lowEnds(calls, name, runs)].slice(0, 3);
+  });
+}
+
+const isAllocation = ({ name, ended, error }: Call) =>
+  name === 'allocate' && ended !== undefined && error === undefined;
+const sequenceOf = ({ args }: Call) => String(args[0]);
+
+function runOf(call: Call): Run {
+  const { first, count } = call.result as { first: bigint | string; count: number };
+  return { from: BigInt(first), to: BigInt(first) + BigInt(count), call };
+}
+
+/** Takes the end off the block that a process gave back, also when no answer came: the process does not use it any more. */
+function cutTail(runs: readonly Run[], given: unknown): void {
+  const { first, count } = given as { first: bigint | string; count: number };
+  const [from, to] = [BigInt(first), BigInt(first) + BigInt(count)];
+  // A run may be several blocks that the process has joined.
+  for (const run of runs) {
+    if (run.to > from && run.to <= to && run.from < to) run.to = run.from > from ? run.from : from;
+  }
+}
+
+function overlaps(runs: readonly Run[]): Finding[] {
+  const found: Finding[] = [];
+  let before: Run | undefined;
+  for (const run of runs.filter(({ from, to }) => from < to)) {
+    if (before !== undefined && run.from < before.to) {
+      const [one, other] = before.call.at < run.call.at ? [before, run] : [run, before];
+      // Two that asked at the same time: the store does not add in one step. One after the other: the first was forgotten.
+      const rule = (one.call.ended as number) < other.call.at ? 'kept' : 'compared';
+      found.push({
+        rule,
+        detail: `ids ${text(one)} were given to ${one.call.by}, and then ids ${text(other)} to ${other.call.by}`,
+      });
+    }
+    if (before === undefined || run.to > before.to) before = run;
+  }
+  return found;
+}
+
+function gaps(runs: readonly Run[]): Finding[] {
+  return runs.flatMap((run, i) => {
+    const before = runs[i - 1];
+    if (before === undefined || run.from <= before.to) return [];
+    const detail = `ids ${before.to} to ${run.from - 1n} of a sequence were taken, and nobody had asked for them`;
+    return [{ rule: 'once' as const, detail }];
+  });
+}
+
+/** Descriptions of the sequence that lie before ids which somebody had got when the question was asked. */
+function lowEnds(calls: readonly Call[], name: string, runs: readonly Run[]): Finding[] {
+  return calls
+    .filter(
+      (call) => call.name === 'describeSequence' && sequenceOf(call) === name && call.result !== undefined,
+    )
+    .flatMap(({ at, by, result }): Finding[] => {
+      const next = BigInt((result as { next: bigint | string }).next);
+      const past = runs.find(({ call, from, to }) => from < to && to > next && (call.ended as number) < at);
+      if (past === undefined) return [];
+      const detail = `ids ${text(past)} were given to ${past.call.by}, and later the store told ${by} that ${next} comes next`;
+      return [{ rule: 'kept', detail }];
+    });
+}
+
+const text = ({ from, to }: Run) => `${from} to ${to - 1n}`;
+
+function groupBy<T>(things: readonly T[], keyOf: (thing: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const thing of things) {
+    const group = groups.get(keyOf(thing)) ?? [];
+    groups.set(keyOf(thing), group);
+    group.push(thing);
+  }
+  return groups;
+}
+
+// Readings of the clock.
+
+/** The most that two readings of the store's clock may disagree, ms. Some stores have whole seconds. */
+const MAX_DISAGREEMENT = 2000;
+
+/** A finding if the readings of the store's clock disagree, measured by a clock of this machine that never jumps. */
+export function auditReadings(calls: readonly Call[]): Finding[] {
+  const readings = calls.filter(({ name, result }) => name === 'now' && typeof result === 'number');
+  // A reading was taken between the question and the answer, so each gives a range for the difference of the two clocks.
+  const lowest = Math.max(...readings.map(({ result, ended }) => (result as number) - (ended as number)));
+  const highest = Math.min(...readings.map(({ result, at }) => (result as number) - at));
+  if (!(lowest - highest > MAX_DISAGREEMENT)) return [];
+  const detail =
+    `readings of the store's clock disagree by at least ${((lowest - highest) / 1000).toFixed(1)} s: ` +
+    'it jumped, or servers with different clocks answer';
+  return [{ rule: 'clock', detail }];
 }

@@ -1,6 +1,9 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { refreshAll } from '../../api/connection.js';
-import type { SequenceJson } from '../../api/types.js';
+import { api } from '../../api/routes.js';
+import type { SequenceJson, SequencePageJson } from '../../api/types.js';
+import { digits } from '../../lib/format.js';
+import { type UsageSamples, withSamples } from '../../lib/sequence-rate.js';
 import { shortName } from '../../lib/visible-text.js';
 import { route } from '../../router.js';
 import { Button } from '../../ui/button.js';
@@ -11,15 +14,14 @@ import { Page } from '../../ui/page.js';
 import { RequestError } from '../../ui/request-error.js';
 import { showToast } from '../../ui/toast.js';
 import { useObservable } from '../../ui/use-observable.js';
+import { usePolling } from '../../ui/use-polling.js';
 import { useMissingScope } from '../../ui/use-server.js';
 import { RemoveDialog } from './remove-dialog.js';
 import { SequenceForm } from './sequence-form.js';
 import { SequencePage } from './sequence-page.js';
-import { SequencePager } from './sequence-pager.js';
-import { SequenceSearch, SORTS } from './sequence-search.js';
+import { SequenceSearch, SORTS, type Sort } from './sequence-search.js';
 import { SequenceTable } from './sequence-table.js';
 import { SeriesTable } from './series-table.js';
-import { PAGE_SIZE, useSequencePage } from './use-sequence-page.js';
 
 /** The open dialog. */
 type Open =
@@ -105,4 +107,71 @@ function SequenceList() {
       {open?.kind === 'remove' && <RemoveDialog name={open.sequence.name} onDone={done} onClose={close} />}
     </Page>
   );
+}
+
+interface Props {
+  /** The number of rows before this page. */
+  readonly before: number;
+  readonly count: number;
+  readonly total: number;
+  readonly onPrevious: (() => void) | undefined;
+  readonly onNext: (() => void) | undefined;
+}
+
+/** The place of a page in the whole list, and the way to its neighbours. */
+function SequencePager({ before, count, total, onPrevious, onNext }: Props) {
+  return (
+    <nav class="row tight pager" aria-label="Pages of the list">
+      <Button disabled={onPrevious === undefined} onClick={() => onPrevious?.()}>
+        Previous
+      </Button>
+      <span class="mono" role="status">
+        {count === 0 ? 'none' : `${digits(before + 1)} – ${digits(before + count)}`} of {digits(total)}
+      </span>
+      <Button disabled={onNext === undefined} onClick={() => onNext?.()}>
+        Next
+      </Button>
+    </nav>
+  );
+}
+
+const INTERVAL = 2000;
+
+/** The most rows of a page. */
+const PAGE_SIZE = 50;
+
+interface Shown extends SequencePageJson {
+  readonly samples: UsageSamples;
+}
+
+/** One page of the list of sequences, with the samples for rates. Another search or order starts at the first page. */
+function useSequencePage(q: string, sort: Sort) {
+  const samples = useRef<UsageSamples>(new Map());
+  const shown = useRef<Shown>(undefined);
+  const list = `${sort} ${q}`;
+  const [place, setPlace] = useState<{ list: string; cursors: readonly string[] }>({ list, cursors: [] });
+  /** The cursors of this page and of those before it. The first page has none. */
+  const cursors = place.list === list ? place.cursors : [];
+  const cursor = cursors.at(-1);
+
+  const polled = usePolling(
+    `${list} ${cursor ?? ''}`,
+    async (signal) => {
+      const page = await api.sequences({ q, sort, limit: PAGE_SIZE, cursor }, signal);
+      samples.current = withSamples(samples.current, page.sequences, Date.now());
+      return { ...page, samples: samples.current };
+    },
+    INTERVAL,
+  );
+  // The rows of the page before stay until the new ones arrive, so that the list does not flicker.
+  if (polled.data !== undefined || polled.error !== undefined) shown.current = polled.data;
+  const data = shown.current;
+  const next = polled.data?.cursor ?? null;
+  return {
+    ...polled,
+    data,
+    before: cursors.length * PAGE_SIZE,
+    onPrevious: cursors.length === 0 ? undefined : () => setPlace({ list, cursors: cursors.slice(0, -1) }),
+    onNext: next === null ? undefined : () => setPlace({ list, cursors: [...cursors, next] }),
+  };
 }

@@ -15,8 +15,7 @@ import {
 import type { DriverName, ShardSettings } from '../config/config.js';
 import type { NodeLogin } from '../config/login.js';
 import type { ShardNode } from '../config/shard-nodes.js';
-import { type Ioredis, ioredisClient } from './ioredis.js';
-import { type IoredisClusters, ioredisCluster } from './ioredis-cluster.js';
+import { type Ioredis, type IoredisClusters, ioredisClient, ioredisCluster } from './ioredis.js';
 import type { MadeClient } from './made-client.js';
 import { type NodeRedis, nodeRedisClient } from './node-redis.js';
 

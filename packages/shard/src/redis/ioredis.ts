@@ -17,14 +17,14 @@ export interface Ioredis {
 }
 
 /** The class of commands of the package `ioredis`. With `null`, text in the reply comes as bytes. */
-export type MakeCommand = new (
+type MakeCommand = new (
   name: string,
   args: readonly unknown[],
   options: { readonly replyEncoding: 'utf8' | null },
 ) => IoredisCommand;
 
 /** A command of the package `ioredis` on its way. */
-export interface IoredisCommand {
+interface IoredisCommand {
   readonly name: string;
   readonly args: readonly unknown[];
   resolve: (reply: unknown) => void;
@@ -46,23 +46,18 @@ export function ioredisClient(
   login: NodeLogin,
   timeout: number,
 ): MadeClient {
-  const { user, password, tls, database, sentinel } = login;
-  const seen = new WeakSet<IoredisCommand>();
+  const { password, database, sentinel } = login;
   const answers = new AnswerWatch(() => client.disconnect(true));
   let connectionError: Error | undefined;
 
   class NodeClient extends Redis {
     override sendCommand(command: IoredisCommand, ...more: unknown[]): unknown {
-      // A command that waits for the connection is sent again when the connection is there.
-      if (!seen.has(command)) {
-        seen.add(command);
-        watch(command, limitOf(command.name, command.args, timeout));
-      }
+      watch(command);
       return super.sendCommand(command, ...more);
     }
   }
 
-  function watch(command: IoredisCommand, { limit, isCallers }: CommandLimit): void {
+  const watch = once(timeout, (command, { limit, isCallers }) => {
     const { resolve, reject } = command;
     const answered = answers.sent({
       limit,
@@ -82,7 +77,7 @@ export function ioredisClient(
       // The reason why connecting failed says more than the message that there is no connection.
       else reject(redisError(`node ${node.address}`, command.name, connectionError ?? error, password));
     };
-  }
+  });
 
   const client = new NodeClient({
     ...(sentinel === undefined
@@ -93,9 +88,7 @@ export function ioredisClient(
           ...(sentinel.user !== undefined && { sentinelUsername: sentinel.user }),
           ...(sentinel.password !== undefined && { sentinelPassword: sentinel.password }),
         }),
-    ...(user !== undefined && { username: user }),
-    ...(password !== undefined && { password }),
-    ...(tls !== false && { tls: tls === true ? {} : tls }),
+    ...loginOf(login),
     db: database,
     lazyConnect: true,
     connectTimeout: timeout,
@@ -112,12 +105,134 @@ export function ioredisClient(
   });
   return {
     client,
-    async send([name, ...args], { limit, inBytes }) {
-      const command = new Command(String(name), args, { replyEncoding: inBytes ? null : 'utf8' });
-      seen.add(command);
-      watch(command, { limit, isCallers: true });
-      return client.sendCommand(command);
-    },
+    send: sendingOn(client, Command, watch),
     end: () => client.disconnect(),
   };
 }
+
+/** The part of the package `ioredis` that a cluster needs. */
+export interface IoredisClusters {
+  readonly Cluster: new (
+    nodes: readonly object[],
+    options: object,
+  ) => {
+    on(event: 'error' | 'node error' | 'ready', listener: (error: Error) => void): unknown;
+    disconnect(): void;
+    sendCommand(command: IoredisCommand, ...more: unknown[]): unknown;
+  };
+  readonly Command: MakeCommand;
+}
+
+/**
+ * Makes a client of a Redis Cluster with the package `ioredis`. Its commands fail within `timeout`, with a `StoreError`, when the
+ * cluster cannot be reached.
+ */
+export function ioredisCluster(
+  { Cluster, Command }: IoredisClusters,
+  node: ShardNode,
+  login: NodeLogin,
+  timeout: number,
+): MadeClient {
+  const { cluster = [], password, tls } = login;
+  /** Fails the commands that wait for an answer. */
+  const waiting = new Set<(reason: Error) => void>();
+  let nodeError: Error | undefined;
+
+  class ClusterClient extends Cluster {
+    override sendCommand(command: IoredisCommand, ...more: unknown[]): unknown {
+      watch(command);
+      return super.sendCommand(command, ...more);
+    }
+  }
+
+  /** The driver puts its own `resolve` and `reject` over these, and calls these in the end. */
+  const watch = once(timeout, (command, { limit, isCallers }) => {
+    const { resolve, reject } = command;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const end = () => {
+      clearTimeout(timer);
+      waiting.delete(fail);
+    };
+    const fail = (error: Error) => {
+      end();
+      const isReply = (error as { command?: { name?: string } }).command?.name === command.name;
+      if (isReply || error instanceof StoreError) reject(error);
+      else reject(redisError(`node ${node.address}`, command.name, nodeError ?? error, password));
+    };
+    command.resolve = (reply) => {
+      end();
+      resolve(reply);
+    };
+    command.reject = fail;
+    waiting.add(fail);
+    if (limit !== undefined && !isCallers)
+      timer = setTimeout(() => fail(noAnswer(node.address, command.name, timeout, nodeError)), limit);
+  });
+
+  const client = new ClusterClient(
+    cluster.map(({ host, port }) => ({ host, port })),
+    {
+      lazyConnect: true,
+      // Certificates have the names of hosts, so names are not turned into addresses.
+      ...(tls !== false && {
+        dnsLookup: (name: string, done: (error: null, address: string) => void) => done(null, name),
+      }),
+      redisOptions: {
+        ...loginOf(login),
+        connectTimeout: timeout,
+        disconnectTimeout: 100,
+      },
+    },
+  );
+  client.on('node error', (error) => {
+    nodeError = error;
+  });
+  client.on('ready', () => {
+    nodeError = undefined;
+  });
+  // The driver has asked all nodes, and will ask them again. It does not tell why it cannot connect.
+  client.on('error', (error) => {
+    const reason = nodeError ?? error;
+    const isClosed = reason.message.startsWith('Connection is closed');
+    const addresses = cluster.map(({ host, port }) => `${host}:${port}`).join(', ');
+    nodeError = isClosed ? new Error(`nobody answers at ${addresses}`) : reason;
+    for (const fail of [...waiting]) fail(nodeError);
+  });
+  return {
+    client,
+    send: sendingOn(client, Command, watch),
+    end: () => client.disconnect(),
+  };
+}
+
+/** Watches a command on its way to the server. By default, the command has the limit of one that a user sends. */
+type Watch = (command: IoredisCommand, limit?: CommandLimit) => void;
+
+/** Watches each command once: the driver sends it again when the connection is there, and after a redirection. */
+function once(timeout: number, watch: (command: IoredisCommand, limit: CommandLimit) => void): Watch {
+  const seen = new WeakSet<IoredisCommand>();
+  return (command, limit) => {
+    if (seen.has(command)) return;
+    seen.add(command);
+    watch(command, limit ?? limitOf(command.name, command.args, timeout));
+  };
+}
+
+/** Sends the map's own commands. Their callers wait no longer than `limit`. */
+function sendingOn(
+  client: { sendCommand(command: IoredisCommand): unknown },
+  Command: MakeCommand,
+  watch: Watch,
+): MadeClient['send'] {
+  return async ([name, ...args], { limit, inBytes }) => {
+    const command = new Command(String(name), args, { replyEncoding: inBytes ? null : 'utf8' });
+    watch(command, { limit, isCallers: true });
+    return client.sendCommand(command);
+  };
+}
+
+const loginOf = ({ user, password, tls }: NodeLogin) => ({
+  ...(user !== undefined && { username: user }),
+  ...(password !== undefined && { password }),
+  ...(tls !== false && { tls: tls === true ? {} : tls }),
+});

@@ -97,7 +97,8 @@ function time(loop, call, calls) {
   return Number(process.hrtime.bigint() - start);
 }
 
-function median(numbers) {
+/** The number in the middle. */
+export function median(numbers) {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)];
 }
@@ -115,11 +116,17 @@ export function printTable(title, results, ours) {
     (nanoseconds / base).toFixed(2),
   ]);
   const header = ['contender', 'version', 'ns/id', 'million/s', `× (${ours} = 1)`];
-  const widths = header.map((_, column) => Math.max(...[header, ...rows].map((row) => row[column].length)));
-  for (const row of [header, ...rows]) {
-    console.log(row.map((cell, i) => (i < 2 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  '));
-  }
+  printRows([header, ...rows], 2);
   return machine;
+}
+
+/** Rows of texts in columns. The first columns, `left` of them, begin at the left. */
+export function printRows(rows, left = 1) {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  for (const row of rows)
+    console.log(
+      row.map((cell, i) => (i < left ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  '),
+    );
 }
 
 /** Targets as ratios, each said to be reached or not. */

@@ -3,14 +3,14 @@ import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
 import styles from './chart.module.css';
 import { Panel } from './panel.js';
-import { dataOf, HEIGHT, makePlot, type Series, type Timed } from './plot.js';
+import { type ChartSeries, dataOf, HEIGHT, makePlot, type Timed } from './plot.js';
 import { onColours } from './theme.js';
 import { useWidth } from './use-width.js';
 
 export interface ChartProps<Point extends Timed> {
   readonly title: string;
   readonly points: readonly Point[];
-  readonly series: readonly Series<Point>[];
+  readonly series: readonly ChartSeries<Point>[];
   readonly format: (value: number) => string;
   /** The longest time that is shown, seconds. */
   readonly longest?: number;

@@ -8,7 +8,7 @@ export interface Timed {
 }
 
 /** A line of a chart. */
-export interface Series<Point extends Timed> {
+export interface ChartSeries<Point extends Timed> {
   readonly label: string;
   /** The name of a colour in the stylesheet. */
   readonly colour: string;
@@ -27,7 +27,7 @@ const GAP = 3;
 /** The points in the format of uPlot: times in seconds, then one array for each line. */
 export function dataOf<Point extends Timed>(
   points: readonly Point[],
-  series: readonly Series<Point>[],
+  series: readonly ChartSeries<Point>[],
 ): uPlot.AlignedData {
   const times = points.map(({ at }) => at / 1000);
   const rows = series.map(({ read }) => points.map(read));
@@ -44,7 +44,7 @@ export function dataOf<Point extends Timed>(
 
 export function makePlot<Point extends Timed>(
   frame: HTMLElement,
-  series: readonly Series<Point>[],
+  series: readonly ChartSeries<Point>[],
   format: (value: number) => string,
   points: readonly Point[],
   longest: number,

@@ -16,7 +16,7 @@ import { Loading } from '../../ui/loading.js';
 import { Notice } from '../../ui/notice.js';
 import { Page } from '../../ui/page.js';
 import { Panel } from '../../ui/panel.js';
-import type { Series } from '../../ui/plot.js';
+import type { ChartSeries } from '../../ui/plot.js';
 import { RequestError } from '../../ui/request-error.js';
 import { Stat, Stats } from '../../ui/stat.js';
 import { showToast } from '../../ui/toast.js';
@@ -168,7 +168,7 @@ function Confidence({ forecast }: { forecast: ForecastJson | null | undefined })
   );
 }
 
-const SERIES: readonly Series<RatePoint>[] = [
+const SERIES: readonly ChartSeries<RatePoint>[] = [
   { label: 'left the store, for everybody', colour: 'kind-time', read: ({ values }) => values.taken ?? null },
   { label: 'handed out here', colour: 'kind-counter', read: ({ values }) => values.handedOut ?? null },
 ];

@@ -19,8 +19,8 @@ export interface CheckedExecutor extends SqlExecutor {
 /** ER_SP_DOES_NOT_EXIST */
 const NO_SUCH_SAVEPOINT = 1305;
 
-/** A name that nobody else uses. */
-const freshName = () => `idsmith_${crypto.randomUUID().replaceAll('-', '')}`;
+/** The name of a savepoint that nobody else uses. */
+const savepointName = () => `idsmith_${crypto.randomUUID().replaceAll('-', '')}`;
 
 /**
  * Asks the database whether statements run inside an open transaction. Changes nothing, also when others use the connection. Tells the
@@ -48,7 +48,7 @@ export const askTransaction: Record<SqlDialect, (query: Query) => Promise<OpenTr
     );
     const [connection, isOpen] = Object.values(told ?? {}).map(String);
     if (isOpen === '1') return { connection };
-    const name = freshName();
+    const name = savepointName();
     await query(`SAVEPOINT ${name}`);
     try {
       await query(`RELEASE SAVEPOINT ${name}`);

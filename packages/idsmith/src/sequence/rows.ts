@@ -29,10 +29,10 @@ export interface SequenceRows {
   /**
    * Inserts a row. Returns `false` when there is a row of its name.
    *
-   * @param isVouched true when a person has said that the row begins beyond all numbers that the store may have lost
-   * @throws StoreError when the store may have lost a row of this name, unless somebody vouches
+   * @param isConfirmed true when a person has said that the row begins beyond all numbers that the store may have lost
+   * @throws StoreError when the store may have lost a row of this name, unless a person has said so
    */
-  insert(row: SequenceRow, isVouched?: boolean): Promise<boolean>;
+  insert(row: SequenceRow, isConfirmed?: boolean): Promise<boolean>;
   read(name: string): Promise<SequenceRow | undefined>;
   list(): Promise<SequenceRow[]>;
   /**
@@ -131,16 +131,16 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
     lineageRead: () => lineage,
 
     async defineSequence(definition) {
-      const isVouched = requireChoice('lost', definition.lost, [false, true]);
-      if (isVouched && definition.start === undefined)
+      const isConfirmed = requireChoice('lost', definition.lost, [false, true]);
+      if (isConfirmed && definition.start === undefined)
         refuse('start', 'a number beyond all that the lost sequence has given out', undefined);
       const defined = defineRow(definition, randomNumber());
       // A lost sequence goes on. Its own start is not known, so programs that define it with theirs find it.
-      const row = isVouched ? { ...defined, start: undefined } : defined;
+      const row = isConfirmed ? { ...defined, start: undefined } : defined;
       const confusing = isConfusing(row.name);
       if (confusing && (await rows.read(row.name)) === undefined) refuseConfusing(row.name);
       const begin = await pasts?.prepare(row);
-      if (confusing || !(await rows.insert(row, isVouched)))
+      if (confusing || !(await rows.insert(row, isConfirmed)))
         throw new SequenceExistsError(`sequence ${show(row.name)} is defined already`);
       await begin?.();
     },

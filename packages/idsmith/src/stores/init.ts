@@ -18,7 +18,7 @@ export async function initStore(store: Store): Promise<void> {
   await store.listSequences();
   await store.listLeases(STORE_NAMESPACE);
   if (store.moment) await foundAgain(store, STORE_NAMESPACE, 'new');
-  await store.vouch?.();
+  await store.confirmNames?.();
 }
 
 /** What was done to a store that was restored. */
@@ -47,6 +47,6 @@ export async function markRestored(store: Store, { ttl = 0 }: { ttl?: number } =
   for (const { name } of await store.listSequences())
     sequences.push({ name, next: (await store.restoreSequence?.(name))?.next });
   // At the end: until then nothing is defined in a store that can forget.
-  await store.vouch?.();
+  await store.confirmNames?.();
   return { namespaces, sequences };
 }

@@ -38,7 +38,7 @@ const CALLS: Record<string, (store: DisposableStore) => Promise<unknown> | undef
   moment: (store) => store.moment?.('x'),
   isNewNamespace: (store) => store.isNewNamespace?.('x'),
   restoreSequence: (store) => store.restoreSequence?.('x'),
-  vouch: (store) => store.vouch?.(),
+  confirmNames: (store) => store.confirmNames?.(),
   giveBack: (store) => store.giveBack?.('x', { first: 1n, step: 1, count: 1 }),
 };
 

@@ -1,4 +1,4 @@
--- Notes that a person has vouched for the registry: a name without an entry is new.
+-- Notes that a person has confirmed the registry: a name without an entry is new.
 --
 -- KEYS[1]  the registry
 -- ARGV[1]  the present date, for people
@@ -7,5 +7,5 @@
 --- @include "on-master"
 
 redis.call('HSETNX', KEYS[1], 'born', ARGV[1])
-redis.call('HSET', KEYS[1], 'vouched', server)
+redis.call('HSET', KEYS[1], 'confirmed', server)
 return redis.call('HGET', KEYS[1], 'born')

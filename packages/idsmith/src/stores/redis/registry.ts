@@ -1,7 +1,7 @@
 import { StoreError, StoreWentBackError } from '../../errors.js';
 import { show } from '../../options.js';
 import type { StoreScripts } from './schema.js';
-import { DELETE_KEY, LIST_REGISTRY, READ_REGISTRY, VOUCH, WRITE_REGISTRY } from './scripts.js';
+import { CONFIRM_NAMES, DELETE_KEY, LIST_REGISTRY, READ_REGISTRY, WRITE_REGISTRY } from './scripts.js';
 
 /**
  * The key of the registry: a hash with an entry for each namespace and each sequence, and the store's own birth record. It tells new names from
@@ -71,18 +71,23 @@ export class Registry {
 
   /** The reason why a sequence without a row must not be defined; `undefined` if it is new. */
   async refusalOf(name: string): Promise<StoreError | undefined> {
-    const { entry, isVouched } = await this.#read('sequence', name);
+    const { entry, isConfirmed } = await this.#read('sequence', name);
     if (entry !== undefined && entry !== DEFINED) return lost(name);
-    if (isVouched) return undefined;
-    return isVouched === undefined ? notVouched(name) : vouchedBefore(name);
+    if (isConfirmed) return undefined;
+    return isConfirmed === undefined ? notConfirmed(name) : confirmedBefore(name);
   }
 
-  /** A person vouches that all names are listed that were ever used. */
-  async vouch(): Promise<void> {
+  /** A person confirms that all names are listed that were ever used. */
+  async confirmNames(): Promise<void> {
     for (const name of await this.#oldSequences())
       await this.#write('sequence', name, '', crypto.randomUUID());
     await this.#scripts.run('removing an old list', DELETE_KEY, [OLD_SEQUENCES]);
-    await this.#scripts.run('vouching for the store', VOUCH, [REGISTRY], [new Date().toISOString()]);
+    await this.#scripts.run(
+      'confirming the names of the store',
+      CONFIRM_NAMES,
+      [REGISTRY],
+      [new Date().toISOString()],
+    );
   }
 
   async names(kind: Kind): Promise<string[]> {
@@ -108,9 +113,9 @@ export class Registry {
       [REGISTRY],
       [fieldOf(kind, name)],
     );
-    const [entry, vouched] = reply as unknown[];
-    const isVouched = vouched == null ? undefined : Number(vouched) === 1;
-    return { entry: entry == null ? undefined : String(entry), isVouched };
+    const [entry, confirmed] = reply as unknown[];
+    const isConfirmed = confirmed == null ? undefined : Number(confirmed) === 1;
+    return { entry: entry == null ? undefined : String(entry), isConfirmed };
   }
 
   async #write(kind: Kind, name: string, expected: string, next: string): Promise<void> {
@@ -133,7 +138,7 @@ function lost(name: string): StoreError {
   );
 }
 
-function notVouched(name: string): StoreError {
+function notConfirmed(name: string): StoreError {
   return new StoreError(
     `redis store: nobody has said whether this Redis is new, so sequence ${show(name)} may have been lost, and is not defined. If the ` +
       `Redis is new, run once: idsmith init --store URL. If it has lost data, ${DEFINE_FIRST}`,
@@ -141,9 +146,9 @@ function notVouched(name: string): StoreError {
   );
 }
 
-function vouchedBefore(name: string): StoreError {
+function confirmedBefore(name: string): StoreError {
   return new StoreWentBackError(
-    `redis store: this Redis has restarted, failed over or begun to replicate since somebody has vouched for it. Sequence ${show(name)} ` +
+    `redis store: this Redis has restarted, failed over or begun to replicate since its names were confirmed. Sequence ${show(name)} ` +
       `may have been lost, and is not defined. Find out what was lost. If it is this sequence, ${DEFINE_FIRST}`,
   );
 }

@@ -1,11 +1,11 @@
 import type { ScriptRunner } from '../../redis/script-runner.js';
 import { decodeSchema, encodeSchema, type SchemaGate, type SchemaMarker } from '../schema-version.js';
-import { READ_SCHEMA, SWAP_LEASE, VOUCH, WRITE_REGISTRY, WRITE_SCHEMA } from './scripts.js';
+import { CONFIRM_NAMES, READ_SCHEMA, SWAP_LEASE, WRITE_REGISTRY, WRITE_SCHEMA } from './scripts.js';
 
 const MARKER = ['idsmith:schema'];
 
 /** The scripts that may be the first to write into an empty store. */
-const CREATING: readonly string[] = [SWAP_LEASE, WRITE_REGISTRY, VOUCH];
+const CREATING: readonly string[] = [SWAP_LEASE, WRITE_REGISTRY, CONFIRM_NAMES];
 
 /** Runs the scripts of a store. */
 export type StoreScripts = Pick<ScriptRunner, 'run'>;

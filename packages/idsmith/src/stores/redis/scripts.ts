@@ -41,6 +41,12 @@ if definition ~= ARGV[3] then redis.call('HSET', KEYS[1], 'definition', ARGV[3])
 writeMark()
 return next`;
 
+/** Notes that a person has confirmed the registry: a name without an entry is new. See confirm-names.lua. */
+export const CONFIRM_NAMES = `${ON_MASTER}
+redis.call('HSETNX', KEYS[1], 'born', ARGV[1])
+redis.call('HSET', KEYS[1], 'confirmed', server)
+return redis.call('HGET', KEYS[1], 'born')`;
+
 /** Deletes a key. See delete-key.lua. */
 export const DELETE_KEY = `
 return redis.call('DEL', KEYS[1])`;
@@ -84,8 +90,8 @@ return { time[1], time[2], server }`;
 
 /** Reads an entry of the registry. See read-registry.lua. */
 export const READ_REGISTRY = `${ON_MASTER}
-local entry, vouched = unpack(redis.call('HMGET', KEYS[1], ARGV[1], 'vouched'))
-return { entry, vouched and (vouched == server and 1 or 0) }`;
+local entry, confirmed = unpack(redis.call('HMGET', KEYS[1], ARGV[1], 'confirmed'))
+return { entry, confirmed and (confirmed == server and 1 or 0) }`;
 
 /** Reads the marker of the store's schema. See read-schema.lua. */
 export const READ_SCHEMA = `
@@ -116,12 +122,6 @@ if next ~= ARGV[6] then return '' end
 redis.call('HSET', KEYS[1], 'definition', ARGV[3], 'next', ARGV[7])
 writeMark()
 return next`;
-
-/** Notes that a person has vouched for the registry: a name without an entry is new. See vouch.lua. */
-export const VOUCH = `${ON_MASTER}
-redis.call('HSETNX', KEYS[1], 'born', ARGV[1])
-redis.call('HSET', KEYS[1], 'vouched', server)
-return redis.call('HGET', KEYS[1], 'born')`;
 
 /** Writes the lineage in which the row of a sequence is known to be whole. See write-past.lua. */
 export const WRITE_PAST = `${ON_MASTER}

@@ -71,10 +71,10 @@ export function redisRows(scripts: StoreScripts, registry: Registry, durable: bo
   };
 
   return {
-    async insert(row, isVouched) {
+    async insert(row, isConfirmed) {
       const { name, generation } = row;
       // A trial has a name that nobody has ever used.
-      const isNew = durable || isVouched || name.startsWith(TRIAL);
+      const isNew = durable || isConfirmed || name.startsWith(TRIAL);
       const refusal = isNew ? undefined : await registry.refusalOf(name);
       if (refusal !== undefined) {
         if ((await read(name)) !== undefined) return false;

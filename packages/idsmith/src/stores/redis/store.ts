@@ -71,7 +71,7 @@ export function storeOn(
     ...sequenceStore(redisRows(scripts, registry, durable)),
     ...redisLeases(scripts, registry, durable),
     schemaVersion: () => schema.admit(),
-    vouch: () => registry.vouch(),
+    confirmNames: () => registry.confirmNames(),
     ...(maxTtl !== undefined && { maxTtl }),
   };
   return makeStore('redis', methods, own);

@@ -87,11 +87,11 @@ export function remoteSqliteStore(
   };
   const leases = statements(async () => {
     await admit();
-    if ((await definitionOf(ask, 'idsmith_leases')) === undefined) await makeTable(CREATE_LEASES);
+    if ((await creationOf(ask, 'idsmith_leases')) === undefined) await makeTable(CREATE_LEASES);
   });
   const sequences = statements(async () => {
     await admit();
-    const found = await definitionOf(ask, 'id_sequences');
+    const found = await creationOf(ask, 'id_sequences');
     if (found === undefined) await makeTable(createTable(sqlite.types));
     else
       for (const addition of additions(columnsIn(found), sqlite.types)) await addColumn(makeTable, addition);
@@ -126,7 +126,7 @@ export function remoteSqliteStore(
 type AskServer = (sql: string, values?: readonly SqlValue[]) => Promise<readonly unknown[]>;
 
 /** The statement that has created a table; `undefined` if there is no such table. */
-async function definitionOf(ask: AskServer, table: string): Promise<string | undefined> {
+async function creationOf(ask: AskServer, table: string): Promise<string | undefined> {
   const [row] = await ask(`SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?`, [table]);
   return row === undefined ? undefined : plainText(Object.values(row as object)[0]);
 }

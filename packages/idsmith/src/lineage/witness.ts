@@ -22,7 +22,8 @@ interface WatchedStore<Block extends Run, Altered> {
   giveBack?(name: string, tail: Block): Promise<boolean>;
   removeSequence(name: string): Promise<void>;
   alterSequence(name: string, changes: Changes): Promise<Altered>;
-  describeSequence(name: string): Promise<{ readonly cycle: boolean }>;
+  describeSequence(name: string): Promise<{ readonly cycle: boolean; readonly next: bigint }>;
+  restoreSequence?(name: string, instead: Block): Promise<{ readonly next: bigint | undefined }>;
 }
 
 /** What this process has got from a sequence. */
@@ -40,7 +41,7 @@ interface Memory {
  */
 export function witnessed<Block extends Run, Altered>(
   store: WatchedStore<Block, Altered>,
-): Omit<WatchedStore<Block, Altered>, 'describeSequence'> {
+): Omit<WatchedStore<Block, Altered>, 'describeSequence' | 'restoreSequence'> {
   const memories = new Map<string, Memory>();
 
   async function allocate(name: string, blocks: number): Promise<Block> {
@@ -76,21 +77,34 @@ export function witnessed<Block extends Run, Altered>(
     memories.delete(name);
   }
 
-  /** Moves a sequence on beyond everything that this process has got. */
-  async function moveOn(name: string, { first }: Run, next: bigint): Promise<StoreError> {
-    const outcome = await store.alterSequence(name, { next }).then(
-      () => `it continues at ${next} now`,
+  /** Moves a sequence on beyond everything that this process has got, and beyond what others may have got. */
+  async function moveOn(name: string, block: Block, seen: bigint): Promise<StoreError> {
+    let next = seen;
+    const outcome = await beyond(name, block, seen).then(
+      (place) => {
+        next = place;
+        return `it continues at ${next} now`;
+      },
       (error: unknown) =>
-        `set its next to ${next} or further on, which failed here: ${(error as Error).message}`,
+        `set its next to ${seen} or further on, which failed here: ${(error as Error).message}`,
     );
     return wentBack({
       message:
-        `the store has lost acknowledged writes, or another store has taken its place: sequence ${show(name)} gave ${first}, and this ` +
-        `process has got numbers up to ${next} before. Nothing was handed out; ${outcome}. Other processes may have got numbers that ` +
+        `the store has lost acknowledged writes, or another store has taken its place: sequence ${show(name)} gave ${block.first}, and ` +
+        `this process has got numbers up to ${seen} before. Nothing was handed out; ${outcome}. Other processes may have got numbers that ` +
         'repeat: see docs/lineage.md',
       sequence: name,
       next,
     });
+  }
+
+  /** Moves a sequence to its ceiling, where it has one and nobody was quicker, and to the number that was seen if that is further on. */
+  async function beyond(name: string, block: Block, seen: bigint): Promise<bigint> {
+    const { next } = (await store.restoreSequence?.(name, block)) ?? {};
+    const place = next ?? (await store.describeSequence(name)).next;
+    if (further(place, seen, block.step) === place) return place;
+    await store.alterSequence(name, { next: seen });
+    return seen;
   }
 
   return {

@@ -49,8 +49,8 @@ interface Seen {
 export class SequencePasts {
   readonly #records: CeilingRecords | BareRecords;
   readonly #seen = new Map<string, Seen>();
-  /** The sequences whose next ceiling is being written. */
-  readonly #rising = new Set<string>();
+  /** The next ceilings that are being written, by sequence. */
+  readonly #rising = new Map<string, Promise<void>>();
   readonly #warnings = new Map<string, string>();
 
   constructor(records: CeilingRecords | BareRecords) {
@@ -144,10 +144,15 @@ export class SequencePasts {
     if (isCovered(past, position, row.step, now)) this.#warnings.delete(`uncovered ${row.name}`);
     else this.#tellUncovered(row.name, position);
     if (!isDue(past, position, row.step, now) || this.#rising.has(row.name)) return;
-    this.#rising.add(row.name);
-    this.#rise(row, position)
+    const rising = this.#rise(row, position)
       .catch(() => undefined)
       .finally(() => this.#rising.delete(row.name));
+    this.#rising.set(row.name, rising);
+  }
+
+  /** Resolves when no ceiling is being written. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#rising.values());
   }
 
   /** Tells of a sequence that continues elsewhere. */

@@ -112,10 +112,15 @@ export interface SequenceStore {
   /**
    * Moves a sequence on after the store was restored from a backup, beyond all numbers that may have been given out. Returns the next number;
    * `undefined` if a person must tell it by `alterSequence`.
+   *
+   * @param instead a run that a process got in the place of later numbers. Then nothing is changed, and `undefined` returned, where the store has
+   * no ceiling for the sequence, or somebody has moved the sequence since
    */
-  restoreSequence?(name: string): Promise<{ readonly next: bigint | undefined }>;
+  restoreSequence?(name: string, instead?: Block): Promise<{ readonly next: bigint | undefined }>;
   /** What an operator should know of the store's past: losses that were found, and sequences that a loss could repeat. */
   warnings?(): readonly string[];
   /** The lineage that the last row was read under. */
   lineageRead?(): string | undefined;
+  /** Resolves when nothing is being written in the background. `close()` waits for it. */
+  settled?(): Promise<void>;
 }

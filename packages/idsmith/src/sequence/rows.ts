@@ -129,6 +129,7 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
   return {
     warnings: () => pasts?.warnings ?? [],
     lineageRead: () => lineage,
+    settled: async () => pasts?.settled(),
 
     async defineSequence(definition) {
       const isConfirmed = requireChoice('lost', definition.lost, [false, true]);
@@ -201,11 +202,13 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
       });
     },
 
-    async restoreSequence(name) {
+    async restoreSequence(name, instead) {
       return persist(
         name,
         await read(name),
         async (row) => {
+          if (instead && (rows.past?.hasCeilings !== true || row.generation !== instead.origin))
+            return { next: undefined };
           const next = await pasts?.placeAfterRestore(row);
           if (row.cycle || row.exhausted) return { next: positionOf(row) };
           if (next === undefined) return { next };

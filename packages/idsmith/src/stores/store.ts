@@ -62,7 +62,7 @@ export interface OwnClient {
 }
 
 /** Methods that do not ask the store. They work after `close()`. */
-const AT_ONCE = ['warnings', 'lineageRead'];
+const AT_ONCE = ['warnings', 'lineageRead', 'settled'];
 
 type Method = (...args: never[]) => Promise<unknown>;
 
@@ -94,6 +94,7 @@ export function makeStore(
 
   async function closeOnce(): Promise<void> {
     try {
+      await methods.settled?.();
       await own?.end();
     } catch (error) {
       const failure = storeError(`closing the ${kind} store`, error);

@@ -43,7 +43,7 @@ const CALLS: Record<string, (store: DisposableStore) => Promise<unknown> | undef
 };
 
 /** Members that tell what was seen, and ask the store for nothing. */
-const AT_ONCE = ['warnings', 'lineageRead'];
+const AT_ONCE = ['warnings', 'lineageRead', 'settled'];
 
 async function expectClosed(store: DisposableStore): Promise<void> {
   const methods = Object.entries(store).filter(([, value]) => typeof value === 'function');

@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.js';
 import { StoreError } from '../errors.js';
-import { judgeNamespace, type Moment } from '../lineage/judge.js';
+import { judgeLoss, judgeNamespace, type Moment } from '../lineage/judge.js';
 import { show } from '../options.js';
 import { systemRandom } from '../random.js';
 import { randomName } from '../support/fresh-name.js';
@@ -31,10 +31,11 @@ export async function founding(
   view: NamespaceView,
   lineage: string,
 ): Promise<LeaseRecord | undefined> {
-  const { store, ttl, maxSkew, random } = settings;
+  const { store, ttl, maxSkew, random, lostWrite } = settings;
   const { birth, records, isWhole } = view;
   const longest = Math.max(longestTtl(settings), birth?.epoch ?? 0);
-  const verdict = judgeNamespace(lineageOf(birth), view, longest, maxSkew);
+  const loss = judgeLoss(birth?.fence ?? 0, lostWrite, view, longest, maxSkew);
+  const verdict = loss.kind === 'go-on' ? judgeNamespace(lineageOf(birth), view, longest, maxSkew) : loss;
   const found = (floor: number) => foundedBirth(randomName(random), lineage, longest, floor);
   if (verdict.kind === 'wait-until') return found(verdict.time);
   if (verdict.kind === 'record') {

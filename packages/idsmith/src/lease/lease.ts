@@ -53,6 +53,8 @@ export class Lease {
   /** The number of calls of `fence()`. An answer to an earlier question does not count. */
   #fences = 0;
   #user: LeaseUser | undefined;
+  /** The store's time of a renewal or claim that the store has lost, until the lease is replaced, ms. */
+  #lostWrite: number | undefined;
   /** True when the end of the present window has been emitted. */
   #fencedEmitted = false;
   /** The work with the store that is under way, one operation at a time. */
@@ -251,7 +253,10 @@ export class Lease {
       // The window of a node id that was taken over may be used to its end, where a timer emits `'fenced'`.
       if (found !== 'taken') this.#end();
       const isLost = isDoubtful || (found === 'broken' && isOlder(current, node.record));
-      if (isLost) this.#tellWentBack(node, isDoubtful);
+      if (isLost) {
+        this.#lostWrite = node.record.expiresAt - settings.ttl;
+        this.#tellWentBack(node, isDoubtful);
+      }
       this.#replace();
       // After the replacement, which must see the namespace as the store has left it.
       if (isLost) this.#replacing = this.#replacing.then(() => this.#restoreFence(node, current));
@@ -316,7 +321,8 @@ export class Lease {
     const fences = this.#fences;
     const layout = this.#layout.fingerprint;
     try {
-      const acquired = await acquire({ ...this.#settings, layout }, true, this.#releasing.signal);
+      const settings = { ...this.#settings, layout, lostWrite: this.#lostWrite };
+      const acquired = await acquire(settings, true, this.#releasing.signal);
       // A copy of this process may know the record, too. The record expires.
       if (fences !== this.#fences) return;
       if (this.#release) {
@@ -324,6 +330,7 @@ export class Lease {
         return;
       }
       this.#layout.acquiredWith(layout);
+      this.#lostWrite = undefined;
       // The old window may have ended while the store was asked.
       this.#emitFenced();
       this.#node = new HeldNode(acquired);

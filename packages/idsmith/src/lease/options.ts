@@ -81,6 +81,8 @@ export type LeaseSettings = Readonly<
   readonly nodes: NodeRange | undefined;
   /** The layout's fingerprint, with the node ids of this store; `undefined` while none is known. */
   readonly layout: string | undefined;
+  /** The store's time of an acknowledged write of this process that is missing in the store, ms. */
+  readonly lostWrite?: number | undefined;
 };
 
 const KNOWN: readonly (keyof LeaseOptions)[] = [

@@ -45,6 +45,25 @@ export function judgeNamespace(
   return { kind: 'wait-until', time: now + longest + 2 * maxSkew };
 }
 
+/**
+ * Judges whether node ids of a namespace may be claimed by a process that has found a write of its own missing, whatever lineage the store tells.
+ * Windows of others may be forgotten, too.
+ *
+ * @param floor the time before which no window of the namespace may begin, ms
+ * @param lostWrite the store's time of the write that is missing, ms; `undefined` if none is. A wait that was set after it covers the loss.
+ */
+export function judgeLoss(
+  floor: number,
+  lostWrite: number | undefined,
+  { now }: Moment,
+  longest: number,
+  maxSkew: number,
+): Verdict {
+  const wait = longest + 2 * maxSkew;
+  if (lostWrite === undefined || floor >= lostWrite + wait) return GO_ON;
+  return { kind: 'wait-until', time: Math.max(now, lostWrite) + wait };
+}
+
 /** What a store remembers of a sequence, beside its row. */
 export interface SequencePast {
   /** The lineage in which the sequence was last known to be whole. */

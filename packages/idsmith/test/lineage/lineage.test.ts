@@ -2,7 +2,11 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { acquireLease, type Lease, memoryStore, Sequences, StoreError } from 'idsmith';
 import { FakeTime, leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RewindingServer } from './rewinding-store.js';
+import { sequenceStore } from '../../src/sequence/rows.js';
+import { makeStore } from '../../src/stores/store.js';
+import { type Content, RewindingServer } from './rewinding-store.js';
+
+const NOTHING = new RewindingServer().copy();
 
 let heard: Record<string, unknown>[] = [];
 const listen = (message: unknown) => heard.push(message as Record<string, unknown>);
@@ -89,9 +93,44 @@ describe('a sequence whose store goes back', () => {
     const error = await store.allocate('orders', 1).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(StoreError);
     expect(error).toMatchObject({ code: 'STORE_WENT_BACK' });
-    expect(heard).toContainEqual(expect.objectContaining({ event: 'went-back', next: 41n }));
+    expect(heard).toContainEqual(expect.objectContaining({ event: 'went-back', next: 20_001n }));
     const next = await store.allocate('orders', 1);
-    expect(next.first).toBe(block.first + 40n);
+    expect(next.first).toBe(block.first + 20_000n);
+  });
+
+  it('is moved beyond the numbers of others, too, by the first process that has seen more, and once', async () => {
+    const server = new RewindingServer();
+    const [first, second] = [server.connect(), server.connect()];
+    await first.defineSequence({ name: 'orders' });
+    await first.allocate('orders', 1);
+    const replica = server.copy();
+    await first.allocate('orders', 1);
+    const { first: last } = await second.allocate('orders', 500);
+    server.restoreSilently(replica);
+    // Both have an answer before one of them has moved the sequence.
+    const found = await Promise.allSettled([first.allocate('orders', 1), second.allocate('orders', 1)]);
+    expect(found).toMatchObject(
+      found.map(() => ({ status: 'rejected', reason: { code: 'STORE_WENT_BACK' } })),
+    );
+    const next = await first.allocate('orders', 1);
+    expect(next.first).toBe(20_001n);
+    expect(next.first).toBeGreaterThan(last + 500n * 20n);
+  });
+
+  it('has its ceiling when the store is closed', async () => {
+    const server = new RewindingServer();
+    const { past, ...rows } = server.rows();
+    const write: typeof past.write = async (...args) => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return past.write(...args);
+    };
+    const sequences = sequenceStore({ ...rows, past: { ...past, write } });
+    const store = makeStore('memory', { ...server.connect(), ...sequences });
+    await store.defineSequence({ name: 'orders' });
+    await store.alterSequence('orders', { next: 100_001n });
+    await store.close();
+    server.promote(server.copy());
+    expect((await server.connect().allocate('orders', 1)).first).toBeGreaterThanOrEqual(120_001n);
   });
 
   it('has nothing of an earlier sequence of its name', async () => {
@@ -160,6 +199,35 @@ describe('a namespace whose store goes back', () => {
     const lease = await acquireLease(server.connect(), options);
     expect(lease.from).toBeGreaterThanOrEqual(until);
     await Promise.all([first, lease, lost].map((each) => each.release()));
+  });
+
+  it.each([
+    [
+      'an older state, and does not tell',
+      (server: RewindingServer, copy: Content) => server.restoreSilently(copy),
+    ],
+    ['nothing, and does not tell', (server: RewindingServer) => server.restoreSilently(NOTHING)],
+    ['nothing, and tells another lineage', (server: RewindingServer) => server.promote(NOTHING)],
+  ])('makes others wait when a holder finds its own record lost: the store has %s', async (_, goBack) => {
+    const world = new FakeTime();
+    const server = new RewindingServer(() => world.now);
+    const terms = { ...options, timer: world, clock: world.clock() };
+    const holder = await acquireLease(server.connect(), terms);
+    const replica = server.copy();
+    const { until: before } = holder;
+    await world.advance(options.ttl / 2);
+    expect(holder.until).toBeGreaterThan(before);
+    const forgotten = await acquireLease(server.connect(), { ...terms, ttl: 1000, reacquire: false });
+    const { until } = forgotten;
+    goBack(server, replica);
+    const errors: unknown[] = [];
+    holder.on('renewal-failed', (error) => errors.push(error));
+    await world.advance(options.ttl / 2);
+    expect(errors).toMatchObject([{ code: 'STORE_WENT_BACK' }]);
+    expect(holder.state).toBe('fenced');
+    await world.advance(2000);
+    expect(holder.state).toBe('active');
+    expect(holder.from).toBeGreaterThanOrEqual(until);
   });
 
   /** A holder of the only node id that is stopped in the middle of a renewal, for longer than its lease. */

@@ -7,7 +7,7 @@ import { isLike, type SequenceRows, sequenceStore } from '../../src/sequence/row
 import { makeStore } from '../../src/stores/store.js';
 
 /** Everything that the store keeps. */
-interface Content {
+export interface Content {
   readonly rows: Map<string, SequenceRow>;
   readonly pasts: Map<string, Ceiling>;
   readonly leases: Map<string, Map<number, LeaseRecord>>;

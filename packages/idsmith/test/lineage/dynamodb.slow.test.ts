@@ -10,10 +10,10 @@ import {
   waitUntilTableExists,
   waitUntilTableNotExists,
 } from '@aws-sdk/client-dynamodb';
-import { acquireLease, type Block } from 'idsmith';
+import { acquireLease } from 'idsmith';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dynamodbStore } from '../../src/stores/dynamodb/store.ts';
-import type { Store } from '../../src/stores/store.ts';
+import { allRepeats, Minter, mintWhile, NO_REPEATS } from './minters.ts';
 
 /** A DynamoDB in pure JavaScript, which brings no types. */
 const dynalite = createRequire(import.meta.url)('dynalite') as (options: object) => Server;
@@ -63,26 +63,22 @@ describe('A DynamoDB table that is restored', () => {
     }
   }
 
-  const idsOf = ({ first, step, count }: Block) =>
-    Array.from({ length: count }, (_, i) => first + BigInt(step * i));
-
-  async function take(store: Store, blocks: number): Promise<bigint[]> {
-    const ids: bigint[] = [];
-    for (let i = 0; i < blocks; i++) ids.push(...idsOf(await store.allocate('orders', 1)));
-    return ids;
-  }
+  const minter = (table: string) => new Minter(open(table));
 
   it.each(['survivor', 'newcomer'])('repeats no number, whoever comes first: a %s', async (first) => {
-    const [one, two] = [open(first), open(first)];
-    await one.defineSequence({ name: 'orders' });
-    const ids = [...(await take(one, 5)), ...(await take(two, 5))];
+    const [one, two, three] = [minter(first), minter(first), minter(first)];
+    await one.store.defineSequence({ name: 'orders' });
+    for (const each of [one, two]) await each.take(5);
     const items = await backup(first);
-    ids.push(...(await take(one, 20)), ...(await take(two, 20)));
+    for (const each of [one, two]) await each.take(20);
     await restore(first, items);
-    const order = first === 'survivor' ? [one, open(first), two] : [open(first), two, one];
-    for (const store of order) ids.push(...(await take(store, 30)));
-    expect(ids).toHaveLength(140 * 20);
-    expect(new Set(ids).size).toBe(ids.length);
+    const order = first === 'survivor' ? [one, three, two] : [three, two, one];
+    for (const each of order) await each.take(30);
+    expect(allRepeats(order)).toEqual(NO_REPEATS);
+    for (const each of order) {
+      const count = each === three ? 30 : 55;
+      expect([each.numbers.length, each.invoices.length]).toEqual([count * 20, count]);
+    }
   });
 
   it('makes newcomers wait until forgotten windows have ended', async () => {
@@ -98,14 +94,29 @@ describe('A DynamoDB table that is restored', () => {
     await Promise.allSettled([other.release(), lost.release()]);
   });
 
-  it('gives no number twice to a process, when the table is empty and the sequence is defined again', async () => {
-    const store = open('empty');
-    await store.defineSequence({ name: 'orders' });
-    const ids = await take(store, 5);
+  it('gives nothing twice to a process, when the table is empty and the sequence is defined again', async () => {
+    const survivor = await minter('empty').acquire(2000);
+    await survivor.store.defineSequence({ name: 'orders' });
+    await survivor.take(5);
+    survivor.mint(1000);
+    const told = new Promise((resolve) => survivor.lease.on('renewal-failed', resolve));
     await restore('empty', []);
-    await store.defineSequence({ name: 'orders' });
-    await expect(take(store, 1)).rejects.toMatchObject({ code: 'STORE_WENT_BACK' });
-    ids.push(...(await take(store, 5)), ...(await take(open('empty'), 5)));
-    expect(new Set(ids).size).toBe(ids.length);
+    await survivor.store.defineSequence({ name: 'orders' });
+    await survivor.take(1);
+    expect(survivor.errors).toEqual(['STORE_WENT_BACK', 'NO_SUCH_SEQUENCE']);
+    // The same process defines the series again.
+    const again = new Minter(survivor.store);
+    await again.take(5);
+    expect(again.errors).toEqual(['STORE_WENT_BACK']);
+    await mintWhile([survivor], told);
+    expect(await told).toMatchObject({ code: 'STORE_WENT_BACK' });
+    const { until } = survivor.lease;
+    const newcomer = minter('empty');
+    await newcomer.take(5);
+    await newcomer.acquire(2000);
+    newcomer.mint(1000);
+    expect(newcomer.lease.from).toBeGreaterThanOrEqual(until);
+    expect(allRepeats([survivor, again, newcomer])).toEqual(NO_REPEATS);
+    await Promise.all([survivor.end(), newcomer.end()]);
   });
 });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startMariadb } from '#services';
 import { mysqlStore } from '../../src/stores/mysql/store.ts';
 import { openStore } from '../../src/stores/open.ts';
-import { Minter, mintWhile, repeats } from './minters.ts';
+import { allRepeats, Minter, mintWhile, NO_REPEATS, repeats } from './minters.ts';
 
 await describeWith(['mariadb'], 'A MariaDB whose replica is promoted', () => {
   let primary: ServerProcess;
@@ -75,8 +75,7 @@ await describeWith(['mariadb'], 'A MariaDB whose replica is promoted', () => {
     for (const each of all) each.mint(1000);
     expect(newcomer.numbers.length).toBe(100);
     expect(newcomer.flakes.length).toBe(1000);
-    expect(repeats(...all.map(({ numbers }) => numbers))).toBe(0);
-    expect(repeats(...all.map(({ flakes }) => flakes))).toBe(0);
+    expect(allRepeats(all)).toEqual(NO_REPEATS);
     expect(all.flatMap(({ store }) => store.warnings?.()).join()).toContain('lost acknowledged writes');
     await Promise.all(all.map((each) => each.end()));
   });

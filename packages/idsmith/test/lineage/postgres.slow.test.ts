@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { describeWith, postgresTool, type ServerProcess, startPostgres } from '#services';
 import { openStore } from '../../src/stores/open.ts';
 import { postgresStore } from '../../src/stores/postgres/store.ts';
-import { Minter, mintWhile, repeats } from './minters.ts';
+import { allRepeats, Minter, mintWhile, NO_REPEATS, repeats } from './minters.ts';
 
 const run = promisify(execFile);
 
@@ -108,8 +108,7 @@ await describeWith(['postgres'], 'A PostgreSQL that goes back', () => {
     for (const each of all) each.mint(1000);
     expect(newcomer.numbers.length).toBe(100);
     expect(newcomer.flakes.length).toBe(1000);
-    expect(repeats(...all.map(({ numbers }) => numbers))).toBe(0);
-    expect(repeats(...all.map(({ flakes }) => flakes))).toBe(0);
+    expect(allRepeats(all)).toEqual(NO_REPEATS);
     expect(all.flatMap(({ store }) => store.warnings?.()).join()).toContain('lost acknowledged writes');
     await new Promise((resolve) => setImmediate(resolve));
     process.off('warning', listen);
@@ -140,6 +139,7 @@ await describeWith(['postgres'], 'A PostgreSQL that goes back', () => {
     // Those who know only the old primary use up what the jump has left out.
     await Promise.all(all.map((each) => each.take(30)));
     expect(repeats(...all.map(({ numbers }) => numbers))).toBe(0);
+    expect(repeats(...all.map(({ invoices }) => invoices))).toBe(0);
     await mintWhile([lost], newcomer.acquire());
     const until = Date.now() + 20_000;
     const passed = async () => {
@@ -168,8 +168,7 @@ await describeWith(['postgres'], 'A PostgreSQL that goes back', () => {
     await mintWhile([holder], move());
     await holder.take(2);
     expect(holder.errors).toEqual([]);
-    expect(repeats(holder.numbers)).toBe(0);
-    expect(repeats(holder.flakes)).toBe(0);
+    expect(allRepeats([holder])).toEqual(NO_REPEATS);
     await holder.end();
   });
 
@@ -211,23 +210,41 @@ await describeWith(['postgres'], 'A PostgreSQL that goes back', () => {
     await mintWhile([survivor, forgotten], newcomer.acquire());
     for (const each of all) each.mint(1000);
     expect(newcomer.numbers.length).toBe(100);
-    expect(repeats(...all.map(({ numbers }) => numbers))).toBe(0);
-    expect(repeats(...all.map(({ flakes }) => flakes))).toBe(0);
+    expect(allRepeats(all)).toEqual(NO_REPEATS);
     await Promise.all(all.map((each) => each.end()));
   });
 
   it('is noticed by those who remember when a base backup is started as it is', async () => {
-    const survivor = minter(primary);
+    const survivor = await minter(primary).acquire();
     await survivor.store.defineSequence({ name: 'orders', blockSize: 10 });
     await survivor.take(5);
     const copy = await another('copy');
-    await survivor.take(30);
+    const forgotten = await minter(primary).acquire();
+    const old = [survivor, forgotten];
+    for (const each of old) {
+      await each.take(30);
+      each.mint(1000);
+    }
     await primary.kill();
     moveTo(copy);
-    await survivor.take(10);
+    const told = new Promise<void>((resolve) =>
+      forgotten.lease.on('renewal-failed', (error) => {
+        if ((error as { code?: unknown }).code === 'STORE_WENT_BACK') resolve();
+      }),
+    );
+    for (const each of old) await each.take(10);
     expect(survivor.errors).toContain('STORE_WENT_BACK');
     expect(survivor.numbers.length).toBeGreaterThan(400);
-    expect(repeats(survivor.numbers)).toBe(0);
+    await mintWhile(old, told);
+    const newcomer = minter(copy);
+    await newcomer.take(10);
+    await mintWhile(old, newcomer.acquire());
+    const all = [...old, newcomer];
+    for (const each of all) each.mint(1000);
+    expect(newcomer.flakes.length).toBe(1000);
+    expect(allRepeats(all)).toEqual(NO_REPEATS);
+    await forgotten.end();
+    await newcomer.end();
     await survivor.end();
   });
 });

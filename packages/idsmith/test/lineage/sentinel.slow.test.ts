@@ -4,16 +4,20 @@ import { expect, it, onTestFinished } from 'vitest';
 import { describeWith, initialised, type RedisSentinels, startRedisSentinels } from '#services';
 import { markRestored } from '../../src/stores/init.ts';
 import { openStore } from '../../src/stores/open.ts';
-import { mintWhile, repeats } from './minters.ts';
+import { allRepeats, mintWhile, NO_REPEATS } from './minters.ts';
 
 const PATIENT = { timeout: 90_000, interval: 200 };
 /** Two masters at once are harmless for twice `maxSkew`: for more than the second after which the Sentinels are asked again. */
 const LEASE = { namespace: 'nodes', size: 8, ttl: 3000, maxSkew: 1000, waitFor: 60_000 };
 
+/** The sequence of the orders, and the one in which the series of the invoices counts. */
+const COUNTERS = ['orders', 'series:invoices::'];
+
 /** A process that defines what it uses, as the first program of the README does. */
 class Program {
   readonly store: Store;
   readonly numbers: bigint[] = [];
+  readonly invoices: string[] = [];
   readonly flakes: bigint[] = [];
   #generator: FlakeGenerator | undefined;
 
@@ -21,12 +25,14 @@ class Program {
     this.store = store;
   }
 
-  /** Defines the sequence and takes numbers of it. Returns the code of the error that ends this. */
+  /** Defines the sequence and the series, and takes numbers of both. Returns the code of the error that ends this. */
   async take(count: number): Promise<unknown> {
     const ids = await connect(this.store);
     try {
       const orders = await ids.sequence('orders', { define: {} });
       for (let i = 0; i < count; i++) this.numbers.push(await orders.next());
+      const invoices = await ids.series('invoices', { format: 'R-{n}' });
+      for (let i = 0; i < count; i++) this.invoices.push(await invoices.next());
       return undefined;
     } catch (error) {
       return (error as { code?: unknown }).code;
@@ -109,14 +115,13 @@ await describeWith(['redis'], 'A master of Sentinels that comes back empty', () 
     newcomer.mint(1000);
     expect(newcomer.flakes).toHaveLength(1000);
     // A person says what has happened, and where to go on.
-    await newcomer.store.defineSequence({ name: 'orders', start: 1001, lost: true });
+    for (const name of COUNTERS) await newcomer.store.defineSequence({ name, start: 1001, lost: true });
     await markRestored(newcomer.store);
-    await newcomer.store.alterSequence('orders', { next: 1001n });
+    for (const name of COUNTERS) await newcomer.store.alterSequence(name, { next: 1001n });
     for (const each of [survivor, silent, newcomer])
       await expect.poll(() => each.take(10), PATIENT).toBeUndefined();
     const all = [survivor, silent, newcomer];
-    expect(repeats(...all.map(({ numbers }) => numbers))).toBe(0);
-    expect(repeats(...all.map(({ flakes }) => flakes))).toBe(0);
+    expect(allRepeats(all)).toEqual(NO_REPEATS);
   });
 
   it('begins nothing again when it joins, and is master again, after another one was chosen', async () => {
@@ -158,10 +163,9 @@ await describeWith(['redis'], 'A master of Sentinels that comes back empty', () 
     await refused();
     survivor.mint(1000);
     newcomer.mint(1000);
-    await newcomer.store.alterSequence('orders', { next: 1001n });
+    for (const name of COUNTERS) await newcomer.store.alterSequence(name, { next: 1001n });
     const all = [survivor, silent, direct, newcomer];
     for (const each of all) await expect.poll(() => each.take(10), PATIENT).toBeUndefined();
-    expect(repeats(...all.map(({ numbers }) => numbers))).toBe(0);
-    expect(repeats(...all.map(({ flakes }) => flakes))).toBe(0);
+    expect(allRepeats(all)).toEqual(NO_REPEATS);
   });
 });

@@ -56,6 +56,24 @@ describe('the packed package', () => {
     expect(missing).toEqual([]);
   });
 
+  it('gives each name, types included, in one entry', () => {
+    const found = new Map<string, string[]>();
+    for (const [entry, { types }] of Object.entries<{ types?: string }>(manifest.exports)) {
+      if (types === undefined || entry.startsWith('./internal')) continue;
+      const list =
+        /export \{([^}]*)\};\s*$/.exec(readFileSync(join(home.installed, types), 'utf8'))?.[1] ?? '';
+      for (const [name] of list.matchAll(/\w+(?=\s*(,|$))/g))
+        found.set(name, [...(found.get(name) ?? []), entry]);
+    }
+    expect(found.size).toBeGreaterThan(100);
+    const repeated = [...found].filter(([, places]) => places.length > 1);
+    // The store to begin with, and the function of every SQL transaction, are at hand in the first entry, too.
+    expect(Object.fromEntries(repeated)).toEqual({
+      gapless: ['.', './sql'],
+      memoryStore: ['.', './stores/memory'],
+    });
+  });
+
   it('mints', () => {
     const id = runThere(
       `import { LocalityGenerator } from 'idsmith'; console.log(new LocalityGenerator().next())`,

@@ -1,4 +1,3 @@
-export type { StandardSchema } from '../support/standard-schema.js';
 export {
   type PublicContent,
   type PublicId,

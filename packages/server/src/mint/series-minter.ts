@@ -1,6 +1,7 @@
 import { NoSuchSequenceError, type SequenceInfo, type Store } from 'idsmith';
-import type { Ids, Series, SeriesOptions } from 'idsmith/connect';
+import type { Ids } from 'idsmith/connect';
 import type { Reading } from 'idsmith/inspect';
+import type { Series, SeriesOptions } from 'idsmith/sql';
 import type { Metrics } from '../ops/metrics.js';
 
 /** The most series whose texts are recognised. */

@@ -1,5 +1,5 @@
 import type { Store } from 'idsmith';
-import type { SeriesOptions } from 'idsmith/connect';
+import type { SeriesOptions } from 'idsmith/sql';
 import { countOf } from '../auth/guard.js';
 import type { Route, Schema } from '../http/route.js';
 import { count, ids, name, record } from '../http/schemas.js';

@@ -1,4 +1,3 @@
-export type { RemoteSqliteOptions } from '../sqlite/remote.js';
 export { type D1Binding, d1Store } from './d1.js';
 export {
   type DurableObjectState,

@@ -1,2 +1,1 @@
-export type { RemoteSqliteOptions } from '../sqlite/remote.js';
 export { type LibsqlClient, libsqlStore } from './store.js';

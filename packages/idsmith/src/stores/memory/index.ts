@@ -1,2 +1,1 @@
-export type { DisposableStore, Store } from '../store.js';
 export { memoryStore } from './store.js';

@@ -1,4 +1,3 @@
 export type { OracleStoreConnection, OracleStorePool } from './client.js';
 export { type OracleConnection, type OraclePool, oracleSequence } from './native.js';
-export { openOracle } from './open.js';
-export { type OracleStoreOptions, oracleStore } from './store.js';
+export { type OracleStoreOptions, openOracle, oracleStore } from './store.js';

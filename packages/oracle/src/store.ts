@@ -1,7 +1,10 @@
+import { InvalidOptionError, packageError } from 'idsmith/internal';
 import {
+  addressOf,
   type DisposableStore,
   makeStore,
   type OwnClient,
+  requireServerUrl,
   SchemaGate,
   type SqlStoreOptions,
   sequenceStore,
@@ -11,9 +14,8 @@ import {
 import { type OracleStorePool, oracleSession } from './client.js';
 import { isFault, type OracleFault } from './faults.js';
 import { createLeaseTable, oracleLeases } from './leases.js';
-import { oracleMarker } from './schema.js';
 import { oracleRows } from './sequences.js';
-import { setUpSequenceTable } from './table.js';
+import { oracleMarker, setUpSequenceTable } from './tables.js';
 
 /** Options of an Oracle store. */
 export type OracleStoreOptions = SqlStoreOptions;
@@ -35,11 +37,7 @@ export function oracleStore(pool: OracleStorePool, options: OracleStoreOptions =
 }
 
 /** @param own the pool that `openOracle` made for the store */
-export function storeOn(
-  pool: OracleStorePool,
-  options: OracleStoreOptions,
-  own?: OwnClient,
-): DisposableStore {
+function storeOn(pool: OracleStorePool, options: OracleStoreOptions, own?: OwnClient): DisposableStore {
   const session = oracleSession(pool, sqlTimeout(options));
   const schema = new SchemaGate('oracle', oracleMarker(session));
   const admit = () => schema.admit();
@@ -70,4 +68,37 @@ export function storeOn(
     durable: true,
   };
   return makeStore('oracle', methods, own);
+}
+
+/**
+ * The store of a URL like `oracle://user:password@host:1521/service`, with a pool of its own that `close()` ends. `openStore` of
+ * `idsmith/stores` calls it.
+ *
+ * @throws InvalidOptionError when the URL cannot be parsed, or has settings
+ * @throws StoreError when `oracledb` is not installed
+ */
+export async function openOracle(url: string): Promise<DisposableStore> {
+  const { hostname, port, pathname, username, password, searchParams } = new URL(requireServerUrl(url));
+  if (searchParams.size > 0)
+    throw new InvalidOptionError(
+      'an oracle: URL has nothing after a ?: give oracleStore(pool) a pool with other settings',
+    );
+  const { default: oracledb } = await loadDriver();
+  const pool = await oracledb.createPool({
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    connectString: `${hostname}:${port || 1521}${pathname}`,
+    // The first call of the store opens the first connection.
+    poolMin: 0,
+  });
+  // Connections that are in use are given up: calls that are under way fail.
+  return storeOn(pool, {}, { at: addressOf(url, 1521), end: () => pool.close(0) });
+}
+
+async function loadDriver() {
+  try {
+    return await import('oracledb');
+  } catch (error) {
+    throw packageError('oracledb', error);
+  }
 }

@@ -1,5 +1,5 @@
 import { backoff, pause, StoreError, systemTimer } from 'idsmith/internal';
-import { MAX_ID, MIN_ID } from 'idsmith/internal/stores';
+import { MAX_ID, MIN_ID, plainText, type SchemaMarker, schemaOf } from 'idsmith/internal/stores';
 import type { OracleSession } from './client.js';
 import { isFault } from './faults.js';
 
@@ -23,7 +23,7 @@ const OWN_COLUMNS = new Map([
 const definitions = (columns: readonly string[]) =>
   columns.map((column) => `${column} ${OWN_COLUMNS.get(column)}`).join(', ');
 
-const CREATE = `CREATE TABLE id_sequences (${SHARED_COLUMNS}, ${definitions([...OWN_COLUMNS.keys()])})`;
+const CREATE_SEQUENCES = `CREATE TABLE id_sequences (${SHARED_COLUMNS}, ${definitions([...OWN_COLUMNS.keys()])})`;
 
 /** The pauses while others use the table, ms: about five seconds in all. */
 const MAX_TRIES = 25;
@@ -40,7 +40,8 @@ export async function setUpSequenceTable(session: OracleSession, mark: () => Pro
     const missing = await missingColumns(session);
     if (missing?.length === 0) return;
     await mark();
-    const sql = missing === undefined ? CREATE : `ALTER TABLE id_sequences ADD (${definitions(missing)})`;
+    const sql =
+      missing === undefined ? CREATE_SEQUENCES : `ALTER TABLE id_sequences ADD (${definitions(missing)})`;
     try {
       await session.ask(sql);
     } catch (error) {
@@ -78,4 +79,38 @@ async function missingColumns({ ask }: OracleSession): Promise<string[] | undefi
     if (isFault(error, 'no table')) return undefined;
     throw error;
   }
+}
+
+const READ_SCHEMA = `SELECT ''||version AS version, ''||least_reader AS least_reader FROM idsmith_schema`;
+
+// The key lets the table have one row at most.
+const CREATE_SCHEMA = `CREATE TABLE idsmith_schema (
+    id NUMBER(1) NOT NULL PRIMARY KEY,
+    version NUMBER(10) NOT NULL,
+    least_reader NUMBER(10) NOT NULL
+  )`;
+const INSERT_SCHEMA = 'INSERT INTO idsmith_schema (id, version, least_reader) VALUES (1, :1, :2)';
+
+/** The marker in Oracle: the one row of `idsmith_schema`. */
+export function oracleMarker({ ask, transact }: OracleSession): SchemaMarker {
+  return {
+    async read() {
+      try {
+        const [row] = (await ask(READ_SCHEMA)).rows;
+        if (row === undefined) return undefined;
+        const [version, leastReader] = Object.values(row as object).map(plainText);
+        return schemaOf(version, leastReader);
+      } catch (error) {
+        if (isFault(error, 'no table')) return undefined;
+        throw error;
+      }
+    },
+    async write({ version, leastReader }) {
+      await ask(CREATE_SCHEMA).catch((error) => {
+        if (!isFault(error, 'done')) throw error;
+      });
+      await transact((send) => send(INSERT_SCHEMA, [String(version), String(leastReader)]));
+    },
+    isForbidden: (error) => isFault(error, 'forbidden'),
+  };
 }

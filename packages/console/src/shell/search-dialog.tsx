@@ -113,7 +113,7 @@ function Search() {
           >
             <Icon name={target.icon} />
             <span class={styles.text}>{visibleText(target.text)}</span>
-            <span class="muted">{target.kind}</span>
+            <span class={`muted ${styles.kind}`}>{target.kind}</span>
           </div>
         ))}
       </div>
@@ -156,15 +156,18 @@ async function askServer(text: string, signal: AbortSignal): Promise<Target[]> {
     api.namespaces(signal).catch(() => []),
   ]);
   const wanted = text.toLowerCase();
+  const begins = ({ name }: { name: string }) => Number(name.toLowerCase().startsWith(wanted));
   return [
-    ...sequences.map(
-      ({ name }): Target => ({
-        icon: 'sequences',
-        text: name,
-        kind: 'sequence',
-        href: hrefOf('sequences', name),
-      }),
-    ),
+    ...sequences
+      .toSorted((a, b) => begins(b) - begins(a))
+      .map(
+        ({ name }): Target => ({
+          icon: 'sequences',
+          text: name,
+          kind: 'sequence',
+          href: hrefOf('sequences', name),
+        }),
+      ),
     ...namespaces
       .filter(({ namespace }) => namespace.toLowerCase().includes(wanted))
       .slice(0, MOST)

@@ -65,7 +65,9 @@ await describeWith(['chromium'], 'the console of an operator', () => {
   it('tells on the page Inspect which process made a flake', async () => {
     const { ids } = (await (await send('POST', '/v1/flakes')).json()) as { ids: string[] };
     await visit.go(`inspect/${ids[0]}`);
-    await visit.page.getByText(/^Made by .*which holds node 0 since .*in the namespace jflake/).waitFor();
+    await visit.page
+      .getByText(/^Made by .*which holds node 0 \(first seen .*in the namespace jflake/)
+      .waitFor();
   });
 
   it('mints numbers of a series, lists its tenants and periods, and reads its texts', async () => {

@@ -165,6 +165,11 @@ await describeWith(['chromium', 'redis'], 'the page Ring of a server with shards
       await row.getByText('mints', { exact: true }).waitFor();
       expect(await row.textContent()).toMatch(/-?\d+ ms.*\d %/);
     }
+    for (const width of [768, 390, 1280]) {
+      await visit.page.setViewportSize({ width, height: 900 });
+      expect(await visit.page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      expect(await visit.cutTables()).toEqual([]);
+    }
   });
 
   it('plans the removal of a node, with the commands to run', async () => {
@@ -172,7 +177,7 @@ await describeWith(['chromium', 'redis'], 'the page Ring of a server with shards
     await visit.field('Node').selectOption({ index: 1 });
     await visit.button('Calculate').click();
     await visit.page.getByText('of the keys would move').waitFor();
-    await visit.page.getByText('remove the entry "1"').waitFor();
+    await visit.page.getByText('and remove "1" under shards').waitFor();
     const command = 'idsmith reshard --from shards.json --to next.json --dry-run';
     await visit.button(`Copy the command ${command}`).click();
     await expect.poll(visit.clipboard).toBe(command);

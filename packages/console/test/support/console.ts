@@ -114,6 +114,16 @@ export class Visit {
     }, text);
   }
 
+  /** Tables that are wider than their frames, which cut them off. */
+  cutTables = () =>
+    this.page
+      .locator('.table-frame')
+      .evaluateAll((frames) =>
+        frames
+          .filter((frame) => frame.scrollWidth > frame.clientWidth)
+          .map((frame) => `${frame.scrollWidth} in ${frame.clientWidth}: ${frame.textContent?.slice(0, 80)}`),
+      );
+
   /** What the page has copied last. */
   clipboard = async () => (await this.page.evaluate(() => window.lastCopy)) ?? '';
 

@@ -11,6 +11,9 @@ const PAUSE = 10_000;
 const MAX_NAMESPACES = 200;
 const MAX_RECORDS = 5000;
 
+/** The largest difference between the clocks of holders and of this server that is allowed for, ms. */
+const SKEW = 10_000;
+
 /** A node id in the hands of one holder. */
 export interface Term {
   readonly node: number;
@@ -22,6 +25,8 @@ export interface Term {
   readonly from: number;
   /** True if the holder came while this server was looking, so that `from` is right to some seconds. */
   readonly isFromExact: boolean;
+  /** The last time at which this server looked and did not see the holder, Unix ms; 0 if the holder was there at the first look. */
+  readonly after: number;
   /** The time at which the holder was last seen, Unix ms. */
   to: number;
   /** True while the node id is held. */
@@ -43,7 +48,8 @@ export class LeaseWatch {
   readonly #terms = new Map<string, Term[]>();
   #count = 0;
   readonly #looking = new RegularLook(() => this.#look(), PAUSE);
-  readonly #looked = new Set<string>();
+  /** The time of the last look at each namespace. */
+  readonly #looked = new Map<string, number>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -73,8 +79,11 @@ export class LeaseWatch {
     const i = terms.findIndex(({ fence, isHeld }) => time < fence || isHeld);
     const term = terms[i];
     if (term === undefined) return undefined;
-    // Terms count the holders: one that was never seen leaves a gap.
-    const isCertain = time >= term.from || term.term === (terms[i - 1]?.term ?? 0) + 1;
+    if (time >= term.from) return { term, isCertain: true };
+    // The holder was not there yet.
+    if (time < term.after - SKEW) return undefined;
+    // Terms count the holders: one that was never seen leaves a gap. Nobody knows of the time before the first look.
+    const isCertain = term.isFromExact && term.term === (terms[i - 1]?.term ?? 0) + 1;
     return { term, isCertain };
   }
 
@@ -91,7 +100,7 @@ export class LeaseWatch {
     const terms = this.#terms.get(namespace) ?? [];
     this.#terms.set(namespace, terms);
     const last = new Map(terms.map((term) => [term.node, term]));
-    const isExact = this.#looked.has(namespace);
+    const after = this.#looked.get(namespace) ?? 0;
     for (const { id, owner, epoch, fence, label, expiresAt } of records) {
       if (id < 0) continue;
       const isHeld = owner !== null && expiresAt > now;
@@ -102,11 +111,12 @@ export class LeaseWatch {
         known.fence = fence;
       } else if (owner !== null) {
         if (known !== undefined) known.isHeld = false;
-        terms.push({ node: id, term: epoch, label, from: now, isFromExact: isExact, to: now, isHeld, fence });
+        const from = { from: now, isFromExact: after > 0, after };
+        terms.push({ node: id, term: epoch, label, ...from, to: now, isHeld, fence });
         this.#count++;
       }
     }
-    this.#looked.add(namespace);
+    this.#looked.set(namespace, now);
     this.#forget();
   }
 

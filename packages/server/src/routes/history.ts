@@ -97,7 +97,8 @@ export function historyRoutes({ history, watch, leaseWatch, audit }: HistoryPart
       }),
       handle({ params, query }) {
         const { namespace } = params as { namespace: string };
-        return { terms: leaseWatch.of(namespace, (query as { node?: number }).node).slice(0, 1000) };
+        const terms = leaseWatch.of(namespace, (query as { node?: number }).node).slice(0, 1000);
+        return { terms: terms.map(({ after: _, ...term }) => term) };
       },
     },
     {

@@ -155,6 +155,18 @@ describe('The watch over leases', () => {
     expect(watch.holderAt('shop', 4, AT)).toBeUndefined();
   });
 
+  it('names nobody for a time at which the node id was seen to be free, and is not certain of the time before', () => {
+    const watch = new LeaseWatch(memoryStore());
+    const held = { id: 3, owner: 'x', epoch: 1, fence: AT + 90_000, expiresAt: AT + 90_000, label: 'web-1' };
+    watch.saw('shop', [], AT);
+    watch.saw('shop', [held], AT + 20_000);
+    expect(watch.holderAt('shop', 3, AT - 2 * 86_400_000)).toBeUndefined();
+    expect(watch.holderAt('shop', 3, AT + 5000)?.isCertain).toBe(true);
+    // The first look: web-1 may have held it for years.
+    watch.saw('billing', [held], AT);
+    expect(watch.holderAt('billing', 3, AT - 2 * 86_400_000)?.isCertain).toBe(false);
+  });
+
   it('keeps five thousand terms, and those that are held longest', () => {
     const watch = new LeaseWatch(memoryStore());
     const held = { id: 0, owner: 'x', fence: AT, expiresAt: AT + 1e9, label: 'web' };

@@ -8,6 +8,7 @@ import { Name } from '../../ui/name.js';
 import { Page } from '../../ui/page.js';
 import { RequestError } from '../../ui/request-error.js';
 import { usePolling } from '../../ui/use-polling.js';
+import styles from './audit.module.css';
 
 const INTERVAL = 5000;
 
@@ -40,15 +41,15 @@ export function AuditPage() {
               <tbody>
                 {data.map((change) => (
                   <tr key={`${change.at} ${change.requestId}`}>
-                    <td data-label="Time, UTC" class="mono">
+                    <td data-label="Time, UTC" class={`mono ${styles.time}`}>
                       {utc(change.at)}
                     </td>
                     <td data-label="Action">{change.action}</td>
-                    <th scope="row">
+                    <th scope="row" class={styles.subject}>
                       <Name text={change.subject} />
                     </th>
                     <td data-label="Token" title={change.tokenId ?? undefined}>
-                      {change.token ?? <span class="muted">none in use</span>}
+                      {change.token ?? <span class="muted">none</span>}
                     </td>
                     <td data-label="What changed">
                       <Difference change={change} />
@@ -70,12 +71,12 @@ function Difference({ change: { before, after } }: { change: ChangeJson }) {
   const text = (value: unknown) => visibleText(value === null || value === undefined ? '—' : String(value));
   if (names.length === 0) return <span class="muted">nothing</span>;
   return (
-    <span class="mono">
+    <span class={`mono ${styles.changes}`}>
       {names.map((name) => (
-        <div key={name}>
+        <span key={name}>
           <span class="muted">{name}</span>{' '}
           {before && after ? `${text(before[name])} → ${text(after[name])}` : text((after ?? before)?.[name])}
-        </div>
+        </span>
       ))}
     </span>
   );

@@ -1,6 +1,6 @@
 import { api } from '../../api/routes.js';
 import type { HistoryJson, NamespaceJson, SequenceJson, ServerJson } from '../../api/types.js';
-import { digits, duration, megabytes, percent, perSecond, relative, short, span } from '../../lib/format.js';
+import { digits, duration, percent, perSecond, relative, short, span } from '../../lib/format.js';
 import { rateNow, ratesOf, valueNow } from '../../lib/history-points.js';
 import { parseMetrics } from '../../lib/prometheus.js';
 import { type Warning, warningsOf } from '../../lib/warnings.js';
@@ -116,7 +116,6 @@ function Numbers({ data: { server, history } }: { data: Overview }) {
   const rate = (name: string) => rateNow(history, name);
   const minted = FAMILIES.map(rate).filter((value) => value !== undefined);
   const latency = valueNow(history, 'storeSeconds');
-  const memory = valueNow(history, 'memory');
   const [active, all] = [
     server.leases.filter(({ state }) => state === 'active').length,
     server.leases.length,
@@ -153,7 +152,6 @@ function Numbers({ data: { server, history } }: { data: Overview }) {
       >
         {server.version}
       </Stat>
-      <Stat label="Memory">{memory === undefined ? '—' : megabytes(memory)}</Stat>
     </Stats>
   );
 }

@@ -35,7 +35,7 @@ interface Result {
   readonly isNew: boolean;
   readonly before: Placement;
   readonly after: Placement;
-  readonly edit: string;
+  readonly edit: readonly [action: string, entry: string];
 }
 
 /** Calculates the keys that a change of the ring would move, and tells how to make it. */
@@ -62,17 +62,17 @@ export function PlanChange({ nodes, before, file }: Props) {
     if (change === 'add') {
       const added = newNode({ host, port, weight }, nodes);
       const entry = `"${freeName(nodes)}": ["${port.trim()}", ${JSON.stringify(host.trim())}, ${added.weight}]`;
-      return { name: added.ringName, nodes: [...nodes, added], edit: `add ${entry}` };
+      return { name: added.ringName, nodes: [...nodes, added], edit: ['add', entry] as const };
     }
     const { name, ringName } = node as PlannedNode;
     const others = nodes.filter((other) => other !== node);
     if (change === 'remove')
-      return { name: ringName, nodes: others, edit: `remove the entry ${JSON.stringify(name)}` };
+      return { name: ringName, nodes: others, edit: ['remove', JSON.stringify(name)] as const };
     const next = readWeight(weight);
     return {
       name: ringName,
       nodes: nodes.map((other) => (other === node ? { ...other, weight: next } : other)),
-      edit: `set the weight of ${JSON.stringify(name)} to ${next}`,
+      edit: [`set the weight to ${next} of`, JSON.stringify(name)] as const,
     };
   }
 

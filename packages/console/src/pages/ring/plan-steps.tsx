@@ -6,8 +6,8 @@ import styles from './ring.module.css';
 interface Props {
   /** The file with the present config. */
   readonly file: string;
-  /** What to change in a copy of the file. */
-  readonly edit: string;
+  /** What to do in a copy of the file, and with which entry. */
+  readonly edit: readonly [action: string, entry: string];
 }
 
 /** The steps from the present config to the next one, with the commands to run. */
@@ -17,7 +17,7 @@ export function PlanSteps({ file, edit }: Props) {
     <Panel title="Steps">
       <ol class={styles.steps}>
         <li>
-          Copy {file} to {nextFile(file)}, and {edit} under <code>shards</code>.
+          Copy {file} to {nextFile(file)}, and {edit[0]} <code>{edit[1]}</code> under <code>shards</code>.
         </li>
         <li>
           Count what would move. Nothing is changed. <Command text={commands.count} />

@@ -50,8 +50,8 @@ function PastedRing() {
         {placement === undefined ? (
           <EmptyState title="No ring yet">
             <p>
-              This server has no shards (<code>--shards</code>). Paste a shard config, load it from a file, or
-              start with the example.
+              This server was started without <code>--shards</code>. Paste a shard config, load it from a
+              file, or start with the example.
             </p>
           </EmptyState>
         ) : (

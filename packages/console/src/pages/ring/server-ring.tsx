@@ -32,7 +32,7 @@ export function ServerRing({ ring: { file, isCluster, nodes, resharding } }: { r
       )}
       {resharding !== null && !isOver && <ReshardingPanel resharding={resharding} />}
       <Panel title={`Shards of this server (${visibleText(file ?? '')})`}>
-        <div class={placement && styles.result}>
+        <div class={placement && `${styles.result} ${styles.shards}`}>
           {placement && <RingChart shares={placement.nodes} />}
           <ShardTable nodes={nodes} placement={placement} />
         </div>

@@ -40,7 +40,7 @@ export function ShardTable({ nodes, placement }: Props) {
             <th scope="col" class="end">
               Redis keys
             </th>
-            <th scope="col" class="end">
+            <th scope="col" class={`end ${styles.spare}`}>
               Weight
             </th>
             {placement && <th scope="col">Share of keys</th>}
@@ -61,13 +61,13 @@ export function ShardTable({ nodes, placement }: Props) {
                 <td data-label="State">
                   <State node={node} />
                 </td>
-                <td data-label="Clock" class="end mono">
+                <td data-label="Clock" class={`end mono ${styles.clock}`}>
                   <Clock ahead={node.clockAhead} />
                 </td>
                 <td data-label="Redis keys" class="end mono">
                   {node.keys === null ? '—' : digits(node.keys)}
                 </td>
-                <td data-label="Weight" class="end mono">
+                <td data-label="Weight" class={`end mono ${styles.spare}`}>
                   {digits(node.weight)}
                 </td>
                 {placement && (
@@ -95,7 +95,7 @@ function State({ node: { error, latency, minting } }: { node: ShardJson }) {
   return (
     <>
       <span class={isElsewhere ? 'badge bad' : 'badge'}>{MINTING[minting ?? 'idle']}</span>{' '}
-      <span class="muted">{latency !== null && duration(latency / 1000)}</span>
+      <span class={`muted ${styles.spare}`}>{latency !== null && duration(latency / 1000)}</span>
     </>
   );
 }

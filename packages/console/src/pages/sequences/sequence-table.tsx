@@ -106,7 +106,7 @@ function SequenceRow({ sequence, samples, refusal, onAlter, onRemove }: RowProps
           <td data-label="Used">
             <Used sequence={sequence} usage={usage} />
           </td>
-          <td data-label="Ids/s" class="end mono">
+          <td data-label="Ids/s" class="end mono rate">
             {rate === undefined ? <StoreRate sequence={sequence} /> : perSecond(rate)}
           </td>
           <td data-label="Runs out">

@@ -179,7 +179,7 @@ async function gallery(browser) {
 async function startShards(count) {
   const ports = Array.from({ length: count }, (_, i) => 17_931 + i);
   const servers = ports.map((port) =>
-    spawn('redis-server', ['--port', String(port), '--save', '', '--dir', folder], { stdio: 'ignore' }),
+    spawn(process.env.REDIS_SERVER ?? 'redis-server', ['--port', String(port), '--save', '', '--dir', folder], { stdio: 'ignore' }),
   );
   const file = join(folder, 'shards.json');
   const shards = Object.fromEntries(ports.map((port, i) => [i, [String(port), '127.0.0.1', i + 1]]));
@@ -204,7 +204,7 @@ try {
         ...{ ...common, name: 'console-inspect', path: `inspect/${UUID}`, height: 560, colorScheme: 'light' },
       });
       await shoot(browser, url, {
-        ...{ ...common, name: 'console-overview', path: 'overview', height: 900, colorScheme: 'dark' },
+        ...{ ...common, name: 'console-overview', path: 'overview', height: 920, colorScheme: 'dark' },
       });
     });
 } finally {

@@ -179,7 +179,11 @@ async function gallery(browser) {
 async function startShards(count) {
   const ports = Array.from({ length: count }, (_, i) => 17_931 + i);
   const servers = ports.map((port) =>
-    spawn(process.env.REDIS_SERVER ?? 'redis-server', ['--port', String(port), '--save', '', '--dir', folder], { stdio: 'ignore' }),
+    spawn(
+      process.env.REDIS_SERVER ?? 'redis-server',
+      ['--port', String(port), '--save', '', '--dir', folder],
+      { stdio: 'ignore' },
+    ),
   );
   const file = join(folder, 'shards.json');
   const shards = Object.fromEntries(ports.map((port, i) => [i, [String(port), '127.0.0.1', i + 1]]));

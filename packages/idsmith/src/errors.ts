@@ -46,6 +46,11 @@ export class IdError extends Error {
   }
 }
 
+/** Whether an error has this code. It may be of another copy of this package: `tsx` loads two in a CommonJS project. */
+export function hasCode(error: unknown, code: ErrorCode): error is IdError {
+  return (error as Partial<IdError> | null | undefined)?.code === code;
+}
+
 /** Text or bytes are not an id of the family. */
 export class InvalidIdError extends IdError {
   override readonly name = 'InvalidIdError';

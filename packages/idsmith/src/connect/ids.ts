@@ -1,5 +1,5 @@
 import { processLabel } from '#runtime';
-import { ClosedError, NoSuchSequenceError } from '../errors.js';
+import { ClosedError, hasCode, NoSuchSequenceError } from '../errors.js';
 import type { FlakeGenerator } from '../flake/generator.js';
 import { layouts } from '../flake/layouts.js';
 import { LEASED_FLAKE_NAMES, leaseFlakes } from '../flake/leased.js';
@@ -191,7 +191,7 @@ export class Ids {
     try {
       return await unlessAborted(this.sequences.get(name, use), signal);
     } catch (error) {
-      if (!(error instanceof NoSuchSequenceError)) throw error;
+      if (!hasCode(error, 'NO_SUCH_SEQUENCE')) throw error;
       throw new NoSuchSequenceError(`${error.message}: give define, for example { define: { start: 1 } }`, {
         cause: error,
       });

@@ -1,4 +1,4 @@
-import { InvalidOptionError, StoreError } from '../errors.js';
+import { InvalidOptionError, type StoreError } from '../errors.js';
 import { wentBack } from '../lineage/went-back.js';
 import { show } from '../options.js';
 import { requireSignal } from '../support/abort.js';
@@ -372,7 +372,7 @@ export class Lease {
 
   #retry(error: unknown): void {
     if (this.#release) return;
-    if (error instanceof StoreError && error.reason === 'REPLACED')
+    if ((error as Partial<StoreError> | undefined)?.reason === 'REPLACED')
       for (const lease of leasesOf(this.#settings.store)) lease.#end();
     this.#events.emit('renewal-failed', error);
     this.#emitFenced();

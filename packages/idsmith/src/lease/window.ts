@@ -32,7 +32,7 @@ export function generatorClosed(): ClosedError {
 }
 
 /** The method by which a generator binds a lease. Internal: the declarations of `Lease` do not show it. */
-export const bindLease: unique symbol = Symbol('bindLease');
+export const bindLease: unique symbol = Symbol.for('idsmith.bindLease');
 
 /** A `Lease`, as its generator sees it. Tests implement it to decide windows themselves. */
 export interface Leasable {

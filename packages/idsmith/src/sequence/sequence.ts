@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../clock.js';
-import { ClosedError, InvalidOptionError, SequenceExhaustedError, UnsafeIntegerError } from '../errors.js';
+import { ClosedError, hasCode, InvalidOptionError, UnsafeIntegerError } from '../errors.js';
 import { type IdForm, type IdForms, requireInteger, requireKnown, show } from '../options.js';
 import { onAbort, requireSignal } from '../support/abort.js';
 import { report } from '../support/diagnostics.js';
@@ -420,7 +420,7 @@ export class Sequence<F extends IdForm = 'bigint'> {
       this.#report('fetched', { blocks, count, duration });
     } catch (error) {
       this.#lastError = error;
-      this.#report(error instanceof SequenceExhaustedError ? 'exhausted' : 'fetch-failed', { blocks, error });
+      this.#report(hasCode(error, 'SEQUENCE_EXHAUSTED') ? 'exhausted' : 'fetch-failed', { blocks, error });
       throw error;
     }
   }

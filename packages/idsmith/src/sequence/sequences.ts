@@ -1,5 +1,5 @@
 import { systemClock } from '../clock.js';
-import { ClosedError, InvalidOptionError, NoSuchSequenceError, SequenceExistsError } from '../errors.js';
+import { ClosedError, hasCode, InvalidOptionError, SequenceExistsError } from '../errors.js';
 import { type IdForm, refuse, requireForm, requireKnown, requireMethod, show } from '../options.js';
 import { OpenObjects } from '../support/open-objects.js';
 import { systemTimer } from '../support/timer.js';
@@ -115,13 +115,13 @@ export class Sequences {
     try {
       return requireSameDefinition(await this.describe(name), wanted);
     } catch (error) {
-      if (!(error instanceof NoSuchSequenceError)) throw error;
+      if (!hasCode(error, 'NO_SUCH_SEQUENCE')) throw error;
     }
     try {
       return await this.define(name, options);
     } catch (error) {
       // Another process has defined the sequence meanwhile.
-      if (!(error instanceof SequenceExistsError)) throw error;
+      if (!hasCode(error, 'SEQUENCE_EXISTS')) throw error;
       return requireSameDefinition(await this.describe(name), wanted);
     }
   }

@@ -1,6 +1,6 @@
 import { sha256Hex } from '../encoding/hex.js';
 import { md5 } from '../encoding/md5.js';
-import { NoSuchSequenceError, SequenceExistsError } from '../errors.js';
+import { hasCode } from '../errors.js';
 import { refuse } from '../options.js';
 import { requireSequenceName } from '../sequence/name.js';
 import type { Prefetch } from '../sequence/prefetch.js';
@@ -163,13 +163,13 @@ export async function ensureRow(
   try {
     return (await sequences.describe(name)).start;
   } catch (error) {
-    if (!(error instanceof NoSuchSequenceError)) throw error;
+    if (!hasCode(error, 'NO_SUCH_SEQUENCE')) throw error;
   }
   try {
     return (await sequences.define(name, { start, blockSize: 1 })).start;
   } catch (error) {
     // Somebody else has defined it meanwhile.
-    if (!(error instanceof SequenceExistsError)) throw error;
+    if (!hasCode(error, 'SEQUENCE_EXISTS')) throw error;
     return (await sequences.describe(name)).start;
   }
 }

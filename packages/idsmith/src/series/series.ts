@@ -1,7 +1,7 @@
 import { systemClock } from '../clock.js';
 import type { SqlExecutor } from '../drivers/port.js';
 import { sqlExecutor } from '../drivers/recognise.js';
-import { ClosedError, InvalidOptionError } from '../errors.js';
+import { ClosedError, hasCode, InvalidOptionError } from '../errors.js';
 import { type Complete, refuse, requireChoice, requireKnown, show } from '../options.js';
 import { type Prefetch, prefetchPolicy } from '../sequence/prefetch.js';
 import { Sequences } from '../sequence/sequences.js';
@@ -239,7 +239,7 @@ export class Series {
         // The period may have turned while the number came. The number is skipped.
       } catch (error) {
         // Another caller has seen the period turn, and has closed the counter. Or the store is closed.
-        if (!(error instanceof ClosedError) || tries === MOST_TRIES) throw error;
+        if (!hasCode(error, 'CLOSED') || tries === MOST_TRIES) throw error;
         this.#requireOpen();
       }
     }

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { EntitySchema, MikroORM } from '@mikro-orm/postgresql';
 import { getMigrations } from 'better-auth/db/migration';
+import { connect } from 'idsmith/connect';
 import mongoose from 'mongoose';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
@@ -44,6 +46,41 @@ describe('The recipe in docs/column-defaults.md', () => {
     await client.query(`DROP TABLE order_lines; DROP TABLE orders; ${tables}`);
     await client.end();
     expect(await read(columns)).toEqual(before);
+  });
+
+  it('for files that tools load opens no generator before the program says so', async () => {
+    const { read } = await databaseFor('tools');
+    const own = "SELECT table_name FROM information_schema.tables WHERE table_name LIKE 'id%' ORDER BY 1";
+    const module = await page.run('tools', ...page.programs('Files that the tools of an ORM load'));
+    expect([module.flakes, module.tickets, await read(own)]).toEqual([undefined, undefined, []]);
+    const ids = await module.openIds();
+    expect([typeof module.flakes.next(), await module.tickets.next()]).toEqual(['bigint', 1n]);
+    await ids.close();
+  });
+
+  it('of MikroORM keeps the tables of idsmith out of an update of the schema', async () => {
+    const { url, read } = await databaseFor('mikro_orm_tables');
+    const ids = await connect(url);
+    await ids.flakes('orders');
+    await (await ids.series('invoices', { format: 'INV-{n:6}', audit: true })).next();
+    await ids.close();
+    const own = await read("SELECT tablename FROM pg_tables WHERE tablename LIKE 'id%' ORDER BY 1");
+    const [, skipTables] = /`schemaGenerator: { skipTables: (.*) }` in/.exec(page.text);
+    const Order = new EntitySchema({
+      name: 'Order',
+      tableName: 'orders',
+      properties: { id: { type: 'bigint', primary: true } },
+    });
+    const dropped = async (schemaGenerator) => {
+      const orm = await MikroORM.init({ clientUrl: url, entities: [Order], schemaGenerator });
+      const sql = await orm.schema.getUpdateSchemaSQL();
+      await orm.close();
+      return [...sql.matchAll(/drop table if exists "(id\w+)"/g)].map(([, name]) => name).sort();
+    };
+    const tables = ['id_sequences', 'id_series_log', 'idsmith_leases', 'idsmith_pasts'];
+    expect(own.map(({ tablename }) => tablename)).toEqual(tables);
+    expect(await dropped({})).toEqual(tables);
+    expect(await dropped({ skipTables: new Function(`return ${skipTables}`)() })).toEqual([]);
   });
 
   it.each(recipes)('of %s fills every column, and reads ids exactly', async (name, blocks) => {

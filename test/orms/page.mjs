@@ -15,6 +15,10 @@ export class Page {
     this.#text = readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
   }
 
+  get text() {
+    return this.#text;
+  }
+
   /** The headings of the second level. */
   get headings() {
     return [...this.#text.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);

@@ -83,7 +83,8 @@ const targets = [
 ];
 printTargets(targets);
 save('flake', {
-  ...{ machine, targets },
+  machine,
+  targets,
   results: results.map(({ name, version, nanoseconds, duplicates }) => ({
     name,
     version,

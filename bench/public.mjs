@@ -35,7 +35,9 @@ save('public', {
   machine,
   targets,
   results: [...results, ...shortResults].map(({ name, version, nanoseconds }) => ({
-    ...{ name, version, nanoseconds },
+    name,
+    version,
+    nanoseconds,
   })),
   consumed: consumed(),
 });

@@ -53,10 +53,17 @@ async function measure(room) {
 
 async function run(tests, folder) {
   const vitest = await startVitest('test', tests, {
-    ...{ root: ROOT, watch: false, reporters: ['dot'], testTimeout: TEST_TIMEOUT_MS },
+    root: ROOT,
+    watch: false,
+    reporters: ['dot'],
+    testTimeout: TEST_TIMEOUT_MS,
     coverage: {
-      ...{ enabled: true, provider: 'v8', reporter: ['json'], reportsDirectory: folder },
-      ...{ reportOnFailure: true, exclude: OTHER_FILES },
+      enabled: true,
+      provider: 'v8',
+      reporter: ['json'],
+      reportsDirectory: folder,
+      reportOnFailure: true,
+      exclude: OTHER_FILES,
     },
   });
   const hasPassed = vitest.state.getCountOfFailedTests() === 0;

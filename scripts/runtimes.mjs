@@ -12,7 +12,9 @@ const denoLibc = platform === 'linux' ? '-glibc' : '';
 const node = (version) => ({
   name: `node ${version}`,
   package: `node-${platform}-${arch}`,
-  ...{ version, program: 'bin/node', args: [] },
+  version,
+  program: 'bin/node',
+  args: [],
 });
 const runtimes = [
   ...['20', '22', '24', '26'].map(node),
@@ -26,7 +28,9 @@ const runtimes = [
   {
     name: 'deno',
     package: `@deno/${platform}-${arch}${denoLibc}`,
-    ...{ version: 'latest', program: 'deno', args: ['run', '--allow-all'] },
+    version: 'latest',
+    program: 'deno',
+    args: ['run', '--allow-all'],
   },
 ];
 

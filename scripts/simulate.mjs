@@ -83,7 +83,12 @@ async function load() {
   const { outputFiles } = await build({
     entryPoints: [here('test/simulation/index.ts')],
     conditions: ['idsmith-source'],
-    ...{ bundle: true, write: false, platform: 'node', format: 'esm', target: 'node20', logLevel: 'error' },
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    logLevel: 'error',
   });
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
 }

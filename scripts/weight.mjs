@@ -35,8 +35,17 @@ function weighPackage(folder) {
 async function weighImport(entry) {
   const { metafile, outputFiles } = await build({
     stdin: { contents: `export * from '${entry}';`, resolveDir: root },
-    ...{ bundle: true, splitting: true, minify: true, format: 'esm', platform: 'node', write: false },
-    ...{ metafile: true, outdir: root, absWorkingDir: root, logLevel: 'error', external: budgets.drivers },
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    platform: 'node',
+    write: false,
+    metafile: true,
+    outdir: root,
+    absWorkingDir: root,
+    logLevel: 'error',
+    external: budgets.drivers,
   });
   const isLoaded = ({ kind, external }) => kind === 'import-statement' && !external;
   const modules = reach(metafile.inputs, '<stdin>', isLoaded).size - 1;

@@ -56,7 +56,10 @@ function run(home: string, steps: readonly Step[]): Printed[] {
 /** Every page of the project. */
 const examples = readdirSync(join(root, 'examples')).map((name) => join('examples', name));
 const pages = [
-  ...['.', 'docs', 'site', ...examples],
+  '.',
+  'docs',
+  'site',
+  ...examples,
   ...['shard', 'oracle', 'verify', 'server', 'console', 'fastify', 'nest'].map((name) =>
     join('packages', name),
   ),

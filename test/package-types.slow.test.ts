@@ -68,7 +68,10 @@ const importAll = (names: readonly string[]) =>
 const SETTINGS = Object.entries(COMPILERS)
   .flatMap(([name, compiler]) =>
     (name === 'TypeScript 5' ? [MODULES[1]] : MODULES).map((modules) => ({
-      ...{ name, compiler, modules, module: modules.module },
+      name,
+      compiler,
+      modules,
+      module: modules.module,
     })),
   )
   .filter(({ name, modules }) => depth > 0 || (name === 'this TypeScript' && modules === MODULES[1]));
@@ -123,7 +126,13 @@ describe('The types of the entries', () => {
 
 /** Packages with the types of drivers. */
 const DRIVERS = [
-  ...['libsql', '@types/better-sqlite3', 'pg', '@types/pg', 'mysql2', 'redis', 'ioredis'],
+  'libsql',
+  '@types/better-sqlite3',
+  'pg',
+  '@types/pg',
+  'mysql2',
+  'redis',
+  'ioredis',
   '@aws-sdk/client-dynamodb',
 ];
 

@@ -19,7 +19,9 @@ import { FakeClock } from 'idsmith/testing';
 
 const node = { processId: 31359, mac: Uint8Array.of(0, 0, 13, 83, 122, 80) };
 const run = new LocalityGenerator({
-  ...{ reversal: 'java', node, clock: new FakeClock(1367111039966) },
+  reversal: 'java',
+  node,
+  clock: new FakeClock(1367111039966),
   counter: 0x9dec9c8c - 198491317,
 });
 assert.deepEqual(

@@ -56,16 +56,15 @@ export async function main(signal: AbortSignal | undefined, tenant: string | und
 
 /** Every flag beyond `strict` that makes a compiler complain. */
 export const EVERY_FLAG = {
-  ...{
-    exactOptionalPropertyTypes: true,
-    noUncheckedIndexedAccess: true,
-    noPropertyAccessFromIndexSignature: true,
-  },
-  ...{
-    noImplicitOverride: true,
-    noImplicitReturns: true,
-    noFallthroughCasesInSwitch: true,
-    noUnusedLocals: true,
-  },
-  ...{ noUnusedParameters: true, isolatedModules: true, verbatimModuleSyntax: true, skipLibCheck: false },
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noPropertyAccessFromIndexSignature: true,
+  noImplicitOverride: true,
+  noImplicitReturns: true,
+  noFallthroughCasesInSwitch: true,
+  noUnusedLocals: true,
+  noUnusedParameters: true,
+  isolatedModules: true,
+  verbatimModuleSyntax: true,
+  skipLibCheck: false,
 };

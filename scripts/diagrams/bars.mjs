@@ -33,7 +33,8 @@ function drawRow({ name, fields }, top, scale, unit) {
     drawn.push(box(x, top, width - 2, BAR, field.name));
     drawn.push(
       text(middle - 1, top + 18, isNarrow ? field.size : label, {
-        ...{ of: 'on', anchor: 'middle' },
+        of: 'on',
+        anchor: 'middle',
       }),
     );
     if (isNarrow) {

@@ -28,7 +28,8 @@ export async function windows() {
     ...window(run.since, run.until, second, 'second', `B's window`),
     line(at(run.fence), first - 16, at(run.fence), second + 44),
     text(at(run.fence) - 4, first - 8, `the fence: A's timestamps are lower, B's are not`, {
-      ...{ of: 'small', anchor: 'end' },
+      of: 'small',
+      anchor: 'end',
     }),
     box(at(WAKES / 1000) - 4, first, 8, 28, 'refused'),
     ...mark(WAKES / 1000, first, `wakes: ${run.refusal}`),
@@ -61,8 +62,14 @@ async function pausedHolder() {
   const random = { fill: (bytes) => bytes.fill(7) };
   const lease = (time) =>
     acquireLease(store, {
-      ...{ namespace: 'orders', layout: layouts.jflake, size: 1, ttl: TTL, label: 'drawn' },
-      ...{ clock: time.clock(), timer: time, random },
+      namespace: 'orders',
+      layout: layouts.jflake,
+      size: 1,
+      ttl: TTL,
+      label: 'drawn',
+      clock: time.clock(),
+      timer: time,
+      random,
     });
   const a = await lease(timeOfA);
   const idsOfA = new FlakeGenerator({ node: a, clock: timeOfA.clock() });

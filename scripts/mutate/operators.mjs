@@ -28,8 +28,13 @@ export function findMutants(source) {
   };
   const add = ({ start, end }, where, kind, to) =>
     found.push({
-      ...{ places: [{ start, end }], line: lineOf(start), where, kind },
-      ...{ from: source.slice(start, end), to, code: to },
+      places: [{ start, end }],
+      line: lineOf(start),
+      where,
+      kind,
+      from: source.slice(start, end),
+      to,
+      code: to,
     });
   const tree = parseAst(source, { lang: 'ts' });
   visit(tree, 'module', { add, text });

@@ -68,7 +68,8 @@ export class Results {
   setReach(test, tests) {
     const keyOf = new Map(this.#mutants.map(({ number, key }) => [number, key]));
     this.#reach[test] = tests.map(({ name, ms, reached }) => ({
-      ...{ name, ms: Math.round(ms) },
+      name,
+      ms: Math.round(ms),
       reached: reached.map((number) => keyOf.get(number)),
     }));
     this.#digests[test] = digestOf(test);

@@ -28,9 +28,15 @@ const mutating = {
 const vitest = await createVitest(
   'test',
   {
-    ...{ root: ROOT, watch: false, pool: 'threads', maxWorkers: 1, reporters: [{}] },
-    ...{ testTimeout: 120_000, hookTimeout: 60_000, teardownTimeout: 1000 },
-    ...{ expect: { poll: { timeout: 5000, interval: 20 } } },
+    root: ROOT,
+    watch: false,
+    pool: 'threads',
+    maxWorkers: 1,
+    reporters: [{}],
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 1000,
+    expect: { poll: { timeout: 5000, interval: 20 } },
     dangerouslyIgnoreUnhandledErrors: true,
     setupFiles: [switchFile],
   },

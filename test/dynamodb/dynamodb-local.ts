@@ -18,13 +18,21 @@ export async function startDynamodbLocal(): Promise<ServerProcess> {
     const url = `http://127.0.0.1:${ports[0]}`;
     const server = new ServerProcess({
       name: 'dynamodb-local',
-      ...{ dir, ports, url },
+      dir,
+      ports,
+      url,
       run: [
         'java',
         '-Xmx256m',
         `-Djava.library.path=${join(program, 'DynamoDBLocal_lib')}`,
-        ...['-jar', join(program, 'DynamoDBLocal.jar')],
-        ...['-port', String(ports[0]), '-dbPath', dir, '-sharedDb', '-disableTelemetry'],
+        '-jar',
+        join(program, 'DynamoDBLocal.jar'),
+        '-port',
+        String(ports[0]),
+        '-dbPath',
+        dir,
+        '-sharedDb',
+        '-disableTelemetry',
       ],
       // Any answer will do, and to this question it is an error.
       answers: async () => (await fetch(url, { signal: AbortSignal.timeout(1000) })).status > 0,

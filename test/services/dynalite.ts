@@ -16,7 +16,9 @@ export async function startDynalite(): Promise<ServerProcess> {
     const options = { host: '127.0.0.1', port: ports[0], path: join(dir, 'data'), createTableMs: 100 };
     const dynalite = new ServerProcess({
       name: 'dynalite',
-      ...{ dir, ports, url },
+      dir,
+      ports,
+      url,
       run: [process.execPath, SERVER, program, JSON.stringify(options)],
       // Any answer will do, and to this question it is an error.
       answers: async () => (await fetch(url, { signal: AbortSignal.timeout(1000) })).status > 0,

@@ -14,7 +14,12 @@ const released = (file: string) => fileURLToPath(new URL(`releases/0.1.0/${file}
 const HAS_TABLES = ['postgres', 'mariadb'];
 
 const RECORD: LeaseRecord = {
-  ...{ id: 500, owner: 'o', epoch: 1, fence: 1, expiresAt: 1, label: '' },
+  id: 500,
+  owner: 'o',
+  epoch: 1,
+  fence: 1,
+  expiresAt: 1,
+  label: '',
 };
 
 for (const [name, needs, start] of STORE_SERVERS) {

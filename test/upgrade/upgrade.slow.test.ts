@@ -46,7 +46,8 @@ for (const version of readdirSync(releases)) {
         expect(around.every((id) => id >= 1n && id <= 30n)).toBe(true);
 
         const flakes = await core.FlakeGenerator.lease(store, {
-          ...{ namespace: 'orders', layout: core.layouts.jflake },
+          namespace: 'orders',
+          layout: core.layouts.jflake,
         });
         expect(before.flakes).not.toContain(flakes.nextString());
         await flakes.close();

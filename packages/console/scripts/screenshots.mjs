@@ -74,7 +74,10 @@ async function shoot(
   { name, path, width, height = 900, colorScheme, scale = 1, wait, isFixed },
 ) {
   const context = await browser.newContext({
-    ...{ colorScheme, viewport: { width, height }, deviceScaleFactor: scale, reducedMotion: 'reduce' },
+    colorScheme,
+    viewport: { width, height },
+    deviceScaleFactor: scale,
+    reducedMotion: 'reduce',
   });
   const page = await context.newPage();
   const errors = [];
@@ -160,14 +163,12 @@ async function gallery(browser) {
           ])
             for (const colorScheme of ['light', 'dark'])
               await shoot(browser, url, {
-                ...{
-                  name: `${page}-${state}-${width}-${colorScheme}`,
-                  path,
-                  width,
-                  height,
-                  colorScheme,
-                  wait,
-                },
+                name: `${page}-${state}-${width}-${colorScheme}`,
+                path,
+                width,
+                height,
+                colorScheme,
+                wait,
               }).catch((error) => console.log(`${page} ${state}: ${error.message.split('\n', 1)}`));
       },
       ...(isFull ? ['--shards', shards.file] : []),
@@ -205,10 +206,18 @@ try {
     await withServer(true, async (url) => {
       const common = { width: 1280, scale: 1.5, isFixed: true };
       await shoot(browser, url, {
-        ...{ ...common, name: 'console-inspect', path: `inspect/${UUID}`, height: 560, colorScheme: 'light' },
+        ...common,
+        name: 'console-inspect',
+        path: `inspect/${UUID}`,
+        height: 560,
+        colorScheme: 'light',
       });
       await shoot(browser, url, {
-        ...{ ...common, name: 'console-overview', path: 'overview', height: 920, colorScheme: 'dark' },
+        ...common,
+        name: 'console-overview',
+        path: 'overview',
+        height: 920,
+        colorScheme: 'dark',
       });
     });
 } finally {

@@ -7,7 +7,12 @@ import { type Call, readRecords, recordBytes } from '../src/history/history.ts';
 import { auditDifference } from '../src/runs/verify/behaviour.ts';
 
 const held = (epoch: number, fence: number): LeaseRecord => ({
-  ...{ id: 0, owner: `${epoch} ${fence}`, epoch, fence, expiresAt: fence, label: '' },
+  id: 0,
+  owner: `${epoch} ${fence}`,
+  epoch,
+  fence,
+  expiresAt: fence,
+  label: '',
 });
 const free = (epoch: number, fence: number): LeaseRecord => ({
   ...held(epoch, fence),
@@ -17,7 +22,12 @@ const free = (epoch: number, fence: number): LeaseRecord => ({
 
 /** A call from `at` to `ended`. */
 const call = (at: number, ended: number, name: string, args: unknown[], result: unknown, by = 'a'): Call => ({
-  ...{ by, name, args, at, ended, result },
+  by,
+  name,
+  args,
+  at,
+  ended,
+  result,
 });
 const swap = (
   at: number,
@@ -39,8 +49,14 @@ describe('The audit of leases', () => {
   it('finds nothing in the life of a node id', () => {
     const over = free(1, 150);
     const calls = [
-      ...[list(0, 1), swap(2, 3, undefined, one), list(4, 5, one), swap(6, 7, one, two)],
-      ...[swap(8, 9, two, over), list(10, 11, over), swap(12, 13, over, three), list(14, 15, three)],
+      list(0, 1),
+      swap(2, 3, undefined, one),
+      list(4, 5, one),
+      swap(6, 7, one, two),
+      swap(8, 9, two, over),
+      list(10, 11, over),
+      swap(12, 13, over, three),
+      list(14, 15, three),
     ];
     expect(rules(calls)).toEqual([]);
   });
@@ -85,7 +101,8 @@ describe('The audit of leases', () => {
   it('finds a record that nobody has written', () => {
     expect(rules([swap(0, 1, undefined, one), list(2, 3, { ...one, fence: 101 })])).toEqual(['exact']);
     const guarded = auditLeases([swap(0, 1, undefined, one), list(2, 3, { ...one, fence: 101 })], {
-      ...{ quiet: true, guarded: true },
+      quiet: true,
+      guarded: true,
     });
     expect(guarded).toEqual([]);
   });

@@ -74,8 +74,13 @@ describe('The way through proxies', () => {
   });
 
   it.each([
-    ...['sqlite:./ids.db', 'rediss://h', 'https://h', 'etcd://h?tls=true', 'dynamodb://eu-west-1/t'],
-    ...['postgres://h/db?sslmode=require', 'postgres:///db?host=/run/postgresql'],
+    'sqlite:./ids.db',
+    'rediss://h',
+    'https://h',
+    'etcd://h?tls=true',
+    'dynamodb://eu-west-1/t',
+    'postgres://h/db?sslmode=require',
+    'postgres:///db?host=/run/postgresql',
   ])('is not there for %s', (url) => expect(routeOf(url)).toBeUndefined());
 });
 
@@ -171,7 +176,11 @@ describe('A connection that is reset', () => {
   it('does not keep its process, even if it was ended a moment before', () => {
     const source = fileURLToPath(new URL('../src/proxy/faulty-proxy.ts', import.meta.url));
     const { outputFiles } = buildSync({
-      ...{ entryPoints: [source], bundle: true, platform: 'node', format: 'esm', write: false },
+      entryPoints: [source],
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      write: false,
     });
     const proxy = `data:text/javascript;base64,${Buffer.from(outputFiles[0]?.contents ?? '').toString('base64')}`;
     const script = `

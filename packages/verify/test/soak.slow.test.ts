@@ -14,13 +14,15 @@ async function shortRun(options: Partial<SoakOptions>): Promise<SoakReport & { l
   const lines: string[] = [];
   try {
     const report = await runSoak({
-      ...{ folder, stores: only('memory', 'sqlite'), seconds: 5, seed: 20_260_801, processes: 2 },
-      ...{
-        pause: [100, 400],
-        patience: { begin: 60_000, resume: 60_000 },
-        print: (line) => lines.push(line),
-        ...options,
-      },
+      folder,
+      stores: only('memory', 'sqlite'),
+      seconds: 5,
+      seed: 20_260_801,
+      processes: 2,
+      pause: [100, 400],
+      patience: { begin: 60_000, resume: 60_000 },
+      print: (line) => lines.push(line),
+      ...options,
     });
     return { ...report, lines };
   } finally {
@@ -47,7 +49,9 @@ describe('A short soak run', () => {
   it('finds an id of each family that a process hands out again', async () => {
     const repeat = ['flakes', 'locality', 'uuid7', 'sequences'] as const;
     const { duplicates, problems, lines } = await shortRun({
-      ...{ stores: only('memory'), seconds: 0, plant: { repeat } },
+      stores: only('memory'),
+      seconds: 0,
+      plant: { repeat },
     });
     // Once by each of the two members of the process.
     expect(duplicates).toBe(8);
@@ -63,13 +67,11 @@ describe('A short soak run', () => {
 
   it('tells of a family that falls silent', async () => {
     const { problems, duplicates } = await shortRun({
-      ...{
-        stores: only('sqlite'),
-        seconds: 0,
-        // Processes tell once a second why they are silent.
-        patience: { begin: 60_000, resume: 5000 },
-        plant: { mute: ['locality'] },
-      },
+      stores: only('sqlite'),
+      seconds: 0,
+      // Processes tell once a second why they are silent.
+      patience: { begin: 60_000, resume: 5000 },
+      plant: { mute: ['locality'] },
     });
     expect(duplicates).toBe(0);
     expect(problems).toContain(

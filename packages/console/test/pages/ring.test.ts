@@ -189,7 +189,9 @@ await describeWith(['chromium', 'redis'], 'the page Ring of a server with shards
     const stop = new AbortController();
     await expect(
       reshard(...maps, {
-        ...{ batch: 10, types: [1], signal: stop.signal },
+        batch: 10,
+        types: [1],
+        signal: stop.signal,
         onProgress: ({ moved }) => moved > 0 && stop.abort(),
       }),
     ).rejects.toThrow('aborted');

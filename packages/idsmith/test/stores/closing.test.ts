@@ -119,7 +119,9 @@ describe('A store that is closed', () => {
     let durable = false;
     const { listLeases, swapLease, ...others } = memoryStore();
     const store = makeStore('http', {
-      ...{ ...others, listLeases, swapLease },
+      ...others,
+      listLeases,
+      swapLease,
       get durable() {
         return durable;
       },

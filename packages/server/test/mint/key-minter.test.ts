@@ -79,7 +79,10 @@ await describeWith(['redis'], 'POST /v1/keys', () => {
     }
     const none = await TestServer.prepare();
     expect((await none.get('/v1/ring')).json).toEqual({
-      ...{ file: null, isCluster: false, nodes: [], resharding: null },
+      file: null,
+      isCluster: false,
+      nodes: [],
+      resharding: null,
     });
     await none.stop();
   });

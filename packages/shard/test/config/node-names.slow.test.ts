@@ -72,7 +72,8 @@ await describeWith(['redis'], 'A node with another address', () => {
   });
 
   const at = ({ port }: RedisServer, ringName?: string): ShardEntry => ({
-    ...{ port, host: '127.0.0.1' },
+    port,
+    host: '127.0.0.1',
     ...(ringName !== undefined && { ringName }),
   });
 

@@ -12,7 +12,12 @@ describe('A node set', () => {
   it('has a fingerprint that stays the same for ever, because nodes keep it', () => {
     expect(of(['a:1', 'b:2'])).toEqual({
       fingerprint: '8c94be2b3901027bb7f2064529a35de6',
-      ...{ nodes: 'a:1, b:2', size: 2, hasMovedNodes: false, epoch: 5, lead: 1000, skew: 7 },
+      nodes: 'a:1, b:2',
+      size: 2,
+      hasMovedNodes: false,
+      epoch: 5,
+      lead: 1000,
+      skew: 7,
     });
   });
 

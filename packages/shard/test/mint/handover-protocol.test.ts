@@ -42,9 +42,15 @@ describe('A handover', () => {
     expect(nodes.hash(0)).toMatchObject({ next: nameOf(next) });
     const all = [0, 1].map((i) => `${i} reading the sequence`);
     expect(nodes.operations()).toEqual([
-      ...[...all, '1 reading the sequence', '2 reading the sequence', '2 handing the sequence over'],
-      ...['0 closing the sequence', '1 closing the sequence', ...all],
-      ...['1 handing the sequence over', '2 handing the sequence over'],
+      ...all,
+      '1 reading the sequence',
+      '2 reading the sequence',
+      '2 handing the sequence over',
+      '0 closing the sequence',
+      '1 closing the sequence',
+      ...all,
+      '1 handing the sequence over',
+      '2 handing the sequence over',
     ]);
   });
 
@@ -93,8 +99,10 @@ describe('A handover', () => {
     unsubscribe('idsmith:key', listen);
     expect(told).toEqual([
       {
-        ...{ event: 'handed-over', generation: 2 },
-        ...{ from: `${address(0)}, ${address(1)}`, to: `${address(1)}, ${address(2)}` },
+        event: 'handed-over',
+        generation: 2,
+        from: `${address(0)}, ${address(1)}`,
+        to: `${address(1)}, ${address(2)}`,
       },
     ]);
   });

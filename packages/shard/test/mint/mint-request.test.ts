@@ -29,7 +29,12 @@ const request = (count: number): MintRequest =>
   );
 const lot = (count: number): MintLot => ({ request: request(count), count });
 const range = (variant: number, count: number, restIn = 0): KeyRange => ({
-  ...{ kind: 'keys', ms: 900, variant, count, restIn, span: SPAN },
+  kind: 'keys',
+  ms: 900,
+  variant,
+  count,
+  restIn,
+  span: SPAN,
   proof: { from: 0, now: 900 },
 });
 
@@ -54,7 +59,13 @@ describe('Requests', () => {
         () => {},
       ),
     ).toMatchObject({
-      ...{ suffix: '10', count: 7, wanted: 7, reserved: 0, batches: [], above: 30, isSettled: false },
+      suffix: '10',
+      count: 7,
+      wanted: 7,
+      reserved: 0,
+      batches: [],
+      above: 30,
+      isSettled: false,
     });
   });
 

@@ -7,8 +7,16 @@ const NOW = 10_000;
 const PROOF = { from: 5, now: 700_000 };
 
 const STATUS: NodeSequenceStatus = {
-  ...{ whose: 'own', state: 'open', fingerprint: 'f', next: '', nodes: 'a', generation: 1 },
-  ...{ high: 7, from: 5, lost: false, now: 700_000 },
+  whose: 'own',
+  state: 'open',
+  fingerprint: 'f',
+  next: '',
+  nodes: 'a',
+  generation: 1,
+  high: 7,
+  from: 5,
+  lost: false,
+  now: 700_000,
 };
 
 function nodeOf(readStatus: () => Promise<NodeSequenceStatus> = async () => STATUS): MintingNode {

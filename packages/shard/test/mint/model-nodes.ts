@@ -44,8 +44,13 @@ export class ModelNodes {
   set(numbers: readonly number[], options: { maxSkew?: number; epoch?: number } = {}): NodeSequence[] {
     const nodes = numbers.map(
       (number, index): ShardNode => ({
-        ...{ name: String(index), index, address: ModelNodes.addressOf(number), host: `10.0.0.${number}` },
-        ...{ port: 6379, weight: 1, ringName: ModelNodes.addressOf(number) },
+        name: String(index),
+        index,
+        address: ModelNodes.addressOf(number),
+        host: `10.0.0.${number}`,
+        port: 6379,
+        weight: 1,
+        ringName: ModelNodes.addressOf(number),
       }),
     );
     const settings = { nodes, epoch: EPOCH, maxSkew: SKEW, ...options };

@@ -11,7 +11,13 @@ import type { RedisConnection } from '../../src/redis/connection.ts';
 
 describe('The sequence of a node', () => {
   const SET = {
-    ...{ fingerprint: 'f', nodes: 'a, b', size: 3, hasMovedNodes: false, epoch: 5, lead: 1000, skew: 7 },
+    fingerprint: 'f',
+    nodes: 'a, b',
+    size: 3,
+    hasMovedNodes: false,
+    epoch: 5,
+    lead: 1000,
+    skew: 7,
     seqname: '$EQUENCE',
     takesOver: false,
   } satisfies NodeSet;
@@ -37,7 +43,9 @@ describe('The sequence of a node', () => {
   ])('is asked for keys %s', async (_, bounds, above, expected) => {
     const { calls, sequence } = recording(['wait', 3, 100, 8]);
     expect(await sequence.mint(6, above, bounds)).toEqual({
-      ...{ kind: 'wait', ms: 8, proof: { from: 3, now: 100 } },
+      kind: 'wait',
+      ms: 8,
+      proof: { from: 3, now: 100 },
     });
     expect(calls).toEqual([['minting keys', 'f', 'a, b', 5, 1000, 7, 0, 1, 3, 6, ...expected]]);
   });
@@ -49,8 +57,13 @@ describe('The sequence of a node', () => {
         hasMovedNodes: true,
       });
       expect(await sequence.mint(6, 0, undefined)).toEqual({
-        ...{ kind: 'keys', ms: 50, variant, count: granted, restIn: 9 },
-        ...{ span: { first: 10, last: 13 }, proof: { from: 3, now: 100 } },
+        kind: 'keys',
+        ms: 50,
+        variant,
+        count: granted,
+        restIn: 9,
+        span: { first: 10, last: 13 },
+        proof: { from: 3, now: 100 },
       });
       await sequence.readStatus();
       await sequence.readStatus('minting keys');
@@ -79,8 +92,16 @@ describe('The sequence of a node', () => {
   it('that cannot mint answers with its status', async () => {
     const reply = ['own', 'closed', 'n', 'a, b', '4', '30', '1', 'f', '99', '20'];
     const status = {
-      ...{ whose: 'own', state: 'closed', next: 'n', nodes: 'a, b', generation: 4, high: 30, lost: true },
-      ...{ fingerprint: 'f', now: 99, from: 20 },
+      whose: 'own',
+      state: 'closed',
+      next: 'n',
+      nodes: 'a, b',
+      generation: 4,
+      high: 30,
+      lost: true,
+      fingerprint: 'f',
+      now: 99,
+      from: 20,
     };
     expect(await recording(reply).sequence.mint(1, 0, undefined)).toEqual({ kind: 'refused', status });
     expect(await recording(reply).sequence.prepare(1)).toEqual(status);

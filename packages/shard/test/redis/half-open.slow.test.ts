@@ -17,7 +17,8 @@ describe.each(['ioredis', 'redis'] as const)(
         proxies = await Promise.all(shards.servers.map(({ port }) => FaultyProxy.before(port)));
         const entries = proxies.map(({ port }, i) => [String(i), [String(port), '127.0.0.1', 1]]);
         map = new ShardMap({
-          ...{ shards: Object.fromEntries(entries), driver },
+          shards: Object.fromEntries(entries),
+          driver,
           options: { ...shards.config.options, timeout: 500 },
         });
       });

@@ -116,7 +116,15 @@ await describeWith(['redis'], 'A map of nodes with their own logins', () => {
 
   it.each(['ioredis', 'redis'] as const)('logs in to each with %s', async (driver) => {
     const user = (name: string, password: string) => [
-      ...['--user', name, 'on', `>${password}`, '~*', '+@all', '--user', 'default', 'off'],
+      '--user',
+      name,
+      'on',
+      `>${password}`,
+      '~*',
+      '+@all',
+      '--user',
+      'default',
+      'off',
     ];
     const [a, b, c] = await Promise.all([
       start(user('one', 'secret1')),
@@ -147,15 +155,36 @@ await describeWith(['redis'], 'A map of nodes with their own logins', () => {
     execFileSync(
       'openssl',
       [
-        ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', cert],
-        ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'],
+        'req',
+        '-x509',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-days',
+        '2',
+        '-keyout',
+        key,
+        '-out',
+        cert,
+        '-subj',
+        '/CN=localhost',
+        '-addext',
+        'subjectAltName=DNS:localhost,IP:127.0.0.1',
       ],
       { stdio: 'ignore' },
     );
     await withFreePorts(1, async ([port]) => {
       await start([
-        ...['--tls-port', String(port), '--tls-cert-file', cert, '--tls-key-file', key],
-        ...['--tls-ca-cert-file', cert, '--tls-auth-clients', 'no'],
+        '--tls-port',
+        String(port),
+        '--tls-cert-file',
+        cert,
+        '--tls-key-file',
+        key,
+        '--tls-ca-cert-file',
+        cert,
+        '--tls-auth-clients',
+        'no',
       ]);
       const ca = readFileSync(cert, 'utf8');
       await use(mapOf({ shards: { 0: { url: `rediss://localhost:${port}`, tls: { ca } } }, driver }));
@@ -179,7 +208,11 @@ await describeWith(['redis'], 'A map of nodes with their own logins', () => {
           'sentinel down-after-milliseconds shard-a 300\nsentinel failover-timeout shard-a 2000\n',
       );
       const sentinel = new ServerProcess({
-        ...{ name: 'sentinel', dir, ports, url: '', run: [program, file, '--sentinel'] },
+        name: 'sentinel',
+        dir,
+        ports,
+        url: '',
+        run: [program, file, '--sentinel'],
         answers: async () =>
           (await ask(ports[0], 'PING\r\n', (reply) => reply.includes('\r\n'))).toString().startsWith('+PONG'),
       });

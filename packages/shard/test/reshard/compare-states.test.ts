@@ -16,9 +16,20 @@ import type { NodeConnection } from '../../src/reshard/node-connection.ts';
 import { type NodeState, type ReshardPhase, readState, readStates } from '../../src/reshard/node-state.ts';
 
 const state = (id: string, changes: Partial<NodeState> = {}): NodeState => ({
-  ...{ address: `${id}:1`, id, phase: 'moving', about: 'x → y', isChecked: true, server: 's', round: 3 },
-  ...{ endedRound: 0, settings: '', cluster: '', gone: [], notes: new Map() },
-  ...{ puts: 0, drops: 0 },
+  address: `${id}:1`,
+  id,
+  phase: 'moving',
+  about: 'x → y',
+  isChecked: true,
+  server: 's',
+  round: 3,
+  endedRound: 0,
+  settings: '',
+  cluster: '',
+  gone: [],
+  notes: new Map(),
+  puts: 0,
+  drops: 0,
   ...changes,
 });
 
@@ -81,7 +92,9 @@ describe('Nodes that came back with less', () => {
     expect(findBehind([back({ isChecked: true }), noting(9, 9)])).toEqual([]);
     expect(findBehind([back(), noting(6, 7)])).toEqual([
       {
-        ...{ address: 'a:1', isOlder: true, known: { puts: 6, drops: 7 } },
+        address: 'a:1',
+        isOlder: true,
+        known: { puts: 6, drops: 7 },
         own: 'phase moving, 5 batches received and 7 given away by this node',
         others: 'w:1 know: phase moving, 6 batches received and 7 given away by this node',
         consequences: 'keys that were moved to it and are missing there are lost',
@@ -89,7 +102,8 @@ describe('Nodes that came back with less', () => {
     ]);
     expect(findBehind([back(), noting(5, 8)])).toMatchObject([
       {
-        ...{ isOlder: true, known: { puts: 5, drops: 8 } },
+        isOlder: true,
+        known: { puts: 5, drops: 8 },
         consequences: 'values that other nodes have are kept, and keys that were deleted since may come back',
       },
     ]);
@@ -174,31 +188,49 @@ describe('The state of a node', () => {
 
   it('is read with all that the node knows', async () => {
     const given = {
-      ...{ phase: 'moving', round: 3, ended: 2, settings: '{"a":1}', cluster: 'c', gone: '["g"]' },
-      ...{ puts: 4, drops: 5, 'put:b\nc': 6, 'drop:b\nc': 7, 'drop:d': 8, 'xput:e': 1 },
+      phase: 'moving',
+      round: 3,
+      ended: 2,
+      settings: '{"a":1}',
+      cluster: 'c',
+      gone: '["g"]',
+      puts: 4,
+      drops: 5,
+      'put:b\nc': 6,
+      'drop:b\nc': 7,
+      'drop:d': 8,
+      'xput:e': 1,
     };
     expect(await read('moving', given)).toEqual({
-      ...{ address: 'a:1', id: 'a', phase: 'moving', about: 'x → y', isChecked: true, server: 's', round: 3 },
-      ...{ endedRound: 2, settings: '{"a":1}', cluster: 'c', gone: ['g'] },
+      address: 'a:1',
+      id: 'a',
+      phase: 'moving',
+      about: 'x → y',
+      isChecked: true,
+      server: 's',
+      round: 3,
+      endedRound: 2,
+      settings: '{"a":1}',
+      cluster: 'c',
+      gone: ['g'],
       notes: new Map([
         ['b\nc', { puts: 6, drops: 7 }],
         ['d', { puts: 0, drops: 8 }],
       ]),
-      ...{ puts: 4, drops: 5 },
+      puts: 4,
+      drops: 5,
     });
     // A value may be the name of a field.
     expect(await read('moving', { puts: 4, about: 'puts', round: 3 })).toMatchObject({ puts: 4, round: 3 });
     expect(await read('moving', {}, 0)).toMatchObject({
-      ...{
-        isChecked: false,
-        round: 0,
-        endedRound: 0,
-        settings: '',
-        cluster: '',
-        gone: [],
-        puts: 0,
-        drops: 0,
-      },
+      isChecked: false,
+      round: 0,
+      endedRound: 0,
+      settings: '',
+      cluster: '',
+      gone: [],
+      puts: 0,
+      drops: 0,
     });
   });
 
@@ -214,7 +246,12 @@ describe('The state of a node', () => {
       gone: '["g"]',
     };
     expect(await read(phase, given)).toMatchObject({
-      ...{ round: 3, endedRound: 1, puts: 0, drops: 0, settings: '', gone: [] },
+      round: 3,
+      endedRound: 1,
+      puts: 0,
+      drops: 0,
+      settings: '',
+      gone: [],
       notes: new Map([['b', { puts: 0, drops: 0 }]]),
     });
   });

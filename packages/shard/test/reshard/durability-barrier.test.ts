@@ -18,7 +18,10 @@ afterEach(() => {
 describe('Copies that have to survive a crash', () => {
   type Server = { command: ReturnType<typeof vi.fn> };
   const persistence = (changes: Partial<Persistence>): Persistence => ({
-    ...{ hasAof: false, replicas: 0, keepsNothing: false, canWaitForDisk: false },
+    hasAof: false,
+    replicas: 0,
+    keepsNothing: false,
+    canWaitForDisk: false,
     ...changes,
   });
 

@@ -25,11 +25,19 @@ await describeWith(['redis'], 'Keys of other programs', () => {
   afterAll(() => six?.stop());
 
   const FOREIGN = [
-    ...['heartbeat', 'metrics', 'queue', 'sessions', 'counter', 'config2', 'abcdefghijklmnop'],
+    'heartbeat',
+    'metrics',
+    'queue',
+    'sessions',
+    'counter',
+    'config2',
+    'abcdefghijklmnop',
     // UUIDs, one of which has a known type by chance.
-    ...['550e8400-e29b-41d4-a716-446655440000', 'deadbe02-0000-4000-8000-000000000000'],
+    '550e8400-e29b-41d4-a716-446655440000',
+    'deadbe02-0000-4000-8000-000000000000',
     // Zeros in front, and a time to come.
-    ...['001jyVFw3402', 'zzzzzzz3402'],
+    '001jyVFw3402',
+    'zzzzzzz3402',
   ];
 
   it('are not touched, and the dry run counts and lists them', async () => {

@@ -99,7 +99,10 @@ await describeWith(['redis'], 'A node that is lost for good', () => {
     const controller = new AbortController();
     const onProgress = () => controller.abort(new Error('enough'));
     const stopped = reshard(...mapsOf([0, 1], [1, 2]), {
-      ...{ gone: [nameOf(0)], batch: 5, signal: controller.signal, onProgress },
+      gone: [nameOf(0)],
+      batch: 5,
+      signal: controller.signal,
+      onProgress,
     });
     await expect(stopped).rejects.toThrow('enough');
     expect(await reshard(...mapsOf([0, 1], [1, 2]))).toMatchObject({ lapsed: 0 });

@@ -80,7 +80,12 @@ function world(nodes: Record<string, readonly RedisKey[][]>, { batch = 2, concur
   };
   const rateLimit = { wait: (count: number) => state.wait(count) };
   const passes = new NodePasses(context, {
-    ...{ placement, mover: mover as unknown as KeyMover, progress, rateLimit, batch, concurrency },
+    placement,
+    mover: mover as unknown as KeyMover,
+    progress,
+    rateLimit,
+    batch,
+    concurrency,
     signal: state.controller.signal,
   } as unknown as ConstructorParameters<typeof NodePasses>[1]);
   return { passes, did, counted, state };
@@ -98,7 +103,9 @@ describe('A pass over old nodes', () => {
     expect(await passes.run(true)).toBe(6);
     expect(did).toEqual(['o a: a1 a2', 'o a: a3 a4', 'o a: a5', 'o b: b1']);
     expect(counted).toEqual({
-      ...{ expected: [10], scanned: 6, moved: ['o a 2', 'o a 2', 'o a 1', 'o b 1'] },
+      expected: [10],
+      scanned: 6,
+      moved: ['o a 2', 'o a 2', 'o a 1', 'o b 1'],
     });
   });
 

@@ -17,7 +17,11 @@ afterEach(() => {
 
 describe('Values between TAKE and DROP', () => {
   const group = (keys: string[], values: string[], expiries = '') => ({
-    ...{ keys, blocks: packArray(values.map(bytes)), digests: '', expiries, bytes: 9 },
+    keys,
+    blocks: packArray(values.map(bytes)),
+    digests: '',
+    expiries,
+    bytes: 9,
   });
 
   it('of a whole group go on as they came', () => {

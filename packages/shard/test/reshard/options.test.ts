@@ -64,7 +64,10 @@ describe('The options of a move', () => {
   const node = { address: 'a:1', node: { ringName: 'a' } };
   const context = () =>
     ({
-      ...{ sources: new Map([['a:1', node]]), targets: new Map(), gone: new Set(), givingNodes: [node] },
+      sources: new Map([['a:1', node]]),
+      targets: new Map(),
+      gone: new Set(),
+      givingNodes: [node],
       isReversed: false,
     }) as unknown as ReshardContext;
   const read = (options: MoveOptions) => readMoveOptions(context(), options);
@@ -86,7 +89,8 @@ describe('The options of a move', () => {
     const options = { onProgress() {}, afterStep() {}, signal: new AbortController().signal };
     expect(read({ ...options, batch: 10_000, acceptOlder: ['a'] })).toMatchObject({
       ...options,
-      ...{ batch: 10_000, acceptOlder: ['a:1'] },
+      batch: 10_000,
+      acceptOlder: ['a:1'],
     });
     expect(read({ batch: 1, rate: 100_000 }).batch).toBe(1);
     expect(read({ batch: 600, rate: 300 }).batch).toBe(30);

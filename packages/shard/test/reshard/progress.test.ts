@@ -15,7 +15,10 @@ describe('Progress', () => {
   const map = (...names: string[]) => ({ nodes: names.map((name) => ({ name, address: `${name}:1` })) });
   const context = { from: map('a', 'b'), to: map('b', 'c') } as unknown as ReshardContext;
   const sorted = (staying: number, leavingCount: number, skipped: string[] = []) => ({
-    ...{ staying, leavingCount, leaving: new Map(), skipped: skipped.map((key) => ({ key })) },
+    staying,
+    leavingCount,
+    leaving: new Map(),
+    skipped: skipped.map((key) => ({ key })),
   });
 
   it('tells what was moved, how quickly, and what is left', () => {
@@ -35,7 +38,13 @@ describe('Progress', () => {
     progress.moved('a:1', 'b:1', { keys: 0, bytes: 0, superseded: 0 });
     const [begun, first, second, third, last] = told;
     expect(begun).toEqual({
-      ...{ moved: 0, bytes: 0, scanned: 0, total: 100, seconds: 0, rate: 0, left: undefined },
+      moved: 0,
+      bytes: 0,
+      scanned: 0,
+      total: 100,
+      seconds: 0,
+      rate: 0,
+      left: undefined,
     });
     // 5 stay, 1 is skipped and 10 have moved: 84 are left after 16 in a second.
     expect(first).toEqual({
@@ -56,8 +65,14 @@ describe('Progress', () => {
         { from: 'a', to: 'c', keys: 13, bytes: 703 },
         { from: 'b', to: 'c', keys: 5, bytes: 40 },
       ],
-      ...{ moved: 18, bytes: 743, stayed: 105, skipped: 1, skippedKeys: ['x'], unknownTypes: {} },
-      ...{ superseded: 3, seconds: 3.001 },
+      moved: 18,
+      bytes: 743,
+      stayed: 105,
+      skipped: 1,
+      skippedKeys: ['x'],
+      unknownTypes: {},
+      superseded: 3,
+      seconds: 3.001,
     });
   });
 

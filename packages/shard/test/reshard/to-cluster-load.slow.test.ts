@@ -18,7 +18,13 @@ await describeWith(['redis'], 'Resharding to a Redis Cluster while applications 
     let slots = 0;
     let keys = 0;
     const outcome = reshardUnderLoad({
-      ...{ from, to, keys: 600, kills: 2, longest: 300, workers: 1, rate: 60 },
+      from,
+      to,
+      keys: 600,
+      kills: 2,
+      longest: 300,
+      workers: 1,
+      rate: 60,
       meanwhile: async (isOver) => {
         const [first, second, third] = both.cluster.masters as [never, never, never];
         // Some slots after the others, from the first master to the second, and back: on a busy machine, keys may arrive after their slots.

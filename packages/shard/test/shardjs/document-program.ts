@@ -13,8 +13,13 @@ export const DOCUMENT_CONFIG = fragments.config!;
 
 /** Fragments that are expressions. The program keeps their values by name. */
 const EXPRESSIONS = [
-  ...['getClient', 'whereIs', 'virtual', 'toDecimalString', 'fixedKey'],
-  ...['changeKeyType', 'changeKeyTypeByName'],
+  'getClient',
+  'whereIs',
+  'virtual',
+  'toDecimalString',
+  'fixedKey',
+  'changeKeyType',
+  'changeKeyTypeByName',
 ];
 
 /**

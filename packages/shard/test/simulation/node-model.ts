@@ -92,7 +92,14 @@ export class NodeModel {
     const isLost = this.isLost(sequence, Number(seen));
     const high = sequence?.ms ?? 0;
     return {
-      ...{ ring: String(ring), nodes: String(nodes), lead: Number(lead), index, now, rest, sequence, isLost },
+      ring: String(ring),
+      nodes: String(nodes),
+      lead: Number(lead),
+      index,
+      now,
+      rest,
+      sequence,
+      isLost,
       isMisplaced:
         sequence !== undefined && sequence.ring === ring && check === 'check' && sequence.index !== index,
       high: isLost ? Math.max(high, Number(seen), this.reach(now, Number(lead), Number(skew))) : high,

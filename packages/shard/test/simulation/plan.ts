@@ -43,7 +43,10 @@ export function makePlan(random: SeededRandom): Plan {
   const servers = Math.max(...sets.flat()) + 1;
   const weather = makeWeather(random, Math.floor(timeout / 5), random.between(1, 8) * timeout);
   return {
-    ...{ regime, sets, timeout, servers },
+    regime,
+    sets,
+    timeout,
+    servers,
     lossy:
       regime === 'outdated'
         ? Array.from({ length: servers }, (_, i) => i)

@@ -116,7 +116,12 @@ await describeWith(['mariadb'], 'waiting in MariaDB', () => {
     await store.describeSequence('orders');
     await store.allocate('orders', 1);
     await store.swapLease('nodes', undefined, {
-      ...{ id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: '' },
+      id: 0,
+      owner: 'a',
+      epoch: 1,
+      fence: 1000,
+      expiresAt: 2000,
+      label: '',
     });
     await store.listLeases('nodes');
     const unlimited = sent.filter(

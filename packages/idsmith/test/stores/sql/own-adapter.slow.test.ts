@@ -118,7 +118,11 @@ for (const [service, start] of SERVERS)
 
     it('has numbers of a series with a log', async () => {
       const invoices = await series('printed', {
-        ...{ format: 'P-{n:4}', period: 'none', timeZone: 'UTC', audit: true, store },
+        format: 'P-{n:4}',
+        period: 'none',
+        timeZone: 'UTC',
+        audit: true,
+        store,
       });
       expect([await invoices.next(), await invoices.next()]).toEqual(['P-0001', 'P-0002']);
       expect(await invoices.list()).toHaveLength(2);

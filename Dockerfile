@@ -21,7 +21,7 @@ VOLUME /data
 WORKDIR /data
 USER node
 EXPOSE 7600
-# The first start on a Redis that can forget waits for 81 seconds.
+# The first start on a Redis that can forget waits for 50 seconds.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=120s CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.IDSMITH_PORT || 7600) + '/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # The program itself, not a shell or npm: it gets SIGTERM, ends its requests and releases its leases.
 ENTRYPOINT ["node", "/app/node_modules/idsmith/bin/idsmith.js"]

@@ -33,7 +33,8 @@ const page = readFileSync(join(root, 'docs/kubernetes.md'), 'utf8');
 const inDocs = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].flatMap((match) =>
   documentsIn(match[1] ?? ''),
 );
-const manifests = [...examples, ...inDocs];
+const ofServer = documentsIn(readFileSync(join(root, 'docs/operating/server.yaml'), 'utf8'));
+const manifests = [...examples, ...inDocs, ...ofServer];
 
 /** The complaints of the compiler about names that the types of Kubernetes do not have. */
 function unknownNames({ apiVersion, kind, ...rest }: Manifest): string {

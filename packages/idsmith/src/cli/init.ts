@@ -30,8 +30,8 @@ async function* init(store: Store, given: Given): AsyncIterable<string> {
   if (sequences.length + namespaces.length > 0)
     await confirm(
       given,
-      `the store has ${sequences.length} sequences and ${namespaces.length} namespaces, so it is not new. If it has lost data, ` +
-        'idsmith restored is what you need',
+      `the store is not new (sequences: ${sequences.length}, namespaces: ${namespaces.length}). If it has lost data, ` +
+        'run idsmith restored instead. If programs came before this command, go on',
     );
   await initStore(store);
   if (given.on('json')) yield jsonText({ sequences, namespaces, isNew: true }, 2);

@@ -152,7 +152,7 @@ export async function run(words: readonly string[], io: Io): Promise<number> {
   // The command has printed something. Then its JSON is complete, or an `UnfinishedJson` completes it.
   let hasOutput = false;
   try {
-    if (word === '--version' || word === '-v') await writeLines(io.stdout, [version()]);
+    if (word === '--version' || word === '-v' || word === 'version') await writeLines(io.stdout, [version()]);
     else if (word === '--help' || word === '-h' || word === 'help')
       await writeLines(io.stdout, overview(COMMANDS));
     else if (word === undefined) {

@@ -204,6 +204,7 @@ describe('help', () => {
 
   it('knows its version', async () => {
     expect((await idsmith('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(await idsmith('version')).toEqual(await idsmith('--version'));
   });
 });
 

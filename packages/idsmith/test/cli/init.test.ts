@@ -32,7 +32,7 @@ for (const [name, needs, start] of SHARED_STORES.filter(([name]) => /^(sqlite|po
       await idsmith('seq', 'define', 'orders', '--store', server.url);
       const refused = await idsmith('init', '--store', server.url);
       expect(refused).toMatchObject({ status: 2, stdout: '' });
-      expect(refused.stderr).toContain('the store has 1 sequences and 0 namespaces, so it is not new');
+      expect(refused.stderr).toContain('the store is not new (sequences: 1, namespaces: 0)');
       expect((await idsmith('init', '--yes', '--store', server.url)).status).toBe(0);
     });
 

@@ -22,6 +22,7 @@ export const sidebar = [
       page('All tutorials', 'tutorials/overview'),
       page('Orders with Drizzle', 'tutorials/orders'),
       page('Invoices without gaps', 'tutorials/invoices'),
+      page('Moving off auto-increment', 'migration/auto-increment'),
       page('A Worker with a Durable Object', 'tutorials/worker'),
       page('Sharded keys to a Cluster', 'tutorials/cluster'),
     ],

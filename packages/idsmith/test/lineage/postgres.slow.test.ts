@@ -83,6 +83,18 @@ await describeWith(['postgres'], 'A PostgreSQL that goes back', () => {
     await until(standby, 'SELECT count(*) = 0 FROM pg_stat_wal_receiver');
   }
 
+  it('is told from a hot standby, which cannot be a store', async () => {
+    const standby = await another('standby');
+    const store = postgresStore(poolOf(standby));
+    const message =
+      /the server is a hot standby, or default_transaction_read_only is on: a store needs the primary/;
+    await expect(store.defineSequence({ name: 'orders' })).rejects.toThrow(message);
+    await postgresStore(poolOf(primary)).defineSequence({ name: 'orders' });
+    await caughtUp();
+    await expect(store.allocate('orders', 1)).rejects.toThrow(message);
+    await expect(store.allocate('orders', 1)).rejects.toThrow(expect.objectContaining({ code: 'STORE' }));
+  });
+
   it('is noticed when an asynchronous standby is promoted: 0 repeats, and a warning before', async () => {
     const warnings: unknown[] = [];
     const listen = (warning: { code?: string }) => warnings.push(warning.code);

@@ -19,6 +19,9 @@ export interface LibsqlClient {
   readonly protocol: string;
 }
 
+/** The answer of a primary whose file is in use, also by way of a replica, which has a code of its own (`PROXY_ERROR`). Nothing was done. */
+const LOCKED = /database( table)? is locked/;
+
 /** Failures of the connection: a change may have been made. */
 const LOST = /fetch failed|socket|ECONNRESET|WEBSOCKET|connection|stream/i;
 
@@ -88,7 +91,7 @@ function storeOn(client: LibsqlClient, options: RemoteSqliteOptions, own?: OwnCl
       kind: 'libsql',
       query: (sql, values) =>
         sql.startsWith('SELECT') ? onPrimary(foreign, sql, values) : driver.query(sql, values),
-      isTransient: ({ code }) => code === 'SQLITE_BUSY' || code === 'SQLITE_LOCKED',
+      isTransient: ({ message }) => LOCKED.test(`${message}`),
       isLost: ({ code, message }: DriverError) => LOST.test(`${code} ${message}`),
       transact,
     },

@@ -437,9 +437,29 @@ export function sqlRunner(options: SqlRunnerOptions): SqlRun {
       await tables.run(() => persist(setUp));
       return await persist(statement);
     } catch (error) {
-      throw storeError(`${name} store: ${operation}${place}`, error);
+      throw sqlError(`${name} store: ${operation}${place}`, error);
     }
   };
+}
+
+/** The error for a statement that failed, with the setting that is wrong if the server takes no writes. */
+function sqlError(what: string, error: unknown): Error {
+  const failure = storeError(what, error);
+  const setting = readOnlySetting(error);
+  if (setting === undefined || failure === error) return failure;
+  return new StoreError(`${failure.message}; ${setting}: a store needs the primary, which takes writes`, {
+    cause: error,
+  });
+}
+
+/** The reason why a server takes no writes; `undefined` for any other error. */
+function readOnlySetting(error: unknown): string | undefined {
+  for (const { code, errno, message } of errorsIn(error)) {
+    if (code === '25006') return 'the server is a hot standby, or default_transaction_read_only is on';
+    if (errno === 1290 && /read.only/i.test(String(message))) return 'read_only is on, as on a replica';
+    if (errno === 1792) return 'transaction_read_only is on';
+  }
+  return undefined;
 }
 
 /** True for an error, or one that an ORM has wrapped, that says that a table is missing. */
@@ -455,7 +475,7 @@ export const isMissingTable = (error: unknown): boolean =>
  * @param create the statement that creates the table, if the user may run it
  */
 export function statementError(what: string, error: unknown, create?: string): Error {
-  const failure = storeError(what, error);
+  const failure = sqlError(what, error);
   if (!isMissingTable(error)) return failure;
   return new StoreError(
     `${failure.message}; make the table first: connect to this database with connect(url), and define the sequence or call ` +

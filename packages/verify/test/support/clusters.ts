@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { createConnection } from 'mysql2/promise';
+import { Balancer } from '#services/balancer.ts';
 import { startEtcd } from '#services/etcd.ts';
+import { startGalera } from '#services/galera.ts';
 import { until } from '#services/probe.ts';
 import type { ServerProcess } from '#services/process.ts';
 import type { RedisServer } from '#services/redis.ts';
@@ -46,6 +49,66 @@ export async function startEtcdCluster(): Promise<TrialStore> {
       await etcd.stop();
     },
   };
+}
+
+/** Three nodes of Galera, all of which take writes. Each connection leads to another one. */
+export async function startGaleraStore(): Promise<TrialStore> {
+  const galera = await startGalera();
+  let turn = 0;
+  const balancer = await Balancer.open(() => {
+    const running = galera.nodes.filter(({ pid }) => pid !== undefined);
+    return running[turn++ % running.length];
+  });
+  const proxy = await FaultyProxy.before(balancer.port);
+  const any = () => galera.nodes[turn % galera.nodes.length]!;
+  return {
+    target: { url: any().url.replace(/:\d+(?=\/)/, `:${proxy.port}`) },
+    proxies: [proxy],
+    faults: {
+      'node killed': async () => {
+        const node = any();
+        await node.kill();
+        await sleep(1500);
+        await node.start();
+      },
+      'node paused': async () => {
+        const node = any();
+        node.pause();
+        await sleep(3 * TTL);
+        node.resume();
+      },
+      'node cut off from the others': async () => {
+        const node = any();
+        await isolate(node, true);
+        await sleep(5 * TTL);
+        await isolate(node, false);
+        if (!(await until(() => isInCluster(node), { timeoutMs: ELECTION_MS })))
+          throw new Error('the node did not join the others again');
+      },
+    },
+    async stop() {
+      await proxy.close();
+      balancer.close();
+      await galera.stop();
+    },
+  };
+}
+
+/** Cuts a node of Galera off from the others, and not from its clients. */
+async function isolate({ url }: ServerProcess, isOn: boolean): Promise<void> {
+  const connection = await createConnection(url);
+  await connection.query(`SET GLOBAL wsrep_provider_options = 'gmcast.isolate=${isOn ? 1 : 0}'`);
+  await connection.end();
+}
+
+async function isInCluster({ url }: ServerProcess): Promise<boolean> {
+  const connection = await createConnection(url);
+  try {
+    const [rows] = await connection.query("SHOW STATUS LIKE 'wsrep_ready'");
+    return (rows as { Value: string }[])[0]?.Value === 'ON';
+  } finally {
+    await connection.end();
+  }
 }
 
 async function leads({ url }: ServerProcess): Promise<boolean> {

@@ -12,7 +12,7 @@ import { startIdsmith } from '../../../server/test/support/process.ts';
 import type { Family } from '../../src/families.ts';
 import { FaultyProxy } from '../../src/proxy/faulty-proxy.ts';
 import { NODE_IDS, type TrialSetup, type TrialStore, TTL } from '../../src/runs/trial-store.ts';
-import { startEtcdCluster, startRedisClusterStore } from './clusters.ts';
+import { startEtcdCluster, startGaleraStore, startRedisClusterStore } from './clusters.ts';
 
 /** How to start a private store, and the services that it needs. */
 interface PrivateSetup extends TrialSetup {
@@ -36,6 +36,7 @@ export const CHAOS_STORES = {
   },
   pgbouncer: { ...common, services: ['postgres', 'pgbouncer'], start: startBouncedPostgres },
   mariadb: { ...common, services: ['mariadb'], start: async () => behindProxy(await startMariadb()) },
+  galera: { ...common, services: ['mariadb', 'galera'], start: startGaleraStore },
   // Its sequences stop after a restart, by design, until somebody says where they go on.
   redis: { ...common, families: LEASED, services: ['redis'], start: startForgetfulRedis },
   'redis-durable': {
@@ -52,7 +53,7 @@ export const CHAOS_STORES = {
 
 export type ChaosStoreName = keyof typeof CHAOS_STORES;
 
-const { pgbouncer: _pooler, 'redis-cluster': _cluster, ...shared } = CHAOS_STORES;
+const { pgbouncer: _pooler, 'redis-cluster': _cluster, galera: _galera, ...shared } = CHAOS_STORES;
 
 /** The stores by the names that `npm run lab -- soak` takes. */
 export const SOAK_STORES: Readonly<Record<string, TrialSetup>> = {

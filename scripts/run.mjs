@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const RUNS = ['chaos', 'soak', 'reshard', 'simulate', 'mutate', 'coverage'];
+const RUNS = ['chaos', 'soak', 'reshard', 'simulate', 'patroni', 'mutate', 'coverage'];
 
 const [name, ...options] = process.argv.slice(2);
 if (!RUNS.includes(name)) {

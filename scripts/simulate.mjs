@@ -4,6 +4,7 @@
 //   npm run lab -- simulate --kind sequences,keys --seeds 500    some kinds alone
 //   npm run lab -- simulate --kind leases --seed 4711            one seed again, told event by event
 //   npm run lab -- simulate --scale                              the operations of a large fleet, as docs/scale.md shows them
+//   npm run lab -- simulate --scale --nodes 65536 --ttl 300000   the same with room, and longer leases
 //   npm run lab -- simulate --scale --list --processes 500 --nodes 400     the same in a smaller fleet, on a store without readLeases
 
 import { fileURLToPath } from 'node:url';
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     list: { type: 'boolean', default: false },
     processes: { type: 'string', default: '10000' },
     nodes: { type: 'string', default: '8192' },
+    ttl: { type: 'string', default: '30000' },
   },
 });
 
@@ -67,7 +69,7 @@ async function runMany(kind) {
 }
 
 async function printScale() {
-  const [processes, nodes, ttl] = [Number(values.processes), Number(values.nodes), 30_000];
+  const [processes, nodes, ttl] = [Number(values.processes), Number(values.nodes), Number(values.ttl)];
   const hasPages = !values.list;
   const phases = await simulateScale({ processes, nodes, ttl, hasPages });
   console.log(

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 /** What the tests may need on the machine. */
 export type ServiceName =
   | ('redis' | 'postgres' | 'pgbouncer' | 'mariadb' | 'etcd' | 'etcdctl' | 'chromium' | 'faketime')
-  | ('prometheus' | 'nginx' | 'galera')
+  | ('prometheus' | 'nginx' | 'galera' | 'patroni')
   | ('jdk' | 'mariadb-jdbc');
 
 interface Service {
@@ -30,6 +30,8 @@ const SERVICES: Record<ServiceName, Service> = {
   prometheus: { aptPackage: 'prometheus', programs: [['prometheus'], ['promtool']] },
   // The rest of Galera comes with the MariaDB server.
   galera: { aptPackage: 'galera-4', programs: [['libgalera_smm.so']] },
+  // Needs etcd and PostgreSQL, too.
+  patroni: { aptPackage: 'patroni', programs: [['patroni']] },
   nginx: { aptPackage: 'nginx-light', programs: [['nginx']] },
 };
 

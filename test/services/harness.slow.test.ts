@@ -29,6 +29,7 @@ describe('A service that is missing', () => {
     faketime: 'faketime',
     prometheus: 'prometheus',
     galera: 'galera-4',
+    patroni: 'patroni',
     nginx: 'nginx-light',
   };
   const bare = { ...surroundings({ PATH: '/nowhere' }), dirs: ['/nowhere'], canInstall: false };

@@ -1,6 +1,5 @@
 import { machineFacts } from '#runtime';
 import { LocalityGenerator } from '../locality/generator.js';
-import { doubts } from '../locality/identity.js';
 import type { LocalityOptions } from '../locality/options.js';
 import { readCount } from './arguments.js';
 import { type Command, type Given, UsageError } from './command.js';
@@ -42,7 +41,7 @@ function describeNode({ node: { source, processId, mac } }: LocalityGenerator, g
   const address = Array.from(mac, (byte) => byte.toString(16).padStart(2, '0')).join(':');
   const text = `node: ${source}, process id ${processId}, MAC ${address}`;
   const facts = machineFacts();
-  const reasons = facts ? doubts(facts) : ['process id and MAC address cannot be read'];
+  const reasons = facts ? facts.doubts : ['process id and MAC address cannot be read'];
   if (reasons.length === 0 || given.on('random')) return text;
   return `${text} (${source === 'machine' ? 'may repeat' : "not the machine's own"}: ${reasons.join('; ')})`;
 }

@@ -11,14 +11,14 @@ export interface MachineFacts {
   readonly pid: number;
   /** The first MAC address of a real interface, if there is one. */
   readonly mac: Uint8Array | undefined;
-  /** Signs that other processes may have the same process id and MAC address, usually of a container. */
-  readonly signs: readonly string[];
+  /** The reasons why another process may have the same process id and MAC address. Empty if there is none. */
+  readonly doubts: readonly string[];
 }
 
-/** Memory that all threads of a process share. */
-export interface ProcessMemory {
+/** What all threads of a process share. */
+export interface SharedProcess {
   /** The claims on milliseconds. */
   readonly ledger: SharedArrayBuffer;
-  /** The identity in eight bytes. Zero means that no thread has decided it yet. */
-  readonly identity: SharedArrayBuffer;
+  /** The node that the threads share. The first call decides it: the machine's own, or what `random` gives where others may have that. */
+  node(random: () => MachineNode): MachineNode;
 }

@@ -5,7 +5,8 @@ import process, { emitWarning, env, pid, platform } from 'node:process';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 import { hexToBytes } from '../encoding/hex.js';
 import { containerSigns, platformOf } from './container.js';
-import type { MachineFacts, ProcessMemory } from './machine.js';
+import type { MachineFacts, SharedProcess } from './machine.js';
+import { doubtsOf, sharedNode } from './process-node.js';
 
 const LEDGER = 'idsmith.ledger';
 const IDENTITY = 'idsmith.identity';
@@ -17,11 +18,11 @@ if (isMainThread && !('WorkerGlobalScope' in globalThis) && getEnvironmentData(L
   setEnvironmentData(IDENTITY, new SharedArrayBuffer(8) as never);
 }
 
-/** The memory that all threads of this process share; `undefined` in a worker that has inherited none. */
-export function processMemory(): ProcessMemory | undefined {
+/** What all threads of this process share; `undefined` in a worker that has inherited none. */
+export function sharedProcess(): SharedProcess | undefined {
   const ledger = getEnvironmentData(LEDGER) as SharedArrayBuffer | undefined;
   const identity = getEnvironmentData(IDENTITY) as SharedArrayBuffer | undefined;
-  return ledger && identity && { ledger, identity };
+  return ledger && identity && { ledger, node: (random) => sharedNode(identity, machineFacts, random) };
 }
 
 const TICKS = 'idsmith.ticks';
@@ -54,7 +55,7 @@ export function processId(): number {
 export function machineFacts(): MachineFacts | undefined {
   try {
     const mac = firstMac(networkInterfaces());
-    return { pid, mac, signs: containerSigns(surroundings) };
+    return { pid, mac, doubts: doubtsOf({ pid, mac, signs: containerSigns(surroundings) }) };
   } catch {
     return undefined;
   }

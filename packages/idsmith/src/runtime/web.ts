@@ -1,6 +1,6 @@
 // For browsers, edge workers and other runtimes without Node's built-ins.
 
-import type { MachineFacts, ProcessMemory } from './machine.js';
+import type { MachineFacts, SharedProcess } from './machine.js';
 
 /** Nothing: these runtimes have no process id and no MAC address, so generators take a random node. */
 export function machineFacts(): MachineFacts | undefined {
@@ -13,7 +13,7 @@ export function processId(): number {
 }
 
 /** Nothing: workers share no memory unless a page gives it to them. */
-export function processMemory(): ProcessMemory | undefined {
+export function sharedProcess(): SharedProcess | undefined {
   return undefined;
 }
 

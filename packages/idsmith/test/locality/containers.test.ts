@@ -2,7 +2,7 @@ import { LocalityGenerator, type LocalityOptions, LocalityUuid } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
 import { firstMac, machineFacts } from '../../src/runtime/node.ts';
-import { machineFacts as webFacts, processMemory as webMemory } from '../../src/runtime/web.ts';
+import { machineFacts as webFacts, sharedProcess as webMemory } from '../../src/runtime/web.ts';
 import { repeated } from '../support/unique.ts';
 import { inProcess, inWorker } from '../support/workers.ts';
 

@@ -2,11 +2,12 @@ import cluster from 'node:cluster';
 import { acquireLease, LocalityGenerator, LocalityUuid, memoryStore } from 'idsmith';
 import { FakeTime } from 'idsmith/testing';
 import { describe, expect, it } from 'vitest';
-import { doubts, randomNode } from '../../src/locality/identity.ts';
+import { randomNode } from '../../src/locality/identity.ts';
 import { identityWords } from '../../src/locality/layout.ts';
 import { leasedNode } from '../../src/locality/node.ts';
 import { systemRandom } from '../../src/random.ts';
 import { containerSigns, type Surroundings } from '../../src/runtime/container.ts';
+import { doubtsOf } from '../../src/runtime/process-node.ts';
 import { repeated } from '../support/unique.ts';
 import { inProcess } from '../support/workers.ts';
 
@@ -18,9 +19,9 @@ const withByte = (place: number, byte: number) => MAC.map((old, i) => (i === pla
 
 describe("the machine's own identity", () => {
   it('is good where process id and MAC address are its own', () => {
-    expect(doubts(server)).toEqual([]);
-    expect(doubts({ ...server, pid: 2 })).toEqual([]);
-    expect(doubts({ ...server, pid: 65_535 })).toEqual([]);
+    expect(doubtsOf(server)).toEqual([]);
+    expect(doubtsOf({ ...server, pid: 2 })).toEqual([]);
+    expect(doubtsOf({ ...server, pid: 65_535 })).toEqual([]);
   });
 
   it("is shared with a generator whose clock is the machine's by another name", () => {
@@ -44,7 +45,7 @@ describe("the machine's own identity", () => {
     ['leased node id', { ...server, mac: Uint8Array.of(0, 0x50, 0xc0, 0, 1, 2) }],
     ['container: /.dockerenv', { ...server, signs: ['/.dockerenv'] }],
   ])('is doubted for %s', (reason, facts) => {
-    expect(doubts(facts)).toEqual([expect.stringContaining(reason)]);
+    expect(doubtsOf(facts)).toEqual([expect.stringContaining(reason)]);
   });
 });
 

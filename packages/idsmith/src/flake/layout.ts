@@ -1,31 +1,9 @@
 import { InvalidIdError, InvalidOptionError, TimeExhaustedError } from '../errors.js';
 import { type Complete, refuse, requireInteger, requireKnown, show } from '../options.js';
+import { type DecodedFlake, decodeFlake, type LayoutOptions } from './decode.js';
 
 /** The three fields of a flake. */
 export type FlakeField = 'time' | 'node' | 'sequence';
-
-/** The options of {@link defineLayout}. */
-export interface LayoutOptions {
-  /** Unix milliseconds at which the time field is zero. */
-  epoch: number;
-  timeBits: number;
-  nodeBits: number;
-  sequenceBits: number;
-  /** The length of a tick, the unit of the time field, in milliseconds. Default 1. */
-  tick?: number | undefined;
-  /** The fields from the highest bits to the lowest. Time comes first, so that ids increase. Default time, node, sequence. */
-  order?: readonly ['time', 'node', 'sequence'] | readonly ['time', 'sequence', 'node'] | undefined;
-}
-
-/** The fields of an id. */
-export interface DecodedFlake {
-  /** Unix milliseconds at which the id's tick began. */
-  timestamp: number;
-  /** The same time as a `Date`. */
-  date: Date;
-  node: number;
-  sequence: number;
-}
 
 const FIELDS = ['timestamp', 'node', 'sequence', 'date'];
 
@@ -41,18 +19,21 @@ export class Layout {
   readonly bits: number;
   /** The lowest bit of each field and its number of bits. */
   readonly fields: Readonly<Record<FlakeField, { readonly shift: number; readonly bits: number }>>;
+  readonly #options: Complete<LayoutOptions>;
   readonly #end: number;
   readonly #max: Readonly<Record<FlakeField, number>>;
   readonly #shifts: Readonly<Record<FlakeField, bigint>>;
 
   /** @internal */
-  constructor({ epoch, timeBits, nodeBits, sequenceBits, tick, order }: Complete<LayoutOptions>) {
+  constructor(options: Complete<LayoutOptions>) {
+    const { epoch, timeBits, nodeBits, sequenceBits, tick, order } = options;
     const widths = { time: timeBits, node: nodeBits, sequence: sequenceBits };
     const [first, second, third] = order;
     const field = (name: FlakeField, shift: number) => Object.freeze({ shift, bits: widths[name] });
     this.epoch = epoch;
     this.tick = tick;
     this.order = Object.freeze([...order] as const);
+    this.#options = Object.freeze({ ...options, order: this.order });
     this.bits = timeBits + nodeBits + sequenceBits;
     this.fields = Object.freeze({
       [third]: field(third, 0),
@@ -65,6 +46,11 @@ export class Layout {
     this.#end = Math.min(epoch + 2 ** timeBits * tick, 8.64e15);
     // Generators keep copies of these values. A layout that changes would give ids of two kinds.
     Object.freeze(this);
+  }
+
+  /** The options that make this layout. @internal */
+  get options(): Complete<LayoutOptions> {
+    return this.#options;
   }
 
   /** The end of the time field: no id can carry this time or a later one. */
@@ -141,15 +127,9 @@ export class Layout {
    * @throws InvalidIdError when `id` is none of these or does not fit the layout
    */
   decode(id: bigint | string | number): DecodedFlake {
-    const bits = toBits(id);
-    if (bits === undefined || bits >> BigInt(this.bits) !== 0n) {
-      throw new InvalidIdError(`${show(id)} is not a flake of ${this.bits} bits`);
-    }
-    const read = ({ shift, bits: width }: { shift: number; bits: number }) =>
-      Number(BigInt.asUintN(width, bits >> BigInt(shift)));
-    const timestamp = this.timeOf(read(this.fields.time));
-    const [node, sequence] = [read(this.fields.node), read(this.fields.sequence)];
-    return { timestamp, date: new Date(timestamp), node, sequence };
+    const decoded = decodeFlake(id, this.#options);
+    if (decoded !== undefined) return decoded;
+    throw new InvalidIdError(`${show(id)} is not a flake of ${this.bits} bits`);
   }
 
   /** The lowest id of the tick that contains `at`: `id >= minId(start)` finds all ids made since. */
@@ -206,17 +186,4 @@ export function defineLayout(options: LayoutOptions): Layout {
     );
   }
   return new Layout({ epoch, timeBits, nodeBits, sequenceBits, tick, order });
-}
-
-function toBits(id: unknown): bigint | undefined {
-  const value =
-    typeof id === 'bigint'
-      ? id
-      : typeof id === 'string' && /^-?\d{1,20}$/.test(id)
-        ? BigInt(id)
-        : Number.isSafeInteger(id)
-          ? BigInt(id as number)
-          : undefined;
-  if (value === undefined || value < -(1n << 63n) || value >= 1n << 64n) return undefined;
-  return BigInt.asUintN(64, value);
 }

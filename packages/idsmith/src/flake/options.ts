@@ -2,7 +2,8 @@ import type { Clock } from '../clock.js';
 import type { Lease } from '../lease/lease.js';
 import type { LeaseOptions } from '../lease/options.js';
 import type { Complete, IdForm } from '../options.js';
-import type { Layout, LayoutOptions } from './layout.js';
+import type { LayoutOptions } from './decode.js';
+import type { Layout } from './layout.js';
 import type { SlotHandle } from './tick-table.js';
 
 /** The options of a `FlakeGenerator`. */

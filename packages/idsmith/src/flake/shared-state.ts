@@ -156,19 +156,11 @@ export function requireShareable({ fields }: Layout): void {
 /** The handle of a shared state. */
 export function handleOf<F extends IdForm>(
   state: SharedArrayBuffer,
-  { epoch, tick, order, fields }: Layout,
+  { options: layout }: Layout,
   rules: FlakeRules,
   as: F,
   turns: SlotHandle | undefined,
 ): SharedFlake<F> {
-  const layout = {
-    epoch,
-    tick,
-    order,
-    timeBits: fields.time.bits,
-    nodeBits: fields.node.bits,
-    sequenceBits: fields.sequence.bits,
-  };
   return { state, layout, ...rules, as, ...(turns && { turns }) };
 }
 

@@ -1,6 +1,6 @@
 import { MAX_INT64, MIN_INT64, readInt64 } from '../encoding/int64.js';
-import type { Layout } from '../flake/layout.js';
-import { layouts } from '../flake/layouts.js';
+import { decodeFlake, type LayoutOptions } from '../flake/decode.js';
+import { PRESETS } from '../flake/presets.js';
 import { describePublicId } from '../public/describe.js';
 import { readKey } from './key-codec.js';
 import { type Candidate, candidate, DAY, RANKS, timeFields, UNLIKELY } from './reading.js';
@@ -10,7 +10,7 @@ import { type Candidate, candidate, DAY, RANKS, timeFields, UNLIKELY } from './r
 /** Reads an id as a flake: one reading for each preset that gives a plausible time, the most recent first. */
 export function readFlake(text: string, now: number): Candidate[] {
   if (!/^-?\d{1,20}$/.test(text)) return [];
-  return Object.entries(layouts)
+  return Object.entries(PRESETS)
     .flatMap(([name, layout]) => readAs(name, layout, text, now))
     .sort((a, b) => timestampOf(b) - timestampOf(a));
 }
@@ -19,17 +19,14 @@ function timestampOf({ fields: { timestamp } }: Candidate): number {
   return Number(timestamp);
 }
 
-function readAs(name: string, layout: Layout, text: string, now: number): Candidate[] {
-  try {
-    const { timestamp, node, sequence } = layout.decode(text);
-    // Plausible times begin a month after the epoch and end a day from now.
-    const isPlausible = timestamp > layout.epoch + 30 * DAY && timestamp < now + DAY;
-    if (!isPlausible) return [];
-    const fields = { layout: name, node, sequence, ...timeFields(timestamp) };
-    return [candidate('flake', `a number with a plausible time in the layout ${name}`, fields)];
-  } catch {
-    return [];
-  }
+function readAs(name: string, layout: LayoutOptions, text: string, now: number): Candidate[] {
+  const decoded = decodeFlake(text, layout);
+  if (decoded === undefined) return [];
+  const { timestamp, node, sequence } = decoded;
+  // Plausible times begin a month after the epoch and end a day from now.
+  if (!(timestamp > layout.epoch + 30 * DAY && timestamp < now + DAY)) return [];
+  const fields = { layout: name, node, sequence, ...timeFields(timestamp) };
+  return [candidate('flake', `a number with a plausible time in the layout ${name}`, fields)];
 }
 
 /** The default epoch of keys. */

@@ -151,6 +151,7 @@ describe('a layout that is made', () => {
       expect(change).toThrow(TypeError);
     expect(layout.fingerprint).toBe(fingerprint);
     expect(layout.encode(fields)).toBe(id);
+    expect(layout.decode(id)).toMatchObject(fields);
     expect(layout.expires.getTime()).toBeGreaterThan(Date.now());
   });
 });

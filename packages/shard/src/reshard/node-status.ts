@@ -49,7 +49,9 @@ export interface NodeResharding {
  * Asks every node of a map for its clock, its keys, whether it mints for the map, and a resharding that it takes part in. The list has
  * the order of the nodes, and tells of nodes that do not answer.
  */
-export function nodeStatus({ sequences, isCluster }: ShardMap<unknown>): Promise<NodeStatus[]> {
+export function nodeStatus(map: ShardMap<unknown>): Promise<NodeStatus[]> {
+  // Not in the list of parameters: declarations would show members that are internal.
+  const { sequences, isCluster } = map;
   return Promise.all(sequences.map((sequence) => statusOf(sequence, isCluster)));
 }
 

@@ -7,6 +7,7 @@ import { Loading } from '../../ui/loading.js';
 import { Name } from '../../ui/name.js';
 import { Page } from '../../ui/page.js';
 import { RequestError } from '../../ui/request-error.js';
+import { TableHead } from '../../ui/table-head.js';
 import { usePolling } from '../../ui/use-polling.js';
 import styles from './audit.module.css';
 
@@ -29,15 +30,7 @@ export function AuditPage() {
           <div class="table-frame">
             <table>
               <caption class="visually-hidden">Changes</caption>
-              <thead>
-                <tr>
-                  <th scope="col">Time, UTC</th>
-                  <th scope="col">Action</th>
-                  <th scope="col">Of</th>
-                  <th scope="col">Token</th>
-                  <th scope="col">What changed</th>
-                </tr>
-              </thead>
+              <TableHead columns={['Time, UTC', 'Action', 'Of', 'Token', 'What changed']} />
               <tbody>
                 {data.map((change) => (
                   <tr key={`${change.at} ${change.requestId}`}>

@@ -3,6 +3,7 @@ import { digits, percent } from '../../lib/format.js';
 import { type Position, positionOf, usageOf } from '../../lib/sequence-usage.js';
 import { hrefOf } from '../../router.js';
 import { Name } from '../../ui/name.js';
+import { TableHead } from '../../ui/table-head.js';
 
 interface Props {
   readonly id: string;
@@ -30,21 +31,15 @@ function SequenceTable({ id, sequences }: Omit<Props, 'unread'>) {
   return (
     <div class="table-frame">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Sequence</th>
-            <th scope="col">Allocated</th>
-            <th scope="col" class="end">
-              Position
-            </th>
-            <th scope="col" class="end">
-              Next block starts at
-            </th>
-            <th scope="col" class="end">
-              Used
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            'Sequence',
+            'Allocated',
+            ['Position', 'end'],
+            ['Next block starts at', 'end'],
+            ['Used', 'end'],
+          ]}
+        />
         <tbody>
           {sequences.map((sequence) => (
             <tr key={sequence.name}>

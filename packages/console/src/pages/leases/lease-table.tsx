@@ -4,6 +4,7 @@ import { floorOf, type LeaseState, viewOf } from '../../lib/lease-state.js';
 import { oddityOf } from '../../lib/odd-record.js';
 import { EmptyState } from '../../ui/empty-state.js';
 import { Name } from '../../ui/name.js';
+import { TableHead } from '../../ui/table-head.js';
 import { StateSwatch } from './state-legend.js';
 
 /** The largest number of rows. */
@@ -36,20 +37,16 @@ export function LeaseTable({ records, now, isStale }: TableProps) {
     <>
       <div class="table-frame">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Node</th>
-              <th scope="col">State</th>
-              <th scope="col">Holder</th>
-              <th scope="col" class="end">
-                Expires in
-              </th>
-              <th scope="col" class="end">
-                Holders so far
-              </th>
-              <th scope="col">Fence, UTC</th>
-            </tr>
-          </thead>
+          <TableHead
+            columns={[
+              'Node',
+              'State',
+              'Holder',
+              ['Expires in', 'end'],
+              ['Holders so far', 'end'],
+              'Fence, UTC',
+            ]}
+          />
           <tbody>
             {views.slice(0, SHOWN).map(({ state, left, record }) => (
               <tr key={record.id}>

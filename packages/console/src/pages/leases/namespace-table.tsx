@@ -4,6 +4,7 @@ import { hrefOf } from '../../router.js';
 import { Meter } from '../../ui/meter.js';
 import { Name } from '../../ui/name.js';
 import { Panel } from '../../ui/panel.js';
+import { TableHead } from '../../ui/table-head.js';
 
 /** The namespaces of the store, with the node ids that are held. */
 export function NamespaceTable({
@@ -17,22 +18,16 @@ export function NamespaceTable({
     <Panel title="Namespaces" class="flush">
       <div class="table-frame">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Namespace</th>
-              <th scope="col">Layout</th>
-              <th scope="col" class="end">
-                Held
-              </th>
-              <th scope="col">Share</th>
-              <th scope="col" class="end">
-                Expired
-              </th>
-              <th scope="col" class="end">
-                Ever used
-              </th>
-            </tr>
-          </thead>
+          <TableHead
+            columns={[
+              'Namespace',
+              'Layout',
+              ['Held', 'end'],
+              'Share',
+              ['Expired', 'end'],
+              ['Ever used', 'end'],
+            ]}
+          />
           <tbody>
             {namespaces.map(({ namespace, layout, size, held, expired, used }) => {
               const share = size === null ? 0 : held / size;

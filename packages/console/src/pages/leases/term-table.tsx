@@ -3,6 +3,7 @@ import { digits, utc } from '../../lib/format.js';
 import { EmptyState } from '../../ui/empty-state.js';
 import { Name } from '../../ui/name.js';
 import { Panel } from '../../ui/panel.js';
+import { TableHead } from '../../ui/table-head.js';
 
 /** The most rows. */
 const SHOWN = 50;
@@ -18,17 +19,7 @@ export function TermTable({ terms }: { terms: readonly TermJson[] }) {
       ) : (
         <div class="table-frame">
           <table>
-            <thead>
-              <tr>
-                <th scope="col">Node</th>
-                <th scope="col">Holder</th>
-                <th scope="col">Since, UTC</th>
-                <th scope="col">Last seen, UTC</th>
-                <th scope="col" class="end">
-                  Term
-                </th>
-              </tr>
-            </thead>
+            <TableHead columns={['Node', 'Holder', 'Since, UTC', 'Last seen, UTC', ['Term', 'end']]} />
             <tbody>
               {terms.slice(0, SHOWN).map(({ node, term, label, from, isFromExact, to, isHeld }) => (
                 <tr key={`${node} ${term}`}>

@@ -2,6 +2,7 @@ import { digits, utc } from '../../lib/format.js';
 import { hrefOf } from '../../router.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Panel } from '../../ui/panel.js';
+import { TableHead } from '../../ui/table-head.js';
 import { FAMILIES, type MintFamily } from './families.js';
 import styles from './minted-ids.module.css';
 
@@ -73,12 +74,7 @@ function PairTable({ ids, publicIds }: Required<Pick<Minted, 'ids' | 'publicIds'
   return (
     <div class={`table-frame ${styles.pairs}`}>
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Id</th>
-            <th scope="col">Public id</th>
-          </tr>
-        </thead>
+        <TableHead columns={['Id', 'Public id']} />
         <tbody>
           {ids.map((id, i) => (
             <tr key={id}>

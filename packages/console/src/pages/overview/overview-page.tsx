@@ -15,6 +15,7 @@ import { Panel } from '../../ui/panel.js';
 import { RequestError } from '../../ui/request-error.js';
 import { Sparkline } from '../../ui/sparkline.js';
 import { Stat, Stats } from '../../ui/stat.js';
+import { TableHead } from '../../ui/table-head.js';
 import { usePolling } from '../../ui/use-polling.js';
 
 const INTERVAL = 5000;
@@ -161,13 +162,7 @@ function Families({ history }: { history: HistoryJson }) {
   return (
     <Panel title="Ids per second, last hour" class="flush">
       <table>
-        <thead class="visually-hidden">
-          <tr>
-            <th scope="col">Family</th>
-            <th scope="col">Last hour</th>
-            <th scope="col">Now</th>
-          </tr>
-        </thead>
+        <TableHead class="visually-hidden" columns={['Family', 'Last hour', 'Now']} />
         <tbody>
           {FAMILIES.map((family) => {
             const now = rateNow(history, family) ?? 0;
@@ -201,13 +196,7 @@ function EndingSequences({ sequences, total }: { sequences: readonly SequenceJso
         <EmptyState title="No sequence is defined" />
       ) : (
         <table>
-          <thead class="visually-hidden">
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Ids left</th>
-              <th scope="col">Runs out</th>
-            </tr>
-          </thead>
+          <TableHead class="visually-hidden" columns={['Name', 'Ids left', 'Runs out']} />
           <tbody>
             {sequences.map((sequence) => (
               <tr key={sequence.name}>
@@ -256,13 +245,7 @@ function NodeIds({ namespaces }: { namespaces: readonly NamespaceJson[] }) {
         <EmptyState title="No node id was ever used" />
       ) : (
         <table>
-          <thead class="visually-hidden">
-            <tr>
-              <th scope="col">Namespace</th>
-              <th scope="col">Share</th>
-              <th scope="col">Held</th>
-            </tr>
-          </thead>
+          <TableHead class="visually-hidden" columns={['Namespace', 'Share', 'Held']} />
           <tbody>
             {shown.map((namespace) => {
               const part = share(namespace);
@@ -297,13 +280,7 @@ function RefusalTable({ refusals }: { refusals: readonly Refusals[] }) {
         <EmptyState title="Nothing was refused" />
       ) : (
         <table>
-          <thead class="visually-hidden">
-            <tr>
-              <th scope="col">Code</th>
-              <th scope="col">Route</th>
-              <th scope="col">Requests</th>
-            </tr>
-          </thead>
+          <TableHead class="visually-hidden" columns={['Code', 'Route', 'Requests']} />
           <tbody>
             {refusals.map(({ code, route, count }) => (
               <tr key={`${code} ${route}`}>

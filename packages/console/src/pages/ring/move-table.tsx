@@ -2,6 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { percent } from '../../lib/format.js';
 import { movesBetween, type Placement } from '../../lib/key-placement.js';
 import { Name } from '../../ui/name.js';
+import { TableHead } from '../../ui/table-head.js';
 import styles from './ring.module.css';
 import { ShareBar } from './share-table.js';
 
@@ -34,13 +35,7 @@ export function MoveTable({ name, isNew, before, after }: Props) {
       </p>
       <div class="table-frame">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">From</th>
-              <th scope="col">To</th>
-              <th scope="col">Share of all keys</th>
-            </tr>
-          </thead>
+          <TableHead columns={['From', 'To', 'Share of all keys']} />
           <tbody>
             {moves.map((move) => (
               <tr key={`${move.from} ${move.to}`}>

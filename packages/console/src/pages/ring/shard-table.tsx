@@ -3,6 +3,7 @@ import { digits, duration } from '../../lib/format.js';
 import type { Placement } from '../../lib/key-placement.js';
 import { visibleText } from '../../lib/visible-text.js';
 import { Name } from '../../ui/name.js';
+import { TableHead } from '../../ui/table-head.js';
 import styles from './ring.module.css';
 import { nodeColour } from './ring-chart.js';
 import { ShareBar } from './share-table.js';
@@ -30,22 +31,16 @@ export function ShardTable({ nodes, placement }: Props) {
     <div class="table-frame">
       <table>
         <caption class="visually-hidden">Shards</caption>
-        <thead>
-          <tr>
-            <th scope="col">Node</th>
-            <th scope="col">State</th>
-            <th scope="col" class="end">
-              Clock
-            </th>
-            <th scope="col" class="end">
-              Redis keys
-            </th>
-            <th scope="col" class={`end ${styles.spare}`}>
-              Weight
-            </th>
-            {placement && <th scope="col">Share of keys</th>}
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            'Node',
+            'State',
+            ['Clock', 'end'],
+            ['Redis keys', 'end'],
+            ['Weight', `end ${styles.spare}`],
+            ...(placement ? ['Share of keys'] : []),
+          ]}
+        />
         <tbody>
           {nodes.map((node) => {
             const at = placement?.nodes.findIndex(({ ringName }) => ringName === node.ringName) ?? -1;

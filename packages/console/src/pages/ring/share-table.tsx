@@ -4,6 +4,7 @@ import type { NodeShare } from '../../lib/key-placement.js';
 import { SAMPLE_KEYS } from '../../lib/key-placement.js';
 import { Meter } from '../../ui/meter.js';
 import { Name } from '../../ui/name.js';
+import { TableHead } from '../../ui/table-head.js';
 import styles from './ring.module.css';
 import { nodeColour } from './ring-chart.js';
 
@@ -20,21 +21,7 @@ export function ShareTable({ nodes, shares }: Props) {
     <div>
       <div class="table-frame">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Node</th>
-              <th scope="col" class="end">
-                Weight
-              </th>
-              <th scope="col" class="end">
-                Points
-              </th>
-              <th scope="col">Keys</th>
-              <th scope="col" class="end">
-                By weight
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={['Node', ['Weight', 'end'], ['Points', 'end'], 'Keys', ['By weight', 'end']]} />
           <tbody>
             {shares.map(({ ringName, weight, points, share }, i) => (
               <tr key={ringName}>

@@ -8,6 +8,7 @@ import { hrefOf } from '../../router.js';
 import { Button } from '../../ui/button.js';
 import { Meter } from '../../ui/meter.js';
 import { Name } from '../../ui/name.js';
+import { TableHead } from '../../ui/table-head.js';
 import styles from './sequences.module.css';
 
 interface Props {
@@ -26,28 +27,18 @@ export function SequenceTable({ sequences, samples, ...actions }: Props) {
       <div class="table-frame">
         <table class="broad">
           <caption class="visually-hidden">Sequences</caption>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col" class="end wide-only">
-                Next
-              </th>
-              <th scope="col" class="end wide-only">
-                Block
-              </th>
-              <th scope="col" class="end wide-only">
-                Step
-              </th>
-              <th scope="col">Used</th>
-              <th scope="col" class="end">
-                Ids/s
-              </th>
-              <th scope="col">Runs out</th>
-              <th scope="col">
-                <span class="visually-hidden">Actions</span>
-              </th>
-            </tr>
-          </thead>
+          <TableHead
+            columns={[
+              'Name',
+              ['Next', 'end wide-only'],
+              ['Block', 'end wide-only'],
+              ['Step', 'end wide-only'],
+              'Used',
+              ['Ids/s', 'end'],
+              'Runs out',
+              <span class="visually-hidden">Actions</span>,
+            ]}
+          />
           <tbody>
             {sequences.map((sequence) => (
               <SequenceRow

@@ -3,6 +3,7 @@ import { digits } from '../../lib/format.js';
 import { hrefOf } from '../../router.js';
 import { Name } from '../../ui/name.js';
 import { Panel } from '../../ui/panel.js';
+import { TableHead } from '../../ui/table-head.js';
 import { usePolling } from '../../ui/use-polling.js';
 
 /** The most counters that are shown of a series. */
@@ -20,16 +21,7 @@ export function SeriesTable() {
     <Panel title="Series" class="flush">
       <div class="table-frame">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Series</th>
-              <th scope="col">Tenant</th>
-              <th scope="col">Period</th>
-              <th scope="col" class="end">
-                Next number
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={['Series', 'Tenant', 'Period', ['Next number', 'end']]} />
           <tbody>
             {rows.map(({ series, tenant, period, sequence, next }) => (
               <tr key={sequence}>

@@ -1,7 +1,8 @@
 // Takes pictures of the console in Chromium, from a server that runs with sample data. Build first.
 //
 //   node packages/console/scripts/screenshots.mjs              the pictures of the documentation, in docs/images
-//   node packages/console/scripts/screenshots.mjs all FOLDER   every page, wide and narrow, light and dark, empty and full
+//   node packages/console/scripts/screenshots.mjs all FOLDER   every page, wide and narrow, light and dark, empty and full;
+//                                                              or the pages whose names follow
 //
 // The pictures of the documentation look the same each time on one machine: the page has a fixed clock, and what depends on time
 // (rates, forecasts, the start of the server) comes from samples.
@@ -19,7 +20,7 @@ import { chromium } from 'playwright-core';
 import { FORECASTS, fill, MOMENT, sampleHistory } from './sample-data.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const [mode, given] = process.argv.slice(2);
+const [mode, given, ...wanted] = process.argv.slice(2);
 const target = resolve(given ?? join(root, 'docs/images'));
 const folder = mkdtempSync(join(tmpdir(), 'idsmith-screenshots-'));
 const UUID = '20be0ffc-314a-bd53-7a50-013a65ca76d2';
@@ -155,7 +156,10 @@ async function gallery(browser) {
         // A few points of the history, so that charts are drawn.
         if (isFull) await sleep(21_000);
         // Without data, there is no sequence to show.
-        for (const [page, path, wait] of PAGES.filter(([, path]) => isFull || !path.includes('sequences/')))
+        const shown = PAGES.filter(([, path]) => isFull || !path.includes('sequences/'));
+        for (const [page, path, wait] of shown.filter(
+          ([name]) => wanted.length === 0 || wanted.includes(name),
+        ))
           for (const [width, height] of [
             [1440, 900],
             [768, 1024],

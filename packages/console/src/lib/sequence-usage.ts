@@ -1,4 +1,5 @@
 import type { SequenceJson } from '../api/types.js';
+import { short } from './format.js';
 
 /** The ends of a signed 64-bit column. */
 const MAX_ID = 2n ** 63n - 1n;
@@ -77,6 +78,13 @@ export function positionOf(sequence: SequenceJson, id: bigint): Position {
 /** True if the sequence ends only with the 64-bit range. */
 export function isOpenEnded({ step, min, max }: SequenceJson): boolean {
   return step > 0 ? BigInt(max) === MAX_ID : BigInt(min) === MIN_ID;
+}
+
+/** The ids that are left, for people. The size of the 64-bit range tells nobody anything. */
+export function idsLeft({ remaining }: SequenceJson): string {
+  if (remaining === undefined) return '—';
+  if (remaining === null) return 'no end';
+  return BigInt(remaining) > 10n ** 15n ? '> 1,000T' : short(BigInt(remaining));
 }
 
 const clamp = (value: bigint, low: bigint, high: bigint) => (value < low ? low : value > high ? high : value);

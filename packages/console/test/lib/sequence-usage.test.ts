@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SequenceJson } from '../../src/api/types.ts';
-import { isOpenEnded, positionOf, usageOf } from '../../src/lib/sequence-usage.ts';
+import { idsLeft, isOpenEnded, positionOf, usageOf } from '../../src/lib/sequence-usage.ts';
 
 const MIN = String(-(2n ** 63n));
 const MAX = String(2n ** 63n - 1n);
@@ -64,4 +64,14 @@ it('knows a limit that is nobody’s choice', () => {
   expect(isOpenEnded(sequence())).toBe(true);
   expect(isOpenEnded(sequence({ max: '5' }))).toBe(false);
   expect(isOpenEnded(sequence({ step: -1, max: '5' }))).toBe(true);
+});
+
+it.each([
+  ['33500', '33,500'],
+  ['0', '0'],
+  ['9223372036854758607', '> 1,000T'],
+  [null, 'no end'],
+  [undefined, '—'],
+])('idsLeft shows %s as %s', (remaining, shown) => {
+  expect(idsLeft(sequence(remaining === undefined ? {} : { remaining }))).toBe(shown);
 });

@@ -1,8 +1,9 @@
 import { api } from '../../api/routes.js';
 import type { HistoryJson, NamespaceJson, SequenceJson, ServerJson } from '../../api/types.js';
-import { digits, duration, percent, perSecond, relative, short, span } from '../../lib/format.js';
+import { digits, duration, percent, perSecond, relative, span } from '../../lib/format.js';
 import { rateNow, ratesOf, valueNow } from '../../lib/history-points.js';
 import { parseMetrics } from '../../lib/prometheus.js';
+import { idsLeft } from '../../lib/sequence-usage.js';
 import { type Warning, warningsOf } from '../../lib/warnings.js';
 import { hrefOf } from '../../router.js';
 import { EmptyState } from '../../ui/empty-state.js';
@@ -205,7 +206,10 @@ function EndingSequences({ sequences, total }: { sequences: readonly SequenceJso
                     <Name text={sequence.name} />
                   </a>
                 </th>
-                <td class="end mono">{leftOf(sequence)}</td>
+                <td class="end mono">
+                  {idsLeft(sequence)}
+                  {sequence.remaining != null && ' left'}
+                </td>
                 <td class="end">
                   <RunsOut sequence={sequence} />
                 </td>
@@ -216,12 +220,6 @@ function EndingSequences({ sequences, total }: { sequences: readonly SequenceJso
       )}
     </Panel>
   );
-}
-
-/** The ids that are left. The size of the 64-bit range tells nobody anything. */
-function leftOf({ remaining }: SequenceJson): string {
-  if (remaining == null) return 'no end';
-  return BigInt(remaining) > 10n ** 15n ? '> 1,000T left' : `${short(BigInt(remaining))} left`;
 }
 
 function RunsOut({ sequence: { exhausted, forecast } }: { sequence: SequenceJson }) {

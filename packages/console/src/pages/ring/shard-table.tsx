@@ -90,7 +90,9 @@ function State({ node: { error, latency, minting } }: { node: ShardJson }) {
   return (
     <>
       <span class={isElsewhere ? 'badge bad' : 'badge'}>{MINTING[minting ?? 'idle']}</span>{' '}
-      <span class={`muted ${styles.spare}`}>{latency !== null && duration(latency / 1000)}</span>
+      <span class={`muted ${styles.spare} ${styles.clock}`}>
+        {latency !== null && duration(latency / 1000)}
+      </span>
     </>
   );
 }

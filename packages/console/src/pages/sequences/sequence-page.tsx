@@ -5,7 +5,7 @@ import type { ForecastJson, HistoryJson, SequenceJson, Span } from '../../api/ty
 import { day, digits, percent, perSecond, span } from '../../lib/format.js';
 import { type RatePoint, rateNow, ratesOf } from '../../lib/history-points.js';
 import { parseMetrics } from '../../lib/prometheus.js';
-import { readUsage } from '../../lib/sequence-usage.js';
+import { idsLeft, readUsage } from '../../lib/sequence-usage.js';
 import { shortName } from '../../lib/visible-text.js';
 import { hrefOf } from '../../router.js';
 import { Button } from '../../ui/button.js';
@@ -131,7 +131,7 @@ function Supply({ sequence, refusals }: { sequence: SequenceJson; refusals: numb
       </Stat>
       <Stat label="Next block begins at">{exhausted && !sequence.stranded ? '—' : digits(next)}</Stat>
       <Stat label="Ids left" note={usage === undefined ? '' : `${percent(usage.share)} used`}>
-        {remaining === null ? 'no end' : remaining === undefined ? '—' : digits(remaining)}
+        <span title={remaining == null ? undefined : digits(remaining)}>{idsLeft(sequence)}</span>
       </Stat>
       <Stat label="Runs out" note={<Confidence forecast={forecast} />}>
         <End forecast={forecast} cycle={cycle} />

@@ -59,7 +59,7 @@ const MODULES = {
       'merge-keys',
       'mint-bounds',
       'minting-nodes',
-      'node-in-time',
+      'next-node',
       'node-sequence',
       'open-sequences',
       'handover-protocol',

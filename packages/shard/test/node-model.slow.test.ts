@@ -16,7 +16,7 @@ import { NodeModel, type SequenceHash } from './simulation/node-model.ts';
 
 const KEY = '$equence';
 const EPOCH = 1325404800000;
-/** Short, so that the clock catches up with lost sequences between two mishaps, even on a quick machine. */
+/** Short, so that the clock catches up with lost sequences between two faults, even on a quick machine. */
 const [LEAD, SKEW] = [10, 2];
 const STEPS = 3000;
 
@@ -83,7 +83,7 @@ await describeWith(['redis'], 'the model of a node', () => {
     let snapshot: Record<string, string> = {};
 
     /** Things that happen to a node besides scripts. */
-    const mishaps: (() => Promise<void>)[] = [
+    const faults: (() => Promise<void>)[] = [
       async () => void (await client.del(KEY)),
       async () => void (await client.del(KEY)),
       async () => void (await client.hSet(KEY, { ring: 'one', ms: '5' })),
@@ -103,7 +103,7 @@ await describeWith(['redis'], 'the model of a node', () => {
 
     for (let step = 0; step < STEPS; step++) {
       if (random.chance(0.08)) {
-        await random.pick(mishaps)();
+        await random.pick(faults)();
         model.server = await serverId();
         model.hash = await storedHash();
         // A hash that somebody has changed by hand counts as none, once a script has looked at its checksum.

@@ -6,7 +6,7 @@ import { meanwhile, setUp, TTL } from './set-up.ts';
 const OPTIONS = { size: 2, reacquire: false };
 
 /** A store that can forget, and does so when it is told. */
-function forgetful(maxTtl = TTL) {
+function volatile(maxTtl = TTL) {
   let kept = memoryStore();
   const world = setUp({ durable: false, maxTtl });
   const { store } = world;
@@ -22,7 +22,7 @@ function forgetful(maxTtl = TTL) {
 
 describe('a claim in a namespace that was lost since it was listed', () => {
   it('does not count, though the store has taken it', async () => {
-    const { time, store, lease, lose, birth } = forgetful();
+    const { time, store, lease, lose, birth } = volatile();
     await meanwhile(time, lease(OPTIONS));
     const swap = store.swapLease;
     let isLost = false;
@@ -41,7 +41,7 @@ describe('a claim in a namespace that was lost since it was listed', () => {
   });
 
   it('is refused by a store that compares the birth record in the same step', async () => {
-    const { time, store, lease, lose, birth } = forgetful();
+    const { time, store, lease, lose, birth } = volatile();
     const claims: boolean[] = [];
     let isToBeLost = false;
     store.claimLease = async (namespace, expected, next, known) => {
@@ -61,7 +61,7 @@ describe('a claim in a namespace that was lost since it was listed', () => {
   });
 
   it('asks a store that compares by itself no further question', async () => {
-    const { time, store, lease } = forgetful();
+    const { time, store, lease } = volatile();
     let isClaimed = false;
     const after: string[] = [];
     const list = store.listLeases;
@@ -92,7 +92,7 @@ describe('the longest ttl that a process has seen in a namespace', () => {
     ['a founder with a shorter one came later', 'test'],
     ['it has seen another namespace since', 'other'],
   ])('counts though %s', async (_, later) => {
-    const { time, store, lease, lose, birth } = forgetful(5000);
+    const { time, store, lease, lose, birth } = volatile(5000);
     const options = { ...OPTIONS, ttl: 5000, maxSkew: 0, waitFor: 200_000 };
     await store.swapLease('test', undefined, founded(120_000, time.now));
     await (await meanwhile(time, lease(options))).release();

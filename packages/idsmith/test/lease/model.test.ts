@@ -11,7 +11,6 @@ import {
   COPY,
   DATED_TWICE,
   DURABLE,
-  FORGETFUL,
   HELD,
   KEPT,
   LIMITS,
@@ -23,6 +22,7 @@ import {
   type Story,
   TAKEN_OVER,
   UNKNOWN,
+  VOLATILE,
 } from './model/worlds.ts';
 
 /** How many steps further than the depths below to look: `TEST_DEPTH=4 npx vitest run …/model.test.ts` looks two steps further. */
@@ -35,10 +35,10 @@ const SEARCHES: [name: string, world: World, story: Story, depth: number][] = [
   ['a durable store and locality UUIDs, from nothing', LOCALITY, NEW, 10],
   ['a durable store and locality UUIDs, after a takeover', LOCALITY, TAKEN_OVER, 7],
   ['a store without a clock, from nothing', CLOCKLESS, NEW, 9],
-  ['a forgetful store, from nothing', FORGETFUL, NEW, 12],
-  ['a forgetful store, with a holder', FORGETFUL, HELD, 8],
-  ['a forgetful store that has just lost everything', FORGETFUL, LOST, 8],
-  ['a forgetful store whose namespace is dated twice', FORGETFUL, DATED_TWICE, 7],
+  ['a volatile store, from nothing', VOLATILE, NEW, 12],
+  ['a volatile store, with a holder', VOLATILE, HELD, 8],
+  ['a volatile store that has just lost everything', VOLATILE, LOST, 8],
+  ['a volatile store whose namespace is dated twice', VOLATILE, DATED_TWICE, 7],
   ['a process that is copied', { ...COPIED, faults: 2 }, COPY, 10],
   ['a process that is copied, among others', { ...COPIED, processes: 3, nodes: 2, faults: 2 }, NEW, 10],
   ['a store that goes back, from nothing', REWINDING, NEW, 12],

@@ -197,7 +197,7 @@ export class Minter {
       if (isLarge) {
         // The proofs of many nodes take a while. The millisecond of the first node may be over.
         const above = this.#lowestMs(node, lots, performance.now());
-        const next = nodeInTime(this.#nodes, node, lots, above, bounds, this.#nodeSet);
+        const next = nextNodeFor(this.#nodes, node, lots, above, bounds, this.#nodeSet);
         node.isBusy = false;
         if (next !== undefined) node = next;
         else {
@@ -320,7 +320,7 @@ export class Minter {
  * @param above the lowest millisecond that is wanted
  * @returns `undefined` if all nodes have to wait for their clocks; each node then has the end of its wait
  */
-export function nodeInTime(
+export function nextNodeFor(
   nodes: readonly MintingNode[],
   node: MintingNode,
   lots: readonly MintLot[],

@@ -168,14 +168,14 @@ await describeWith(['redis'], 'Minting on six nodes of different weights', () =>
       return inProcess(script, [JSON.stringify({ config: shards.config, offset, until, most: 10_000 })]);
     });
     const seqname = '$equence';
-    const [deleted, reset, edited, forgetful] = shards.servers;
+    const [deleted, reset, edited, emptied] = shards.servers;
     let isOver = false;
     const faults = (async () => {
       for (let round = 0; !isOver; round++) {
         await deleted!.command('DEL', seqname);
         await reset!.command('SET', seqname, round);
         await edited!.command('HSET', seqname, 'ms', 0).catch(() => {});
-        if (round % 4 === 1) await forgetful!.restart({ empty: true });
+        if (round % 4 === 1) await emptied!.restart({ empty: true });
         // Some keys are minted between two faults.
         await map.genKeys('user', 1000);
       }

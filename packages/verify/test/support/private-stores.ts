@@ -38,7 +38,7 @@ export const CHAOS_STORES = {
   mariadb: { ...common, services: ['mariadb'], start: async () => behindProxy(await startMariadb()) },
   galera: { ...common, services: ['mariadb', 'galera'], start: startGaleraStore },
   // Its sequences stop after a restart, by design, until somebody says where they go on.
-  redis: { ...common, families: LEASED, services: ['redis'], start: startForgetfulRedis },
+  redis: { ...common, families: LEASED, services: ['redis'], start: startVolatileRedis },
   'redis-durable': {
     ...common,
     services: ['redis'],
@@ -105,7 +105,7 @@ async function startBouncedPostgres(): Promise<TrialStore> {
   };
 }
 
-async function startForgetfulRedis(): Promise<TrialStore> {
+async function startVolatileRedis(): Promise<TrialStore> {
   const server = await startRedis({ persistence: 'aof' });
   let url = '';
   const store = await behindProxy(server, (proxied) => {

@@ -59,7 +59,7 @@ export const mysqlTables = (): string[] => [
 const MAY_NOT_CHANGE: readonly unknown[] = [1044, 1142, 1227];
 
 /** Storage engines that keep rows in memory, or nowhere. */
-const FORGETFUL = ['MEMORY', 'HEAP', 'BLACKHOLE'];
+const VOLATILE = ['MEMORY', 'HEAP', 'BLACKHOLE'];
 
 /**
  * Creates `id_sequences` in the connection's database, or adds the columns that an existing table lacks. Marks the schema before such
@@ -87,7 +87,7 @@ export async function setUpSequenceTable(ask: Ask, known: Columns, mark: () => P
   };
   known.learn(await setUpTable({ columns, execute, isBusy, isDone, isForbidden }, mysql.types));
   const { engine } = await mysqlPlace(ask);
-  if (engine !== undefined && FORGETFUL.includes(engine.toUpperCase()))
+  if (engine !== undefined && VOLATILE.includes(engine.toUpperCase()))
     throw new StoreError(
       `id_sequences is in the storage engine ${engine}, which loses its rows when the server restarts, so ids would ` +
         'repeat: run ALTER TABLE id_sequences ENGINE = InnoDB',

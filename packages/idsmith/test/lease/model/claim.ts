@@ -93,7 +93,7 @@ export function claimAnswered(process: Process, task: SwapTask, world: World, ru
   }
 }
 
-/** A claim on a forgetful store counts if the namespace is still the one that was listed. */
+/** A claim on a volatile store counts if the namespace is still the one that was listed. */
 export function verify(
   process: Process,
   { acquiring, claim }: Task & { kind: 'verify' },

@@ -31,13 +31,13 @@ export const RULES = {
   waitsForAnswer: true,
   /** By what a store recognises the record to be replaced. */
   sameRecord,
-  /** On a forgetful store nothing is claimed before the namespace has a record of its own. */
+  /** On a volatile store nothing is claimed before the namespace has a record of its own. */
   needsBirth: true,
   /** Each record of a namespace has an owner's name of its own, so that a date meant for another does not fit it. */
   namesBirthsAnew: true,
-  /** A forgetful store may go further: take no such record unless its fence lies `maxTtl` ahead of the store's clock. */
+  /** A volatile store may go further: take no such record unless its fence lies `maxTtl` ahead of the store's clock. */
   refusesLateBirth: false,
-  /** On a forgetful store a claim counts only if the namespace is still the one that was listed. */
+  /** On a volatile store a claim counts only if the namespace is still the one that was listed. */
   verifiesClaims: true,
   /** A longer window is used only when the store has said yes. */
   awaitsRenewal: true,

@@ -9,7 +9,6 @@ import {
   COPIED,
   COPY,
   DURABLE,
-  FORGETFUL,
   FOUNDED,
   HELD,
   KEPT,
@@ -22,6 +21,7 @@ import {
   TAKEN_OVER,
   TOLD,
   UNKNOWN,
+  VOLATILE,
 } from './worlds.ts';
 
 /** The protocol with one thing wrong, and a world small enough that the harm is soon found. */
@@ -89,9 +89,9 @@ export const SABOTAGES: readonly Sabotage[] = [
     world: { ...DURABLE, ...ONE_NODE, releases: false, faults: 0 },
   },
   {
-    name: 'on a forgetful store a record is known as the own by its epoch alone',
+    name: 'on a volatile store a record is known as the own by its epoch alone',
     rules: { verdict: (record, mine) => (record?.epoch === mine.epoch ? 'mine' : 'taken') },
-    world: { ...FORGETFUL, ...ONE_NODE, releases: false, mints: false, faults: 1 },
+    world: { ...VOLATILE, ...ONE_NODE, releases: false, mints: false, faults: 1 },
     story: LOST,
   },
   {
@@ -178,22 +178,22 @@ export const SABOTAGES: readonly Sabotage[] = [
     world: { ...DURABLE, ...ONE_NODE, ...QUIET },
   },
   {
-    name: 'a forgetful store gets no record of the namespace',
+    name: 'a volatile store gets no record of the namespace',
     rules: { needsBirth: false },
-    world: { ...FORGETFUL, ...ONE_NODE, ...QUIET, faults: 1 },
+    world: { ...VOLATILE, ...ONE_NODE, ...QUIET, faults: 1 },
   },
   {
     name: 'a namespace that may have been lost is used at once',
     rules: {
       datedBirth: (birth, now, maxTtl) => ({ ...datedBirth(birth, now, 0, 0), epoch: maxTtl }),
     },
-    world: { ...FORGETFUL, ...ONE_NODE, ...QUIET, mints: false, faults: 1 },
+    world: { ...VOLATILE, ...ONE_NODE, ...QUIET, mints: false, faults: 1 },
     story: HELD,
   },
   {
-    name: 'a claim on a forgetful store is not verified',
+    name: 'a claim on a volatile store is not verified',
     rules: { verifiesClaims: false },
-    world: { ...FORGETFUL, ...ONE_NODE, ...QUIET, mints: false, faults: 1 },
+    world: { ...VOLATILE, ...ONE_NODE, ...QUIET, mints: false, faults: 1 },
     story: FOUNDED,
   },
   {

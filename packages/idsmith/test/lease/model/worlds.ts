@@ -22,13 +22,13 @@ export const DURABLE: World = {
 export const CLOCKLESS: World = { ...DURABLE, storeClock: false };
 
 /** The store may lose everything at any moment. */
-export const FORGETFUL: World = { ...DURABLE, durable: false, faults: 3 };
+export const VOLATILE: World = { ...DURABLE, durable: false, faults: 3 };
 
 /** A holder may be copied, as VM snapshots do. */
 export const COPIED: World = { ...DURABLE, processes: 2, nodes: 1, faults: 1, copies: true };
 
 /** The store may lose everything, and its clients differ in the longest ttl: the first holds longer than the other waits. */
-export const LIMITS: World = { ...FORGETFUL, processes: 2, nodes: 1, limits: [4, 1], maxTtl: 4, faults: 1 };
+export const LIMITS: World = { ...VOLATILE, processes: 2, nodes: 1, limits: [4, 1], maxTtl: 4, faults: 1 };
 
 /** The store may go back once to an earlier state, and then tells another lineage. */
 export const REWINDING: World = { ...DURABLE, processes: 2, nodes: 1, rewinds: true, faults: 1 };
@@ -51,7 +51,7 @@ export const NEW: Story = [];
 /** A lease has run out, though its holder does not know, and another process has the node id. */
 export const TAKEN_OVER: Story = [...acquires('P0'), '2 passes', ...acquires('P1')];
 
-/** A forgetful store has a namespace from which ids can be claimed by now. */
+/** A volatile store has a namespace from which ids can be claimed by now. */
 export const FOUNDED: Story = [...founds('P0'), ...dates('P0'), '2 passes', '1 passes'];
 
 /** One process has a node id there. */

@@ -59,7 +59,7 @@ async function expectGone(store: Store): Promise<void> {
 }
 
 /** What may happen to a file that is open. */
-const MISHAPS: [what: string, happen: (file: string) => unknown][] = [
+const CHANGES: [what: string, happen: (file: string) => unknown][] = [
   ['removed', (path) => rmSync(path)],
   ['moved away', (path) => renameSync(path, `${path}.old`)],
   [
@@ -83,7 +83,7 @@ const MISHAPS: [what: string, happen: (file: string) => unknown][] = [
   ['deprived of its locks', (path) => rmSync(`${path}-shm`)],
 ];
 
-describe.each(MISHAPS)('a file that was %s', (_what, happen) => {
+describe.each(CHANGES)('a file that was %s', (_what, happen) => {
   it('is no longer used by the store that openStore has made', async () => {
     const store = await filled(await openStore(`sqlite:${file}`));
     happen(file);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../../idsmith/src/errors.ts';
 import type { NodeSet } from '../../src/config/node-set.ts';
 import type { MintLot } from '../../src/mint/mint-request.ts';
-import { nodeInTime } from '../../src/mint/minter.ts';
+import { nextNodeFor } from '../../src/mint/minter.ts';
 import { MintingNode } from '../../src/mint/minting-nodes.ts';
 import type { NodeSequence } from '../../src/mint/node-sequence.ts';
 
@@ -38,7 +38,7 @@ describe('The node of the next millisecond in a large node set', () => {
     node = nodes[3]!,
     lots: readonly MintLot[] = [],
   ) => {
-    const chosen = nodeInTime(nodes, node, lots, above, bounds, SET);
+    const chosen = nextNodeFor(nodes, node, lots, above, bounds, SET);
     return chosen && nodes.indexOf(chosen);
   };
 

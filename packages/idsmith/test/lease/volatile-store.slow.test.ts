@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { explore, follow } from './model/explore.ts';
 import { RULES, type Rules } from './model/rules.ts';
 import { initialState } from './model/state.ts';
-import { DATED_TWICE, FORGETFUL } from './model/worlds.ts';
+import { DATED_TWICE, VOLATILE } from './model/worlds.ts';
 
-describe('a forgetful store', () => {
-  const world = { ...FORGETFUL, processes: 2, nodes: 1, mints: false, renews: false, releases: false };
+describe('a volatile store', () => {
+  const world = { ...VOLATILE, processes: 2, nodes: 1, mints: false, renews: false, releases: false };
   const search = (rules: Partial<Rules>) => {
     const all = { ...RULES, ...rules };
     return explore(follow(initialState(world), world, all, DATED_TWICE), world, all, 13).trace;

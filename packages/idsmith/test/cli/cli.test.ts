@@ -79,6 +79,13 @@ describe('idsmith locality', () => {
     const code = await new Promise((resolve) => child.once('close', resolve));
     expect({ code, err }).toEqual({ code: 0, err: '' });
   });
+
+  it('exits with 0 when nobody reads what it tells with --verbose, either', async () => {
+    const child = spawn(process.execPath, [bin, 'locality', '-n', '2', '--verbose']);
+    child.stderr.destroy();
+    child.stdout.resume();
+    expect(await new Promise((resolve) => child.once('close', resolve))).toBe(0);
+  });
 });
 
 describe('idsmith inspect', () => {

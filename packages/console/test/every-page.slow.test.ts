@@ -69,8 +69,11 @@ await describeWith(['chromium'], 'every page of the console', () => {
     const visit = await Visit.open(browser, server);
     await visit.page.getByText('Server: Ready').waitFor();
     await store.kill();
-    const reason = visit.page.getByRole('alert').filter({ hasText: 'The server is not ready (STORE).' });
-    await walk(visit, () => reason.filter({ hasText: 'Ids come again when the store answers.' }).waitFor());
+    // First the store, and after the ttl the leases that could not be renewed.
+    const reason = visit.page
+      .getByRole('alert')
+      .filter({ hasText: /The server is not ready \((STORE|LEASE_FENCED)\)\..*when the store answers\./ });
+    await walk(visit, () => reason.waitFor());
     await store.start();
     await reason.waitFor({ state: 'detached' });
     await visit.close();

@@ -82,7 +82,7 @@ export function OverviewPage() {
       ) : (
         <>
           <Warnings warnings={warningsOf(data, Date.now())} />
-          <Numbers data={data} />
+          <Numbers data={data} isStale={isStale} />
           <div class="columns">
             <Families history={data.history} />
             <EndingSequences sequences={data.sequences} total={data.total} />
@@ -114,7 +114,7 @@ function Warnings({ warnings }: { warnings: readonly Warning[] }) {
 
 const FAMILIES = ['flake', 'locality', 'uuid7', 'sequence', 'key'] as const;
 
-function Numbers({ data: { server, history } }: { data: Overview }) {
+function Numbers({ data: { server, history }, isStale }: { data: Overview; isStale: boolean }) {
   const rate = (name: string) => rateNow(history, name);
   const minted = FAMILIES.map(rate).filter((value) => value !== undefined);
   const latency = valueNow(history, 'storeSeconds');
@@ -126,7 +126,11 @@ function Numbers({ data: { server, history } }: { data: Overview }) {
   return (
     <Stats>
       <Stat label="State">
-        <span class={server.ready ? 'bad-text' : 'good-text'}>{server.ready ? 'not ready' : 'ready'}</span>
+        {isStale ? (
+          'unknown'
+        ) : (
+          <span class={server.ready ? 'bad-text' : 'good-text'}>{server.ready ? 'not ready' : 'ready'}</span>
+        )}
       </Stat>
       <Stat label="Ids per second" note="last 30 s">
         {minted.length === 0 ? '…' : perSecond(minted.reduce((sum, value) => sum + value, 0))}
@@ -141,9 +145,13 @@ function Numbers({ data: { server, history } }: { data: Overview }) {
         {latency === undefined ? '—' : duration(latency)}
       </Stat>
       <Stat label="Leases" note="active">
-        <span class={active < all ? 'bad-text' : undefined}>
-          {active} of {all}
-        </span>
+        {isStale ? (
+          'unknown'
+        ) : (
+          <span class={active < all ? 'bad-text' : undefined}>
+            {active} of {all}
+          </span>
+        )}
       </Stat>
       <Stat label="Store" note={server.durable ? 'keeps every acknowledged write' : 'can lose its data'}>
         {server.durable ? 'durable' : 'can forget'}

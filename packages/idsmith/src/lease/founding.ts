@@ -13,6 +13,7 @@ import {
   read,
   storeMoment,
   swap,
+  viewNamespace,
 } from './namespace-store.js';
 import { DEFAULT_MAX_TTL, type LeaseSettings } from './options.js';
 import type { LeaseRecord, LeaseStore } from './port.js';
@@ -48,6 +49,16 @@ export async function founding(
   // Others must know for how long to wait after a loss.
   const isLonger = store.durable !== false && birth !== undefined && ttl > birth.epoch;
   return isLonger ? { ...birth, owner: randomName(random), epoch: ttl } : undefined;
+}
+
+/**
+ * Lets a namespace carry the lineage that the store tells now, though nobody claims a node id. A loss after this is noticed even if the store
+ * goes back to a server whose lineage the namespace carried before.
+ */
+export async function foundAfterChange(settings: LeaseSettings): Promise<void> {
+  const view = await viewNamespace(settings, NO_NODES, undefined);
+  const next = view.lineage === undefined ? undefined : await founding(settings, view, view.lineage);
+  if (next) await swap(settings, view.birth, next);
 }
 
 /** The most times that others may be quicker to write the record of the store. */

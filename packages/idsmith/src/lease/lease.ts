@@ -6,6 +6,7 @@ import { freshName } from '../support/fresh-name.js';
 import { keepAlive } from '../support/timer.js';
 import { type Acquired, acquire, freeNode } from './acquire.js';
 import { LeaseEmitter, type LeaseEvent, type LeaseEvents } from './events.js';
+import { foundAfterChange } from './founding.js';
 import { LeaseTimers } from './lease-timers.js';
 import {
   NamespaceLayout,
@@ -388,8 +389,12 @@ export class Lease {
     if (this.#isOver(node)) return;
     // The old window may have ended while the store was asked.
     this.#emitFenced();
+    const isChanged = lineage !== undefined && lineage !== node.lineage;
     node.adopt(record, lineage);
     this.#windowMoved('renewed');
+    // If this fails, the next claim does it.
+    if (isChanged)
+      this.#work = Promise.all([this.#work, foundAfterChange(this.#settings).catch(() => undefined)]);
   }
 
   #windowMoved(event: 'renewed' | 'reacquired'): void {

@@ -23,7 +23,10 @@ interface WatchedStore<Block extends Run, Altered> {
   removeSequence(name: string): Promise<void>;
   alterSequence(name: string, changes: Changes): Promise<Altered>;
   describeSequence(name: string): Promise<{ readonly cycle: boolean; readonly next: bigint }>;
-  restoreSequence?(name: string, instead: Block): Promise<{ readonly next: bigint | undefined }>;
+  restoreSequence?(
+    name: string,
+    witness: { readonly seen: bigint; readonly instead: Block },
+  ): Promise<{ readonly next: bigint | undefined }>;
 }
 
 /** What this process has got from a sequence. */
@@ -100,7 +103,7 @@ export function witnessed<Block extends Run, Altered>(
 
   /** Moves a sequence to its ceiling, where it has one and nobody was quicker, and to the number that was seen if that is further on. */
   async function beyond(name: string, block: Block, seen: bigint): Promise<bigint> {
-    const { next } = (await store.restoreSequence?.(name, block)) ?? {};
+    const { next } = (await store.restoreSequence?.(name, { seen, instead: block })) ?? {};
     const place = next ?? (await store.describeSequence(name)).next;
     if (further(place, seen, block.step) === place) return place;
     await store.alterSequence(name, { next: seen });

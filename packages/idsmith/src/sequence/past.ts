@@ -121,12 +121,20 @@ export class SequencePasts {
     return async () => {};
   }
 
-  /** The number at which a sequence goes on after its store was restored. `undefined` if a person must tell: until then, nothing is given out. */
-  async placeAfterRestore(row: SequenceRow): Promise<bigint | undefined> {
+  /**
+   * The number at which a sequence goes on after its store was restored. `undefined` if a person must tell: until then, nothing is given out.
+   *
+   * @param seen a number before which all may have been given out. If the ceiling is not beyond it, another ceiling was lost: then the sequence
+   * goes on as far ahead as a ceiling is.
+   */
+  async placeAfterRestore(row: SequenceRow, seen?: bigint): Promise<bigint | undefined> {
     const records = this.#records;
     if (!records.hasCeilings) await records.distrust(row.name);
-    const { past } = await (records as PastRecords).read(row.name);
-    return past?.ceiling === undefined ? undefined : further(positionOf(row), past.ceiling, row.step);
+    const { past, now } = await (records as PastRecords).read(row.name);
+    if (past?.ceiling === undefined) return undefined;
+    const place = further(positionOf(row), past.ceiling, row.step);
+    if (seen === undefined || further(seen, place, row.step) === place) return place;
+    return this.#firstCeiling(row, seen, past.lineage, now, false).ceiling;
   }
 
   /** Records a new ceiling for a sequence that was moved after its store was restored. Returns false if others were quicker. */
@@ -186,11 +194,16 @@ export class SequencePasts {
     const records = this.#records;
     const lineage = row.lineage as string;
     const past = records.hasCeilings
-      ? firstCeiling(row, positionOf(row), lineage, told.now, isBorn, records.maxJump ?? DEFAULT_MAX_JUMP)
+      ? this.#firstCeiling(row, positionOf(row), lineage, told.now, isBorn)
       : { lineage, ceiling: undefined };
     const isWritten = await (records as PastRecords).write(row.name, told.past, past);
     if (isWritten && !isBorn) this.#remember(row.name, past, told);
     return isWritten;
+  }
+
+  #firstCeiling(row: SequenceRow, position: bigint, lineage: string, now: number, isBorn: boolean): Ceiling {
+    const { maxJump = DEFAULT_MAX_JUMP } = this.#records as CeilingRecords;
+    return firstCeiling(row, position, lineage, now, isBorn, maxJump);
   }
 
   #remember(name: string, past: SequencePast, { now }: Moment): void {

@@ -87,6 +87,14 @@ export interface SequenceDefinition extends SequenceOptions {
   readonly lost?: boolean;
 }
 
+/** What a process knows of a sequence whose store has gone back. */
+interface SequenceWitness {
+  /** The number after the last one that the process has got. */
+  readonly seen: bigint;
+  /** The run that the process got in the place of later numbers. */
+  readonly instead: Block;
+}
+
 /** The part of a store that sequences use. */
 export interface SequenceStore {
   /** @throws SequenceExistsError when there is one of that name */
@@ -113,10 +121,10 @@ export interface SequenceStore {
    * Moves a sequence on after the store was restored from a backup, beyond all numbers that may have been given out. Returns the next number;
    * `undefined` if a person must tell it by `alterSequence`.
    *
-   * @param instead a run that a process got in the place of later numbers. Then nothing is changed, and `undefined` returned, where the store has
-   * no ceiling for the sequence, or somebody has moved the sequence since
+   * @param witness what a process knows that got a run in the place of later numbers. Then nothing is changed, and `undefined` returned, where the
+   * store has no ceiling for the sequence, or somebody has moved the sequence since
    */
-  restoreSequence?(name: string, instead?: Block): Promise<{ readonly next: bigint | undefined }>;
+  restoreSequence?(name: string, witness?: SequenceWitness): Promise<{ readonly next: bigint | undefined }>;
   /** What an operator should know of the store's past: losses that were found, and sequences that a loss could repeat. */
   warnings?(): readonly string[];
   /** The lineage that the last row was read under. */

@@ -202,14 +202,14 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
       });
     },
 
-    async restoreSequence(name, instead) {
+    async restoreSequence(name, witness) {
       return persist(
         name,
         await read(name),
         async (row) => {
-          if (instead && (rows.past?.hasCeilings !== true || row.generation !== instead.origin))
+          if (witness && (rows.past?.hasCeilings !== true || row.generation !== witness.instead.origin))
             return { next: undefined };
-          const next = await pasts?.placeAfterRestore(row);
+          const next = await pasts?.placeAfterRestore(row, witness?.seen);
           if (row.cycle || row.exhausted) return { next: positionOf(row) };
           if (next === undefined) return { next };
           // Another generation: what was taken before cannot be given back.

@@ -186,6 +186,10 @@ describe('a namespace whose store goes back', () => {
     server.promote(server.copy());
     await new Promise<void>((resolve) => lease.once('renewed', resolve));
     expect(lease.until).toBeGreaterThan(until);
+    // The namespace carries the new lineage from then on, before anybody claims a node id.
+    const store = server.connect();
+    const lineage = async () => (await store.listLeases('orders')).find(({ id }) => id === -1)?.label;
+    await vi.waitFor(async () => expect(await lineage()).toBe(server.lineage));
     await lease.release();
   });
 

@@ -80,6 +80,93 @@ await describeWith(['mariadb'], 'A MariaDB whose replica is promoted', () => {
     await Promise.all(all.map((each) => each.end()));
   });
 
+  /** Lets a program use the primary and then the replica, and starts the primary again. */
+  async function failOver(): Promise<Minter> {
+    const survivor = await minter(primary).acquire();
+    await survivor.store.defineSequence({ name: 'orders', blockSize: 10 });
+    await survivor.take(5);
+    await caughtUp();
+    await sql(replica, 'STOP SLAVE');
+    await primary.shutdown();
+    moveTo(replica);
+    await survivor.take(5);
+    await primary.start();
+    return survivor;
+  }
+
+  /** Lets both programs use the replica, and goes back to the primary. */
+  async function failBack(old: readonly Minter[]): Promise<void> {
+    for (const each of old) {
+      await each.take(30);
+      each.mint(1000);
+    }
+    await replica.kill();
+    moveTo(primary);
+  }
+
+  /** Gives the primary what the replica has, as when it was made anew from the replica. */
+  async function copyBack(): Promise<void> {
+    const exact = { supportBigNumbers: true, bigNumberStrings: true };
+    const [from, to] = await Promise.all(
+      [replica, primary].map(({ url: uri }) => createConnection({ uri, ...exact })),
+    );
+    for (const table of ['idsmith_leases', 'id_sequences', 'idsmith_pasts']) {
+      const [rows] = await from!.query({ sql: `SELECT * FROM ${table}`, rowsAsArray: true });
+      await to!.query(`DELETE FROM ${table}`);
+      for (const row of rows as unknown[][]) await to!.query(`INSERT INTO ${table} VALUES (?)`, [row]);
+    }
+    await Promise.all([from!.end(), to!.end()]);
+  }
+
+  it('is noticed when the first primary is promoted again, with what the replica had a while before', async () => {
+    const survivor = await failOver();
+    const forgotten = minter(replica);
+    // A renewal is enough: what others claim after it, and lose, is noticed.
+    const lineageAt = async (server: ServerProcess) =>
+      String(await sql(server, `SELECT label FROM idsmith_leases WHERE namespace = 'nodes' AND id = -1`));
+    const before = await lineageAt(primary);
+    await expect.poll(() => lineageAt(replica), { timeout: 60_000 }).not.toBe(before);
+    await copyBack();
+    await mintWhile([survivor], forgotten.acquire());
+    const old = [survivor, forgotten];
+    await failBack(old);
+    const newcomer = minter(primary);
+    await newcomer.take(10);
+    const { until } = forgotten.lease;
+    await mintWhile(old, newcomer.acquire());
+    expect(newcomer.lease.from).toBeGreaterThanOrEqual(until);
+    const all = [...old, newcomer];
+    for (const each of all) await each.take(10);
+    newcomer.mint(1000);
+    expect(newcomer.flakes.length).toBe(1000);
+    expect(allRepeats(all)).toEqual(NO_REPEATS);
+    await Promise.all(all.map((each) => each.end()));
+  });
+
+  it('is noticed by those who remember when the first primary comes back as it was', async () => {
+    const survivor = await failOver();
+    const forgotten = minter(replica);
+    await mintWhile([survivor], forgotten.acquire());
+    const old = [survivor, forgotten];
+    await failBack(old);
+    const told = new Promise<void>((resolve) =>
+      forgotten.lease.on('renewal-failed', (error) => {
+        if ((error as { code?: unknown }).code === 'STORE_WENT_BACK') resolve();
+      }),
+    );
+    for (const each of old) await each.take(10);
+    expect(survivor.errors).toContain('STORE_WENT_BACK');
+    await mintWhile(old, told);
+    const newcomer = minter(primary);
+    await newcomer.take(10);
+    await mintWhile(old, newcomer.acquire());
+    newcomer.mint(1000);
+    expect(newcomer.flakes.length).toBe(1000);
+    const all = [...old, newcomer];
+    expect(allRepeats(all)).toEqual(NO_REPEATS);
+    await Promise.all(all.map((each) => each.end()));
+  });
+
   it('lets holders mint without a gap when nothing is lost', async () => {
     const holder = await minter(primary).acquire();
     const move = async () => {

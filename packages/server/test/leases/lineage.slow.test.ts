@@ -1,7 +1,8 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { acquireLease, StoreWentBackError } from 'idsmith';
+import { acquireLease, type Lease, StoreWentBackError } from 'idsmith';
+import { series } from 'idsmith/sql';
 import { openStore } from 'idsmith/stores';
 import { httpStore } from 'idsmith/stores/http';
 import { expect, it, onTestFinished } from 'vitest';
@@ -14,14 +15,15 @@ async function serve(behind: RewindingServer): Promise<TestServer> {
   return server;
 }
 
-const options = { namespace: 'orders', size: 4, ttl: 900, maxSkew: 500 };
+/** An answer may take a third of the ttl. */
+const options = { namespace: 'orders', size: 4, ttl: 30_000, maxSkew: 500 };
 
 it('makes clients wait until forgotten windows have ended', async () => {
   const behind = new RewindingServer();
   const { url } = await serve(behind);
-  const kept = await acquireLease(httpStore(url), { ...options, namespace: 'kept', ttl: 30_000 });
+  const kept = await acquireLease(httpStore(url), { ...options, namespace: 'kept' });
   const replica = behind.copy();
-  const lost = await acquireLease(httpStore(url), { ...options, ttl: 30_000, reacquire: false });
+  const lost = await acquireLease(httpStore(url), { ...options, reacquire: false });
   behind.promote(replica);
   const waiting = acquireLease(httpStore(url), { ...options, waitFor: 1 });
   await expect(waiting).rejects.toThrow(/can be used at/);
@@ -63,39 +65,56 @@ it('gives no number twice when the store goes back and does not tell', async () 
   expect(ids.size).toBe(4);
 });
 
-it('is noticed by a client when the server starts again with an older file', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'idsmith-lost-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const [file, copy] = ['ids.db', 'copy.db'].map((name) => join(folder, name)) as [string, string];
-  // The client keeps its memory, and finds each server at the same name.
-  let address = '';
-  const client = httpStore('http://ids', {
-    fetch: (input, init) => fetch(String(input).replace('http://ids', address), init),
-  });
-  const withServer = async (path: string, work: () => Promise<void>) => {
-    const store = await openStore(`sqlite:${path}?ephemeral=true`);
-    const server = await TestServer.start({}, store);
-    address = server.url;
-    await work();
-    await server.stop();
-    await store.close();
-  };
-  await withServer(file, () => client.defineSequence({ name: 'orders' }));
-  copyFileSync(file, copy);
-  const taken: bigint[] = [];
-  const take = async () => {
-    taken.push((await client.allocate('orders', 1)).first);
-  };
-  await withServer(file, async () => {
-    for (let i = 0; i < 3; i++) await take();
-  });
-  await withServer(copy, async () => {
-    // A store that tells its lineage jumps by itself. Otherwise the client refuses once.
-    await take().catch((error: unknown) => expect(error).toBeInstanceOf(StoreWentBackError));
-    await take();
-  });
-  expect(new Set(taken).size).toBe(taken.length);
-});
+it.each(['an older file', 'no file'])(
+  'is noticed by a client when the server starts again with %s',
+  async (left) => {
+    const folder = mkdtempSync(join(tmpdir(), 'idsmith-lost-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const [file, copy] = ['ids.db', 'copy.db'].map((name) => join(folder, name)) as [string, string];
+    // The client keeps its memory, and finds each server at the same name.
+    let address = '';
+    const client = httpStore('http://ids', {
+      fetch: (input, init) => fetch(String(input).replace('http://ids', address), init),
+    });
+    const withServer = async (path: string, work: () => Promise<void>) => {
+      const store = await openStore(`sqlite:${path}?ephemeral=true`);
+      const server = await TestServer.start({}, store);
+      address = server.url;
+      await work();
+      await server.stop();
+      await store.close();
+    };
+    const taken: unknown[] = [];
+    const take = async () => {
+      taken.push((await client.allocate('orders', 1)).first);
+      // A new object each time, as in a request: it defines the series if that is missing.
+      const invoices = series('invoices', { format: 'R-{n}', prefetch: 0, store: client });
+      taken.push(await invoices.next());
+    };
+    const toldToHolder: unknown[] = [];
+    await withServer(file, async () => {
+      await client.defineSequence({ name: 'orders' });
+      await take();
+    });
+    copyFileSync(file, copy);
+    let lease: Lease | undefined;
+    await withServer(file, async () => {
+      for (let i = 0; i < 3; i++) await take();
+      lease = await acquireLease(client, { ...options, ttl: 6000, reacquire: false });
+      lease.on('renewal-failed', (error) => toldToHolder.push((error as { code?: unknown }).code));
+    });
+    await withServer(left === 'no file' ? join(folder, 'new.db') : copy, async () => {
+      if (left === 'no file') await client.defineSequence({ name: 'orders' });
+      // A store that tells its lineage jumps by itself. Otherwise the client refuses once, each counter for itself.
+      const refused = (error: unknown) => expect(error).toBeInstanceOf(StoreWentBackError);
+      for (let i = 0; i < 2; i++) await take().catch(refused);
+      await take();
+      await expect.poll(() => toldToHolder, { timeout: 60_000 }).toContain('STORE_WENT_BACK');
+      await lease?.release();
+    });
+    expect(new Set(taken).size).toBe(taken.length);
+  },
+);
 
 it('works with a server of an earlier version, which knows of no lineage', async () => {
   const { url } = await serve(new RewindingServer());

@@ -11,10 +11,12 @@ interface WentBack {
   readonly namespace?: string;
   /** The number at which the sequence continues. */
   readonly next?: bigint;
+  /** The error of the driver, if one tells of the loss. */
+  readonly cause?: unknown;
 }
 
 /** Reports on the channel `idsmith:store` that the store has lost acknowledged writes, and gives the error for it. */
-export function wentBack({ message, ...details }: WentBack): StoreWentBackError {
+export function wentBack({ message, cause, ...details }: WentBack): StoreWentBackError {
   report('idsmith:store', () => ({ event: 'went-back', ...details, message }));
-  return new StoreWentBackError(message);
+  return new StoreWentBackError(message, cause === undefined ? undefined : { cause });
 }

@@ -259,4 +259,34 @@ await describeWith(['postgres'], 'A PostgreSQL that goes back', () => {
     await newcomer.end();
     await survivor.end();
   });
+
+  it('is noticed by those who remember when an empty one takes its place', async () => {
+    const holder = await minter(primary).acquire();
+    await holder.store.defineSequence({ name: 'orders', blockSize: 10 });
+    await holder.take(5);
+    holder.mint(1000);
+    const codes: unknown[] = [];
+    holder.lease.on('renewal-failed', (error) => codes.push((error as { code?: unknown }).code));
+    const empty = await startPostgres();
+    servers.push(empty);
+    await primary.kill();
+    moveTo(empty);
+    // Nobody has made the tables.
+    await expect.poll(() => codes, { timeout: 60_000 }).toContain('STORE_WENT_BACK');
+    const newcomer = minter(empty);
+    await newcomer.store.defineSequence({ name: 'orders', blockSize: 10 });
+    await newcomer.store.listLeases('nodes');
+    const { until } = holder.lease;
+    // The holder's next renewal makes the namespace wait.
+    const floor = async () => Number(await sql(empty, 'SELECT fence FROM idsmith_leases WHERE id = -1'));
+    await expect.poll(floor, { timeout: 60_000 }).toBeGreaterThanOrEqual(until);
+    await holder.take(1);
+    await newcomer.take(10);
+    await mintWhile([holder], newcomer.acquire());
+    newcomer.mint(1000);
+    expect(newcomer.lease.from).toBeGreaterThanOrEqual(until);
+    expect(repeats(holder.numbers, newcomer.numbers)).toBe(0);
+    expect(repeats(holder.flakes, newcomer.flakes)).toBe(0);
+    await Promise.all([holder.end(), newcomer.end()]);
+  });
 });

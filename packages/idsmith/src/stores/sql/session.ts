@@ -9,6 +9,7 @@ import type { SqlDialect, SqlExecutor, SqlValue } from '../../drivers/port.js';
 import { checkedExecutor, own } from '../../drivers/recognise.js';
 import { errorsIn } from '../../drivers/transaction.js';
 import { IdError, InvalidOptionError, StoreError } from '../../errors.js';
+import { wentBack } from '../../lineage/went-back.js';
 import { refuse, requireKnown, show } from '../../options.js';
 import type { Backoff } from '../../support/backoff.js';
 import type { DriverError } from '../../support/driver-error.js';
@@ -433,11 +434,17 @@ export function sqlRunner(options: SqlRunnerOptions): SqlRun {
       budget: patience,
     });
   return async (operation, statement) => {
+    let isSetUp = false;
     try {
       await tables.run(() => persist(setUp));
+      isSetUp = true;
       return await persist(statement);
     } catch (error) {
-      throw sqlError(`${name} store: ${operation}${place}`, error);
+      const failure = sqlError(`${name} store: ${operation}${place}`, error);
+      if (!isSetUp || !isMissingTable(error)) throw failure;
+      // Nothing is made again here: somebody may be restoring a dump.
+      const message = `${failure.message}. The tables were there before: the store has lost everything, or an empty one has taken its place`;
+      throw wentBack({ message: `${message}. Nothing was handed out: see docs/lineage.md`, cause: error });
     }
   };
 }

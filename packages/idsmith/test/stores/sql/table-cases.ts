@@ -132,7 +132,8 @@ export function tableCases(open: () => Promise<SharedDatabase>, moreTypes: reado
       await insert(shared, 'orders', 1n, 5);
       // This process has got numbers up to 139. It cannot know whether the row was lost or is another one on purpose.
       await expect(store.allocate('orders', 1)).rejects.toMatchObject({ code: 'STORE_WENT_BACK' });
-      expect((await store.allocate('orders', 1)).first).toBe(140n);
+      // The ceiling of the first use.
+      expect((await store.allocate('orders', 1)).first).toBe(10_100n);
     }),
   );
 

@@ -36,10 +36,15 @@ async function messagesOf(store: Store, sent: string[]): Promise<Record<string, 
   await count('acquire', () => store.swapLease('nodes', free, held));
   await count('renew', () => store.swapLease('nodes', held, { ...held, fence: 20, expiresAt: 20 }));
   await count('now', async () => store.now?.());
+  // The time comes with the lineage, and a claim compares the lineage: a renewal is a moment and a swap, as it was a time and a swap before.
+  await count('moment', async () => store.moment?.('nodes'));
+  await count('claim', async () =>
+    store.claimLease?.('nodes', undefined, { ...held, id: 2 }, { ...free, id: -1 }),
+  );
   return counts;
 }
 
-const ONE_EACH = { allocate: 1, acquire: 1, renew: 1, now: 1 };
+const ONE_EACH = { allocate: 1, acquire: 1, renew: 1, now: 1, moment: 1, claim: 1 };
 
 await describeWith(['postgres'], 'Messages to PostgreSQL', () => {
   it('are one an operation, and seven for a number in a transaction', async () => {

@@ -52,13 +52,20 @@ const SYNTAX_ERROR = '42601';
 const SERIALIZATION_FAILURE = '40001';
 
 /**
+ * Lets the server acknowledge the transaction only when it is written, whatever the default is: a number that was given out must outlive a
+ * crash. With a synchronous standby, the standby has it, too.
+ */
+const DURABLE = `set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN 'on'
+  ELSE current_setting('synchronous_commit') END, true)`;
+
+/**
  * The server's own limits for the next statement of the message, somewhat shorter than the caller's. So a statement ends with
  * an answer, and does not wait for a lock after its caller has gone. They hold until the end of the statement's transaction, and
  * leave somebody else's transaction as it is.
  */
 const limits = (left: number) =>
   `SELECT set_config('lock_timeout', '${Math.ceil(left * 0.8)}', true),
-    set_config('statement_timeout', '${Math.ceil(left * 0.9)}', true) WHERE ${OUTSIDE_TRANSACTION}; `;
+    set_config('statement_timeout', '${Math.ceil(left * 0.9)}', true), ${DURABLE} WHERE ${OUTSIDE_TRANSACTION}; `;
 
 /** serialization_failure, deadlock_detected: the server has rolled the statement back. */
 const ROLLED_BACK: readonly unknown[] = [SERIALIZATION_FAILURE, '40P01'];
@@ -103,7 +110,11 @@ export class PostgresSession extends ServerSession {
   }
 
   protected begin(left: number): readonly string[] {
-    return ['BEGIN ISOLATION LEVEL READ COMMITTED', `SET LOCAL statement_timeout = ${Math.ceil(left * 0.9)}`];
+    return [
+      'BEGIN ISOLATION LEVEL READ COMMITTED',
+      `SET LOCAL statement_timeout = ${Math.ceil(left * 0.9)}`,
+      `SELECT ${DURABLE}`,
+    ];
   }
 
   protected isTransient({ code }: DriverError): boolean {

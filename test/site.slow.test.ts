@@ -134,7 +134,7 @@ await describeWith(['chromium'], 'The site', () => {
 
   it.each([
     ['duplicate ids', 'I have duplicate ids'],
-    ['redis wait', 'Why does the first start on Redis wait?'],
+    ['redis wait', 'Why does a new Redis wait?'],
     ['gapless', 'Gapless numbers'],
   ])('finds "%s"', async (words, found) => {
     const faults: string[] = [];

@@ -28,6 +28,7 @@ export default {
     ['meta', { name: 'twitter:card', content: 'summary_large_image' }],
   ],
   markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     // Places within a page are called as they are in the repository.
     anchor: {
       slugify: (heading) =>
@@ -71,7 +72,7 @@ export default {
             combineWith: 'AND',
             fuzzy: 0.1,
             prefix: true,
-            boost: { title: 5, titles: 2, text: 1 },
+            boost: { title: 8, titles: 2, text: 1 },
           },
         },
         // Of the reference, the list by task is enough: its pages have every parameter of every method.

@@ -5,7 +5,7 @@ import { requireSequenceName } from '../../sequence/name.js';
 import { backoff } from '../../support/backoff.js';
 import { storeReason } from '../../support/driver-error.js';
 import { freshName } from '../../support/fresh-name.js';
-import { fetchCause, reasonOf, storeError, wasNeverSent } from '../../support/store-error.js';
+import { fetchCause, reasonOf, wasNeverSent } from '../../support/store-error.js';
 import { keepAlive, pause, systemTimer } from '../../support/timer.js';
 import { ServerReply } from './server-reply.js';
 
@@ -136,16 +136,22 @@ async function send(
  * @throws the error that the reply tells of: one of this library by its code, else a StoreError
  */
 function interpret<T>(what: string, status: number, text: string, read: (reply: ServerReply) => T): T {
+  // Not redacted: all of it comes from the server or from here, and the hint shows how a URL with a token looks.
+  const failure = (said: string, cause?: unknown) =>
+    new StoreError(`${what} failed: HTTP ${status}: ${said}`, {
+      cause,
+      reason: storeReason({ message: `HTTP ${status}` }),
+    });
   try {
     const reply = ServerReply.of(text === '' ? '{}' : text);
     if (status < 400) return read(reply);
     const [code, detail] = [reply.text('code'), reply.text('detail')];
     const known = errorTable.find((entry) => entry.code === code);
     if (known !== undefined) throw new known.class(detail, { reason: reply.reason() });
-    throw storeError(what, new Error(`HTTP ${status}: ${detail}${status === 401 ? TOKEN_HINT : ''}`));
+    throw failure(detail + (status === 401 ? TOKEN_HINT : ''));
   } catch (error) {
     if (error instanceof IdError) throw error;
-    throw storeError(what, new Error(`HTTP ${status}: ${(error as Error).message}`, { cause: error }));
+    throw failure((error as Error).message, error);
   }
 }
 

@@ -5,6 +5,7 @@ import { AcceptedTokens } from './auth/accepted-tokens.js';
 import { secretSourceOf } from './auth/secrets.js';
 import { tokenFileOf } from './auth/tokens.js';
 import type { Settings } from './config/settings.js';
+import { HistoryFile } from './history/history-file.js';
 import { LeaseWatch } from './history/lease-watch.js';
 import { SequenceWatch } from './history/sequence-watch.js';
 import { ServerHistory } from './history/server-history.js';
@@ -45,6 +46,8 @@ export interface Services {
   readonly health: Health;
   readonly audit: Audit;
   readonly history: ServerHistory;
+  /** `undefined` if a restart may forget the history. */
+  readonly historyFile: HistoryFile | undefined;
   readonly watch: SequenceWatch;
   readonly leaseWatch: LeaseWatch;
 }
@@ -74,12 +77,15 @@ export async function makeServices(
   // What instruments ask of the store is no load of clients, and is not counted.
   const watch = new SequenceWatch(inner, sequences.handedOut);
   const leaseWatch = new LeaseWatch(inner);
+  const history = new ServerHistory(metrics, (now) => watch.tick(now));
+  const parts = { server: history, sequences: watch, leases: leaseWatch };
   return {
     settings,
     log,
     watch,
     leaseWatch,
-    history: new ServerHistory(metrics, (now) => watch.tick(now)),
+    history,
+    historyFile: settings.historyFile === '' ? undefined : new HistoryFile(settings.historyFile, parts, log),
     metrics,
     store,
     ids,

@@ -110,13 +110,19 @@ async function prepare({
   health,
   minter,
   history,
+  historyFile,
   watch,
   leaseWatch,
 }: Services): Promise<void> {
+  if (settings.history === 'off' && historyFile)
+    throw new InvalidOptionError(
+      'historyFile: there is nothing to keep with history off; leave one of them out',
+    );
   await tokens.open();
   if (tokens.size === 0) await requireLoopback(settings.host);
   // A store that cannot be reached is better reported now than by every request.
   await health.ping();
+  await historyFile?.open();
   await minter.start();
   if (settings.history === 'off') return;
   for (const each of [history, watch, leaseWatch]) each.start();

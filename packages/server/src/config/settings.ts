@@ -50,6 +50,8 @@ export interface Settings {
   readonly log: LogLevel;
   /** `off` if the server keeps no history: then it asks the store for nothing that no client asked for. */
   readonly history: 'on' | 'off';
+  /** The file that keeps the history over restarts. An empty text means none. */
+  readonly historyFile: string;
 }
 
 /** One row of the table of settings. */
@@ -183,6 +185,12 @@ export const SETTINGS: Table = {
     read: choice(['on', 'off']),
     value: 'on|off',
     help: 'a history of rates, sequences and leases for the console and metrics, read from the store every few seconds',
+  },
+  historyFile: {
+    fallback: '',
+    read: text('the path of a file'),
+    value: 'FILE',
+    help: 'file that keeps the history over restarts; default none',
   },
 };
 

@@ -35,6 +35,14 @@ export interface Term {
   fence: number;
 }
 
+/** The terms of a namespace as they are in a file. */
+interface SavedTerms {
+  readonly namespace: string;
+  readonly terms: readonly Term[];
+  /** The time of the last look, Unix ms. */
+  readonly looked: number;
+}
+
 /** A holder of a node id at some time. */
 export interface Holder {
   readonly term: Term;
@@ -50,6 +58,8 @@ export class LeaseWatch {
   readonly #looking = new RegularLook(() => this.#look(), PAUSE);
   /** The time of the last look at each namespace. */
   readonly #looked = new Map<string, number>();
+  /** The namespaces of a file that this server has not looked at yet. */
+  readonly #resumed = new Set<string>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -62,6 +72,28 @@ export class LeaseWatch {
 
   close(): void {
     this.#looking.close();
+  }
+
+  save(): SavedTerms[] {
+    return [...this.#terms].map(([namespace, terms]) => ({
+      namespace,
+      terms,
+      looked: this.#looked.get(namespace) ?? 0,
+    }));
+  }
+
+  /** Takes over what another run has saved. @throws TypeError unless `saved` comes from {@link save} */
+  load(saved: readonly SavedTerms[]): void {
+    for (const { namespace, terms, looked } of saved) {
+      this.#terms.set(
+        namespace,
+        terms.map((term) => ({ ...term })),
+      );
+      this.#count += terms.length;
+      this.#looked.set(namespace, looked);
+      this.#resumed.add(namespace);
+    }
+    this.#forget();
   }
 
   /** The terms of a namespace, the latest first. */
@@ -101,6 +133,8 @@ export class LeaseWatch {
     this.#terms.set(namespace, terms);
     const last = new Map(terms.map((term) => [term.node, term]));
     const after = this.#looked.get(namespace) ?? 0;
+    // While no server ran, nobody looked.
+    const isExact = after > 0 && !this.#resumed.delete(namespace);
     for (const { id, owner, epoch, fence, label, expiresAt } of records) {
       if (id < 0) continue;
       const isHeld = owner !== null && expiresAt > now;
@@ -111,7 +145,7 @@ export class LeaseWatch {
         known.fence = fence;
       } else if (owner !== null) {
         if (known !== undefined) known.isHeld = false;
-        const from = { from: now, isFromExact: after > 0, after };
+        const from = { from: now, isFromExact: isExact, after };
         terms.push({ node: id, term: epoch, label, ...from, to: now, isHeld, fence });
         this.#count++;
       }

@@ -29,6 +29,24 @@ class Ring {
     this.#values[at] = Number.isNaN(before) ? value : merge(before, value);
   }
 
+  /** Everything, for {@link load}. */
+  save(): SavedRing {
+    const { buffer } = this.#values;
+    return { newest: this.#newest, filled: this.#filled, values: Buffer.from(buffer).toString('base64') };
+  }
+
+  /** @throws TypeError unless `saved` is of a ring of this length */
+  load({ newest, filled, values }: SavedRing): void {
+    const bytes = Buffer.from(values, 'base64');
+    const { length } = this.#values;
+    const isRight =
+      Number.isSafeInteger(newest) && Number.isInteger(filled) && filled >= 0 && filled <= length;
+    if (!isRight || bytes.length !== 4 * length) throw new TypeError('a ring of another length');
+    new Uint8Array(this.#values.buffer).set(bytes);
+    this.#newest = newest;
+    this.#filled = filled;
+  }
+
   /** The values from the oldest to the newest; `null` where there is none. */
   points(): { end: number; step: number; values: (number | null)[] } {
     const { length } = this.#values;
@@ -38,6 +56,20 @@ class Ring {
     });
     return { end: (this.#newest + 1) * this.step, step: this.step, values };
   }
+}
+
+interface SavedRing {
+  readonly newest: number;
+  readonly filled: number;
+  /** 32-bit floats as base64: a JSON of numbers would be ten times as long, and would hold up the server while it is made. */
+  readonly values: string;
+}
+
+/** {@link Rings} as they are in a file. */
+export interface SavedRings {
+  readonly activeAt: number;
+  readonly hour: SavedRing;
+  readonly day: SavedRing;
 }
 
 /** Points of a history: `values` end at `end` (Unix seconds) and are `step` seconds apart. */
@@ -74,6 +106,17 @@ export class Rings {
     // Two parts in each slot of five seconds, so that none is left out.
     const parts = Math.max(1, Math.min(1440, Math.ceil((now - from) / 2500)));
     for (let i = 1; i <= parts; i++) this.add(value / parts, from + ((now - from) * i) / parts);
+  }
+
+  save(): SavedRings {
+    return { activeAt: this.activeAt, hour: this.#hour.save(), day: this.#day.save() };
+  }
+
+  /** @throws TypeError unless `saved` comes from {@link save} */
+  load({ activeAt, hour, day }: SavedRings): void {
+    this.activeAt = Number(activeAt);
+    this.#hour.load(hour);
+    this.#day.load(day);
   }
 
   get hour(): Points {

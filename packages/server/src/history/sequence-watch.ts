@@ -3,7 +3,7 @@ import { supplyOf } from 'idsmith/internal';
 import type { HandedOut } from '../mint/sequence-pool.js';
 import { type Forecast, forecastOf } from './forecast.js';
 import { RegularLook } from './regular-look.js';
-import { type Points, Rings } from './rings.js';
+import { type Points, Rings, type SavedRings } from './rings.js';
 
 /** The most sequences with a history. Those that nobody has used for longest make room. */
 const MAX_WATCHED = 500;
@@ -30,6 +30,17 @@ interface Use {
   /** The time of the last look, Unix ms. */
   seenAt: number;
   count: number;
+}
+
+/** The use of a sequence as it is in a file. */
+interface SavedUse {
+  readonly name: string;
+  readonly since: number;
+  readonly taken: SavedRings;
+  readonly handedOut: SavedRings;
+  /** A bigint as text. */
+  readonly remaining: string | null;
+  readonly seenAt: number;
 }
 
 /** The sequences of the store, listed now and then: how fast each is used, and when it runs out. */
@@ -95,6 +106,33 @@ export class SequenceWatch {
   /** The history of a sequence. */
   historyOf(name: string): { taken: Rings; handedOut: Rings; since: number } | undefined {
     return this.#uses.get(name);
+  }
+
+  save(): SavedUse[] {
+    return [...this.#uses].map(([name, { since, taken, handedOut, remaining, seenAt }]) => ({
+      name,
+      since,
+      taken: taken.save(),
+      handedOut: handedOut.save(),
+      remaining: remaining === undefined ? null : String(remaining),
+      seenAt,
+    }));
+  }
+
+  /**
+   * Takes over what another run has saved. The first listing adds what was taken since.
+   *
+   * @throws TypeError unless `saved` comes from {@link save}
+   */
+  load(saved: readonly SavedUse[]): void {
+    for (const { name, since, remaining, seenAt, ...rings } of saved.slice(0, MAX_WATCHED)) {
+      const [taken, handedOut] = [new Rings('sum'), new Rings('sum')];
+      taken.load(rings.taken);
+      handedOut.load(rings.handedOut);
+      const left = remaining === null ? undefined : BigInt(remaining);
+      const count = this.#handedOut.read(name);
+      this.#uses.set(name, { since, taken, handedOut, remaining: left, seenAt, count });
+    }
   }
 
   /** Adds the ids that this server has handed out since the last tick. */

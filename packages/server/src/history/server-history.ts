@@ -1,5 +1,5 @@
 import type { Metrics, Totals } from '../ops/metrics.js';
-import { type Points, Rings } from './rings.js';
+import { type Points, Rings, type SavedRings } from './rings.js';
 
 /** The quantities of a server that are kept, and how values of one slot become one. */
 const QUANTITIES = {
@@ -28,8 +28,9 @@ export class ServerHistory {
   readonly #rings = Object.fromEntries(
     Object.entries(QUANTITIES).map(([name, merge]) => [name, new Rings(merge)]),
   ) as Record<Quantity, Rings>;
-  /** The time of the first sample, Unix ms. */
-  readonly since = Date.now();
+  /** The start of this server, Unix ms. */
+  readonly started = Date.now();
+  #since = this.started;
   readonly #onTick: (now: number) => void;
   #before: Totals;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -68,10 +69,32 @@ export class ServerHistory {
     this.#onTick(now);
   }
 
+  /** The time of the first sample, Unix ms: before the start, if the history comes from a file. */
+  get since(): number {
+    return this.#since;
+  }
+
+  save(): SavedServerHistory {
+    const rings = Object.entries(this.#rings).map(([name, one]) => [name, one.save()]);
+    return { since: this.#since, rings: Object.fromEntries(rings) };
+  }
+
+  /** @throws TypeError unless `saved` comes from {@link save} */
+  load({ since, rings }: SavedServerHistory): void {
+    this.#since = Math.min(this.started, Number(since));
+    // A later version may have other quantities.
+    for (const [name, one] of Object.entries(this.#rings)) if (rings[name]) one.load(rings[name]);
+  }
+
   /** The last hour or day of every quantity. */
   read(span: 'hour' | 'day'): Record<Quantity, Points> {
     return Object.fromEntries(
       Object.entries(this.#rings).map(([name, rings]) => [name, rings[span]]),
     ) as Record<Quantity, Points>;
   }
+}
+
+interface SavedServerHistory {
+  readonly since: number;
+  readonly rings: Readonly<Record<string, SavedRings>>;
 }

@@ -189,7 +189,7 @@ export function operationRoutes(parts: OperationParts): Route[] {
         typeIds: typeIds.prefixes,
         scopes: caller?.scopes ?? [],
         token: caller?.id ? { name: caller.name, expires: caller.expires ?? null } : null,
-        started: parts.history.since,
+        started: parts.history.started,
         ready: reasonOf(await health.check()),
       }),
     },

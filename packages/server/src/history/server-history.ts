@@ -74,7 +74,9 @@ export class ServerHistory {
     return this.#since;
   }
 
+  /** Everything up to now, for {@link load}. */
   save(): SavedServerHistory {
+    this.sample(Date.now());
     const rings = Object.entries(this.#rings).map(([name, one]) => [name, one.save()]);
     return { since: this.#since, rings: Object.fromEntries(rings) };
   }

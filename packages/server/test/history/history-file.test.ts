@@ -20,18 +20,17 @@ describe('A history in a file', () => {
   const sum = (values: (number | null)[]) => values.reduce<number>((all, value) => all + (value ?? 0), 0);
 
   it('is there again after a restart', async () => {
-    const since = async () => {
+    const run = async (use: (server: TestServer) => Promise<unknown>) => {
       const server = await TestServer.start({ historyFile: file });
-      try {
-        return (await server.get('/v1/history?span=hour')).json.since as number;
-      } finally {
-        await server.stop();
-      }
+      const { json } = await server.get('/v1/history?span=hour');
+      await use(server).finally(() => server.stop());
+      return { since: json.since as number, uuids: sum(json.series.uuid7.values) };
     };
-    const first = await since();
+    // Right before the end: no sample of the last seconds was taken yet.
+    const first = await run((server) => server.post('/v1/uuid7?count=7'));
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder)).toEqual(['history.json']);
-    expect(await since()).toBe(first);
+    expect(await run(async () => {})).toEqual({ since: first.since, uuids: 7 });
   });
 
   it('has every point again, and adds what others took from a sequence while no server ran', async () => {

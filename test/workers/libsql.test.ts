@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@libsql/client';
+import { acquireLease } from 'idsmith';
 import { connect } from 'idsmith/connect';
-import { openStore } from 'idsmith/stores';
+import { markRestored, openStore } from 'idsmith/stores';
 import { libsqlStore } from 'idsmith/stores/libsql';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -80,6 +81,36 @@ describe('A store in libSQL', () => {
     await Promise.all(clients);
     expect(seen.length).toBeGreaterThan(150);
     expect(new Set(seen).size).toBe(seen.length);
+  });
+
+  it('repeats nothing after its database went back to an earlier moment, and a person has said so', async () => {
+    const client = createClient({ url: server.url });
+    const tables = ['id_sequences', 'idsmith_pasts', 'idsmith_leases'];
+    const before = await openStore(server.url);
+    await before.defineSequence({ name: 'restored', blockSize: 10 });
+    await before.allocate('restored', 1);
+    const holder = await acquireLease(before, { namespace: 'restored', size: 4 });
+    for (const table of tables)
+      await client.execute(`CREATE TABLE "${table} then" AS SELECT * FROM ${table}`);
+    const lost = await before.allocate('restored', 50);
+    await acquireLease(before, { namespace: 'restored', size: 4 });
+    // As a restore does it: under the feet of everybody, with nothing that tells.
+    for (const table of tables) {
+      await client.execute(`DELETE FROM ${table}`);
+      await client.execute(`INSERT INTO ${table} SELECT * FROM "${table} then"`);
+    }
+    const after = await openStore(server.url);
+    const told = await markRestored(after);
+    const next = told.sequences.find(({ name }) => name === 'restored')?.next;
+    expect(next).toBeGreaterThanOrEqual(lost.first + 500n);
+    expect((await after.allocate('restored', 1)).first).toBe(next);
+    // The second holder of above is forgotten, and nobody gets its node id while its window lasts.
+    await expect(acquireLease(after, { namespace: 'restored', size: 4, waitFor: 0 })).rejects.toMatchObject({
+      code: 'LEASES_EXHAUSTED',
+    });
+    expect(holder.id).toBe(0);
+    await Promise.all([before.close(), after.close()]);
+    client.close();
   });
 
   it('adds the columns that a table of another program lacks', async () => {

@@ -21,6 +21,7 @@ const STORES = {
 const programOf = ({ imports, make }: { imports: string; make: string }) => `
   import { acquireLease, FlakeGenerator } from 'idsmith';
   import { connect } from 'idsmith/connect';
+  import { markRestored } from 'idsmith/stores';
   import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
   ${imports}
   const routes = {
@@ -51,6 +52,15 @@ const programOf = ({ imports, make }: { imports: string; make: string }) => `
       const many = ids.batch(100).map(String);
       await ids.close();
       return many;
+    },
+    async '/restored'(env) {
+      const store = ${make};
+      await store.defineSequence({ name: 'restored', blockSize: 10 });
+      const { first } = await store.allocate('restored', 5);
+      const { sequences } = await markRestored(store);
+      const { next } = sequences.find(({ name }) => name === 'restored');
+      const again = await store.allocate('restored', 1);
+      return { first: Number(first), next: Number(next), again: Number(again.first) };
     },
     async '/schema'(env) {
       return (${make}).schemaVersion();
@@ -97,6 +107,10 @@ describe.each(Object.entries(STORES))('A store in %s', (_, kind) => {
   it('leases a node id of its own to each request', async () => {
     const lists = await Promise.all(Array.from({ length: 8 }, () => ask<string[]>(worker, '/flakes')));
     expect(new Set(lists.flat()).size).toBe(800);
+  });
+
+  it('moves sequences beyond their ceilings when a person says that it was restored', async () => {
+    expect(await ask(worker, '/restored')).toEqual({ first: 1, next: 10_001, again: 10_001 });
   });
 
   it('is marked with the version of its data', async () => {

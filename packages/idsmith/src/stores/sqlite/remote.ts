@@ -6,6 +6,8 @@ import { requireTimeout, withTimeout } from '../../support/timeout.js';
 import { SchemaGate, type SchemaMarker, schemaOf } from '../schema-version.js';
 import { sqlite } from '../sql/dialect.js';
 import { sqlLeases } from '../sql/leases.js';
+import { SqlLineage } from '../sql/lineage.js';
+import { createPasts } from '../sql/pasts.js';
 import { sqlRows } from '../sql/sequences.js';
 import { isMissingTable, type RunStatement, type SqlRun, sqlRunner } from '../sql/session.js';
 import { additions, createTable } from '../sql/table.js';
@@ -95,6 +97,7 @@ export function remoteSqliteStore(
     if (found === undefined) await makeTable(createTable(sqlite.types));
     else
       for (const addition of additions(columnsIn(found), sqlite.types)) await addColumn(makeTable, addition);
+    if ((await creationOf(ask, 'idsmith_pasts')) === undefined) await makeTable(createPasts(sqlite.types));
   });
   const alone = runner(admit);
   const { transact } = server;
@@ -110,11 +113,14 @@ export function remoteSqliteStore(
       return transact(work);
     },
   };
+  // Nothing that such a server tells changes with a restore. Under a lineage that stays the same, sequences have ceilings, beyond which they go
+  // on when a person says that the database was restored.
+  const lineage = new SqlLineage(() => `'${kind}'`);
   return makeStore(
     kind,
     {
-      ...sqlLeases(sqlite, leases),
-      ...sequenceStore(sqlRows(sqlite, { run: sequences })),
+      ...sqlLeases(sqlite, leases, lineage),
+      ...sequenceStore(sqlRows(sqlite, { run: sequences, lineage })),
       schemaVersion: () => alone('schemaVersion', admit),
       durable: true,
       ...(sql && { sql }),

@@ -1,27 +1,17 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith } from '#services';
 import { makeFolder, removeFolder } from '#services/guard.ts';
 import type { ServerProcess } from '#services/process.ts';
+import { findings } from './support/axe.ts';
 import { launch, startConsole, Visit } from './support/console.ts';
 import { PAGES } from './support/pages.ts';
 import { writePublicKeys } from './support/public-keys.ts';
 
 const OUTPUT = fileURLToPath(new URL('./output/', import.meta.url));
-
-/** The findings of axe that keep a user from using the page. */
-async function findings(visit: Visit): Promise<string[]> {
-  const results = await visit.page.evaluate<axe.AxeResults>(
-    `${axe.source}; axe.run({ resultTypes: ['violations'], preload: false })`,
-  );
-  return results.violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
-}
 
 /** The elements beyond an edge of the window. Runs in the page. */
 function outOfSight(): string[] {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '#services';
 import { makeFolder, removeFolder } from '#services/guard.ts';
 import type { ServerProcess } from '#services/process.ts';
+import { findings } from '../support/axe.ts';
 import { launch, startConsole, Visit } from '../support/console.ts';
 
 const NODES = { '10.1.0.1:7001': 1, '10.1.0.2:7001': 3 };
@@ -170,6 +171,10 @@ await describeWith(['chromium', 'redis'], 'the page Ring of a server with shards
       expect(await visit.page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
       expect(await visit.cutTables()).toEqual([]);
     }
+  });
+
+  it('keeps nobody from using it, by the rules of axe', async () => {
+    expect(await findings(visit)).toEqual([]);
   });
 
   it('plans the removal of a node, with the commands to run', async () => {

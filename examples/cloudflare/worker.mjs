@@ -1,5 +1,5 @@
 // A Worker that mints order ids without asking anybody, and invoice numbers from one counter. Leases and counters lie in a Durable Object.
-import { FlakeGenerator, layouts } from 'idsmith';
+import { layouts, leaseFlakes } from 'idsmith';
 import { connect } from 'idsmith/connect';
 import { durableObjectStore } from 'idsmith/stores/cloudflare';
 
@@ -13,7 +13,7 @@ const storeOf = (env) => durableObjectStore(env.IDS.get(env.IDS.idFromName('ids'
 /** Timers end with the request that has set them, so nobody renews the lease. The first request after its end takes another one. */
 async function orderIds(env) {
   if (orders?.lease.state !== 'active')
-    orders = await FlakeGenerator.lease(storeOf(env), {
+    orders = await leaseFlakes(storeOf(env), {
       namespace: 'orders',
       layout: layouts.sonyflake,
       ttl: 300_000,

@@ -34,11 +34,17 @@ export async function runVitest(args, env = {}) {
   return told({ ...first, passed, failures: [] }, first.failures);
 }
 
+/** Words for ids that came twice. */
+const REPEATS = /unique|repeat|duplicate|twice/i;
+
 /** @param {{ file?: string, name: string, message: string }} failure */
 export function mayBeLuck({ file, name, message }) {
   if (file === undefined || /Property failed after \d+ tests/.test(message)) return false;
-  const isOutOfTime = /^Error: (Test|Hook) timed out in/m.test(message);
-  return isOutOfTime || !/unique|repeat|duplicate|twice/i.test(`${name} ${message}`);
+  const said = message.split('\n    at ')[0];
+  if (/^Error: (Test|Hook) timed out in/.test(said)) return true;
+  if (REPEATS.test(said)) return false;
+  // An assertion that fails in a test of uniqueness speaks of ids. A process that ended, or a server that was not there, does not.
+  return !(REPEATS.test(name) && said.startsWith('AssertionError'));
 }
 
 function told({ passed, skipped, failures }, unstable) {

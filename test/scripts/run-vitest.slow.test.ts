@@ -17,8 +17,13 @@ describe('Which failures get a second look', () => {
     expect(failure('mints', 'AssertionError: 5 ids are not unique')).toBe(false);
   });
 
-  it('takes a time limit for luck, even in a test of uniqueness', () => {
-    expect(failure('repeats no id', 'Error: Test timed out in 180000ms.')).toBe(true);
+  it('takes a time limit and a process that ended for luck, even in a test of uniqueness', () => {
+    expect(failure('repeats no id', 'Error: Test timed out in 180000ms.\n    at uniqueness.test.ts:1')).toBe(
+      true,
+    );
+    expect(failure('repeats no id', 'Error: mint.mjs ended with 1\n    at uniqueness.test.ts:1')).toBe(true);
+    expect(failure('mints', 'AssertionError: expected 1 to be 2\n    at unique.ts:1')).toBe(true);
+    expect(failure('mints', 'Error: the id 7 came twice')).toBe(false);
   });
 
   it('refuses laws, whose cases are the same in every run, and errors outside of tests', () => {

@@ -4,7 +4,7 @@ import { judgeServer } from '../../lineage/judge.js';
 import { wentBack } from '../../lineage/went-back.js';
 import { OneSuccess } from '../../support/single-flight.js';
 import { reasonOf } from '../../support/store-error.js';
-import { type LineageOrder, SqlLineage } from '../sql/lineage.js';
+import { type LineageComparison, type LineageOrder, SqlLineage } from '../sql/lineage.js';
 import type { Ask } from '../sql/session.js';
 import { plainText } from '../sql/values.js';
 
@@ -70,9 +70,14 @@ export class PostgresLineage {
   async learn(lineage: SqlLineage, table: string): Promise<void> {
     try {
       const system = await this.#system.run(() => this.#askSystem());
-      const parts = [`CAST(CAST(to_regclass('${table}') AS oid) AS text)`, system];
+      const parts = [`CAST(CAST(to_regclass('${table}') AS oid) AS text)`, `'${system}'`];
       if (this.#isLossless) lineage.told(`(${parts.join(JOINED)})`);
-      else lineage.told(`(${[TIMELINE, ...parts].join(JOINED)})`, this.#timelines);
+      else
+        lineage.told(
+          `(${[TIMELINE, ...parts].join(JOINED)})`,
+          this.#timelines,
+          comparedByParts(table, system),
+        );
     } catch (error) {
       if (!isAnswer(error)) throw error;
       lineage.untold(
@@ -84,7 +89,7 @@ export class PostgresLineage {
   }
 
   /**
-   * The system identifier, as a literal. It is asked for once: the function reads a file, and would make each statement a third slower. A process
+   * The system identifier. It is asked for once: the function reads a file, and would make each statement a third slower. A process
    * that is led to another cluster of databases while it runs notices that by the other parts, or by its own memory.
    */
   async #askSystem(): Promise<string> {
@@ -92,7 +97,7 @@ export class PostgresLineage {
       `SELECT CAST(system_identifier AS text) AS system${this.#isLossless ? '' : `, ${TIMELINE} AS timeline`} FROM pg_control_system()`,
     );
     const [system] = Object.values(row as object).map(plainText);
-    return `'${system}'`;
+    return system as string;
   }
 
   async #warnOfStandbys(): Promise<void> {
@@ -110,6 +115,19 @@ export class PostgresLineage {
     );
   }
 }
+
+/**
+ * Compares a lineage part by part. This is for statements that change something, which a standby refuses before it looks at their conditions, and
+ * spares the server from putting together a text at each of them.
+ */
+const comparedByParts =
+  (table: string, system: string): LineageComparison =>
+  (values, lineage) => {
+    const [, timeline, oid, id] = /^([0-9A-F]{8}) (\d+) (\d+)$/.exec(lineage) ?? [];
+    if (id !== system) return undefined;
+    const isOnTimeline = `pg_walfile_name(pg_current_wal_lsn()) LIKE ${values.bytes(`${timeline}%`)}`;
+    return `to_regclass('${table}') = ${values.bytes(oid as string)} AND ${isOnTimeline}`;
+  };
 
 const isAnswer = (error: unknown) =>
   errorsIn(error).some(

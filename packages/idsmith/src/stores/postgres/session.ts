@@ -53,10 +53,11 @@ const SERIALIZATION_FAILURE = '40001';
 
 /**
  * Lets the server acknowledge the transaction only when it is written, whatever the default is: a number that was given out must outlive a
- * crash. With a synchronous standby, the standby has it, too.
+ * crash. With a synchronous standby, the standby has it, too. A setting is changed only where it must be: each change costs as much as all
+ * other conditions of a statement together.
  */
-const DURABLE = `set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN 'on'
-  ELSE current_setting('synchronous_commit') END, true)`;
+const DURABLE = `CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
+  THEN set_config('synchronous_commit', 'on', true) END`;
 
 /**
  * The server's own limits for the next statement of the message, somewhat shorter than the caller's. So a statement ends with
@@ -74,6 +75,8 @@ const ROLLED_BACK: readonly unknown[] = [SERIALIZATION_FAILURE, '40P01'];
 export class PostgresSession extends ServerSession {
   /** True if the driver sends a statement without values as one message. Only such a message may hold two statements. */
   readonly #sendsAlone = new OneSuccess<boolean>();
+  /** Changes with their values as literals, by their list of values: a change that is sent often is the same statement each time. */
+  readonly #literals = new WeakMap<readonly SqlValue[], string>();
   /** True when transactions are stricter than READ COMMITTED by default. */
   #isStrict = false;
 
@@ -148,7 +151,9 @@ export class PostgresSession extends ServerSession {
    */
   async #change(sql: string, values: readonly SqlValue[]): Promise<unknown[]> {
     const isStrict = this.#isStrict;
-    const change = `WITH changed AS (${withLiterals(sql, values)})
+    const literal = this.#literals.get(values) ?? withLiterals(sql, values);
+    this.#literals.set(values, literal);
+    const change = `WITH changed AS (${literal})
       SELECT (SELECT * FROM changed) AS answer, ${isStrict ? PLACE_OR_END : PLACE} AS place`;
     return this.onConnection(async ({ query }, left) => {
       try {

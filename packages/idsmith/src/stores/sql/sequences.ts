@@ -38,6 +38,15 @@ interface RowsOptions {
   readonly maxJump?: number | undefined;
 }
 
+/** An allocation as it was sent. */
+interface Allocation {
+  readonly wanted: Move;
+  readonly what: string;
+  readonly statement: Statement;
+  /** Makes the answer of its rows. */
+  readonly make: (rows: readonly unknown[]) => bigint | undefined;
+}
+
 /**
  * Sequence rows in `id_sequences`. The block size of a descending sequence is negative in the table. So another program that adds the
  * block size moves in the right direction, and a row that has lost its columns in a copy is recognised.
@@ -106,6 +115,9 @@ export function sqlRows(
     ([row]: readonly unknown[]) =>
       row === undefined ? undefined : dialect.before(exactBigInt('the answer', firstOf(row)), move);
 
+  /** The last allocation from each row. The statement stays the same until the row is read again. */
+  const allocations = new WeakMap<SequenceRow, Allocation>();
+
   return {
     insert(row) {
       const { name, start, next, step, min, max, cycle, generation } = row;
@@ -159,8 +171,10 @@ export function sqlRows(
     },
 
     async advance(from, wanted, to) {
-      const move = dialect.reach === undefined ? wanted : limited(dialect.reach, from, wanted);
       const isAllocation = to === from;
+      const known = isAllocation ? allocations.get(from) : undefined;
+      if (known && isSame(known.wanted, wanted)) return run(known.what, () => known.statement, known.make);
+      const move = dialect.reach === undefined ? wanted : limited(dialect.reach, from, wanted);
       if (columns?.reaches(to) === false) {
         // The row may be out of date, and may have got limits since.
         const row = await read(from.name);
@@ -171,13 +185,16 @@ export function sqlRows(
       const build = () => {
         if (!isAllocation) columns?.requireRow({ ...to, next: from.next });
         possible = columns?.narrow(from, move) ?? move;
-        return update(
+        const statement = update(
           { ...from, exhausted: false },
           possible,
           (values) => `next_block_start + ${values.integer(move.delta)}`,
           (values) => (isAllocation ? [] : redefined(values, to)),
           !isAllocation,
         );
+        if (isAllocation && isSame(possible, move))
+          allocations.set(from, { wanted, what, statement, make: before(move) });
+        return statement;
       };
       const what = `${isAllocation ? 'allocating from' : 'altering'} ${called(from.name)}`;
       const found = await run(what, build, (rows) => before(possible)(rows));
@@ -224,6 +241,9 @@ function limited(reach: bigint, { next }: SequenceRow, { delta, low, high }: Mov
   const [lowest, highest] = [next - reach, next + reach];
   return { delta, low: low > lowest ? low : lowest, high: high < highest ? high : highest };
 }
+
+const isSame = (one: Move, other: Move) =>
+  one.delta === other.delta && one.low === other.low && one.high === other.high;
 
 const firstOf = (row: unknown) => Object.values(row as object)[0] as unknown;
 

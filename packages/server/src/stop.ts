@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { StoreError } from 'idsmith';
+import { inTime } from './ops/in-time.js';
 import type { Services } from './services.js';
 
 /** The bounds of the time limit of each step with the store, ms. Between them, the limit is the grace period. */
@@ -45,22 +46,13 @@ export async function stopServer(app: FastifyInstance | undefined, services: Ser
   async function attempt(event: string, fields: object, work: PromiseLike<unknown>): Promise<void> {
     const hung = new StoreError(`no answer within ${limit} ms`, { reason: 'TIMEOUT' });
     try {
-      if (!(await inTime(work, limit))) log.error(event, { ...fields, error: hung });
+      const isOver = await inTime(
+        Promise.resolve(work).then(() => true),
+        limit,
+      );
+      if (!isOver) log.error(event, { ...fields, error: hung });
     } catch (error) {
       log.error(event, { ...fields, error });
     }
-  }
-}
-
-/** True if the promise settles within `ms`. @throws its error */
-async function inTime(promise: PromiseLike<unknown>, ms: number): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  try {
-    return await Promise.race([Promise.resolve(promise).then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,6 +1,7 @@
 import type { SequenceInfo, Store } from 'idsmith';
 import { supplyOf } from 'idsmith/internal';
 import type { HandedOut } from '../mint/sequence-pool.js';
+import { inTime, PATIENCE } from '../ops/in-time.js';
 import { type Forecast, forecastOf } from './forecast.js';
 import { RegularLook } from './regular-look.js';
 import { type Points, Rings, type SavedRings } from './rings.js';
@@ -10,9 +11,6 @@ const MAX_WATCHED = 500;
 
 /** The shortest pause between two listings, ms. */
 const PAUSE = 15_000;
-
-/** The longest time for which instruments wait for a listing, ms. The last one is shown then. */
-const PATIENCE = 1000;
 
 /** A sequence and what is known of its use. */
 export interface WatchedSequence {
@@ -85,13 +83,7 @@ export class SequenceWatch {
 
   /** Every sequence with its forecast, as it was within the last two seconds if the store answers in time. */
   async watched(): Promise<WatchedSequence[]> {
-    if (performance.now() - this.#listedAt > 2000) {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, PATIENCE);
-      });
-      await Promise.race([this.#list().catch(() => {}), late]).finally(() => clearTimeout(timer));
-    }
+    if (performance.now() - this.#listedAt > 2000) await inTime(this.#list(), PATIENCE).catch(() => {});
     return this.#all.map((info) => ({ info, forecast: this.forecastOf(info) }));
   }
 

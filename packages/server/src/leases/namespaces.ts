@@ -1,6 +1,7 @@
 import { type LeaseRecord, layouts, type Store } from 'idsmith';
 import { summarise } from 'idsmith/internal';
 import { RequestProblem } from '../http/problem.js';
+import { inTime, PATIENCE } from '../ops/in-time.js';
 import { storeTime } from './store-guarantees.js';
 
 /** A namespace of the store, with its node ids counted. */
@@ -21,9 +22,6 @@ const UUID_NAMESPACES: Readonly<Record<string, number>> = { locality: 2 ** 16, u
 
 /** The time for which a listing is kept, ms: each listing reads every record of every namespace. */
 const LIFETIME = 2000;
-
-/** The longest time for which metrics wait for the store, ms. */
-const PATIENCE = 1000;
 
 /** The most namespaces that are counted. */
 const MAX_NAMESPACES = 500;
@@ -56,17 +54,7 @@ export class Namespaces {
 
   /** The namespaces for metrics: those of the last listing if the store is slow, and none if it cannot list them. */
   async listInTime(): Promise<readonly NamespaceInfo[]> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<readonly NamespaceInfo[]>((resolve) => {
-      timer = setTimeout(() => resolve(this.#last), PATIENCE);
-    });
-    try {
-      return await Promise.race([this.list(), late]);
-    } catch {
-      return this.#last;
-    } finally {
-      clearTimeout(timer);
-    }
+    return (await inTime(this.list(), PATIENCE).catch(() => undefined)) ?? this.#last;
   }
 
   async #read(): Promise<NamespaceInfo[]> {

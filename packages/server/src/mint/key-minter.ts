@@ -3,8 +3,9 @@ import { type NodeStatus, nodeStatus, type ShardConfig, ShardMap } from '@idsmit
 import { InvalidOptionError } from 'idsmith';
 import { loadConfig } from 'idsmith/internal/cli';
 import { RETRY_SOON, RequestProblem } from '../http/problem.js';
+import { inTime, PATIENCE } from '../ops/in-time.js';
 import type { Log } from '../ops/log.js';
-import type { Metrics } from '../ops/metrics.js';
+import type { Metrics, ShardGauge } from '../ops/metrics.js';
 
 /** The time for which the state of the shards counts, ms. Anybody with a token may ask. */
 const STATUS_LIFETIME = 1000;
@@ -17,6 +18,7 @@ export class KeyMinter {
   readonly isCluster: boolean;
   readonly #map: ShardMap | undefined;
   readonly #metrics: Metrics;
+  #last: readonly NodeStatus[] = [];
   #asked: { until: number; readonly states: Promise<NodeStatus[]> } | undefined;
 
   /** @param config the shards; `undefined` for none */
@@ -69,10 +71,24 @@ export class KeyMinter {
       const settled = () => {
         asked.until = performance.now() + STATUS_LIFETIME;
       };
-      asked.states.then(settled, settled);
+      asked.states
+        .then((states) => {
+          this.#last = states;
+        })
+        .then(settled, settled);
       this.#asked = asked;
     }
     return this.#asked.states;
+  }
+
+  /** The shards for metrics: as they were at the last question, if one of them does not answer in time. */
+  async gauges(): Promise<ShardGauge[]> {
+    const states = (await inTime(this.status(), PATIENCE).catch(() => undefined)) ?? this.#last;
+    return states.map(({ node, error }) => ({
+      shard: node.name,
+      address: node.address,
+      isUp: error === undefined,
+    }));
   }
 
   async close(): Promise<void> {

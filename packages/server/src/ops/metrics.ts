@@ -49,13 +49,24 @@ interface NamespaceGauge {
   readonly size: number | null;
 }
 
+/** A shard, as metrics show it. */
+export interface ShardGauge {
+  /** The name in the config. */
+  readonly shard: string;
+  readonly address: string;
+  readonly isUp: boolean;
+}
+
 /** State that is read for one answer. */
 export interface Gauges {
   readonly sequences: readonly SequenceGauge[];
   readonly namespaces: readonly NamespaceGauge[];
+  readonly shards: readonly ShardGauge[];
   /** The number of the store's warnings. */
   readonly warnings: number;
 }
+
+const NO_GAUGES: Gauges = { sequences: [], namespaces: [], shards: [], warnings: 0 };
 
 /** Sums since the start of the server, for its history. */
 export interface Totals {
@@ -149,7 +160,7 @@ export class Metrics {
   }
 
   /** All metrics in the text format of Prometheus. */
-  text({ sequences, namespaces, warnings }: Gauges = { sequences: [], namespaces: [], warnings: 0 }): string {
+  text({ sequences, namespaces, shards, warnings }: Gauges = NO_GAUGES): string {
     const lines = [
       ...counterLines('idsmith_ids_minted_total', 'Ids minted.', this.minted),
       ...counterLines(
@@ -192,6 +203,7 @@ export class Metrics {
       ...this.#requestHistogram(),
       ...sequenceLines(sequences),
       ...namespaceLines(namespaces),
+      ...shardLines(shards),
       ...this.#gauges(),
     ];
     return `${lines.join('\n')}\n`;
@@ -277,6 +289,12 @@ function* namespaceLines(namespaces: readonly NamespaceGauge[]): Iterable<string
   yield* header(size, 'gauge', 'Node ids of the namespace, where its layout is known.');
   for (const { namespace, ...gauge } of shown)
     if (gauge.size !== null) yield sample(size, { namespace }, gauge.size);
+}
+
+function* shardLines(shards: readonly ShardGauge[]): Iterable<string> {
+  const up = 'idsmith_shard_up';
+  yield* header(up, 'gauge', 'Whether the shard answers: 1 or 0.');
+  for (const { shard, address, isUp } of shards) yield sample(up, { shard, address }, isUp ? 1 : 0);
 }
 
 function* histogramLines(name: string, labels: Labels, { counts, sum }: Durations): Iterable<string> {

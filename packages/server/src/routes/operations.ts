@@ -11,6 +11,7 @@ import type { Route, Schema } from '../http/route.js';
 import { MAX_COUNT, record } from '../http/schemas.js';
 import type { Namespaces } from '../leases/namespaces.js';
 import { guaranteesOf, storeTime } from '../leases/store-guarantees.js';
+import type { KeyMinter } from '../mint/key-minter.js';
 import type { LeasedMinter } from '../mint/leased-minter.js';
 import type { PublicIdCodecs } from '../mint/public-id-codecs.js';
 import type { SeriesMinter } from '../mint/series-minter.js';
@@ -36,6 +37,7 @@ export interface OperationParts {
   readonly history: ServerHistory;
   readonly watch: SequenceWatch;
   readonly namespaces: Namespaces;
+  readonly keys: KeyMinter;
   readonly leaseWatch: LeaseWatch;
   readonly series: SeriesMinter;
 }
@@ -77,12 +79,20 @@ async function makersOf(
 /** Inspecting ids and the server itself. */
 export function operationRoutes(parts: OperationParts): Route[] {
   const { store, minter, publicIds, typeIds, metrics, idempotency, health, settings, version } = parts;
-  const { watch, namespaces } = parts;
-  const gauges = async () => ({
-    sequences: (await watch.watched()).map(sequenceGauge),
-    namespaces: await namespaces.listInTime(),
-    warnings: store.warnings?.().length ?? 0,
-  });
+  const { watch, namespaces, keys } = parts;
+  const gauges = async () => {
+    const [watched, listed, shards] = await Promise.all([
+      watch.watched(),
+      namespaces.listInTime(),
+      keys.gauges(),
+    ]);
+    return {
+      sequences: watched.map(sequenceGauge),
+      namespaces: listed,
+      shards,
+      warnings: store.warnings?.().length ?? 0,
+    };
+  };
   return [
     {
       method: 'GET',

@@ -108,6 +108,29 @@ await describeWith(['redis'], 'POST /v1/keys', () => {
     await Promise.all(maps.map((map) => map.close()));
   });
 
+  it('tells in the metrics which shard is down, whether it ended or hangs', async () => {
+    const up = async () =>
+      (await server.get('/metrics')).text.split('\n').filter((line) => line.startsWith('idsmith_shard_up'));
+    const eventually = (states: number[]) =>
+      expect
+        .poll(up, { timeout: 20_000 })
+        .toEqual(
+          states.map(
+            (state, i) => `idsmith_shard_up{shard="${i}",address="127.0.0.1:${redis[i]?.port}"} ${state}`,
+          ),
+        );
+    const [first, second] = redis as [RedisServer, RedisServer];
+    await eventually([1, 1]);
+    await second.kill();
+    await eventually([1, 0]);
+    await second.start();
+    await eventually([1, 1]);
+    first.pause();
+    await eventually([0, 1]);
+    first.resume();
+    await eventually([1, 1]);
+  });
+
   it('is 503 when no shard answers, which the route /v1/ring tells, too', async () => {
     await Promise.all(redis.map((each) => each.kill()));
     const { status, json } = await server.post('/v1/keys?type=user');

@@ -6,16 +6,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { memoryStore } from 'idsmith';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith } from '#services';
+import { describeWith, type RedisServer, startRedis } from '#services';
 import { TestServer } from '../support/server.ts';
 
 // The alert rules and the dashboard of the documentation, in a Prometheus that scrapes a running server.
 
 const docs = (name: string) => fileURLToPath(new URL(`../../../../docs/operating/${name}`, import.meta.url));
 
-await describeWith(['prometheus'], 'Prometheus', () => {
+await describeWith(['prometheus', 'redis'], 'Prometheus', () => {
   const folder = mkdtempSync(join(tmpdir(), 'idsmith-prometheus-'));
   let server: TestServer;
+  let redis: RedisServer[];
   let prometheus: ChildProcess;
   let url: string;
 
@@ -23,7 +24,11 @@ await describeWith(['prometheus'], 'Prometheus', () => {
     const store = memoryStore();
     await store.defineSequence({ name: 'int32-orders', blockSize: 500, max: 1148 });
     await store.defineSequence({ name: 'fine' });
-    server = await TestServer.start({}, store);
+    redis = await Promise.all([startRedis(), startRedis()]);
+    const shards = Object.fromEntries(redis.map(({ port }, i) => [i, [String(port), '127.0.0.1', 1]]));
+    writeFileSync(join(folder, 'shards.json'), JSON.stringify({ shards }));
+    server = await TestServer.start({ shards: join(folder, 'shards.json') }, store);
+    await redis[1]?.kill();
     await server.post('/v1/sequences/int32-orders/next?count=1000');
     const config = {
       global: { scrape_interval: '1s', evaluation_interval: '1s' },
@@ -49,6 +54,7 @@ await describeWith(['prometheus'], 'Prometheus', () => {
   afterAll(async () => {
     prometheus?.kill('SIGKILL');
     await server?.stop();
+    await Promise.all((redis ?? []).map((each) => each.stop()));
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -73,19 +79,24 @@ await describeWith(['prometheus'], 'Prometheus', () => {
     expect([status, stderr]).toEqual([0, '']);
   });
 
-  it('alerts of the sequence at its end and of its refusals, and of nothing else', {
+  it('alerts of the sequence at its end, of its refusals and of the shard that is down, and of nothing else', {
     timeout: 120_000,
   }, async () => {
     const alerts = async () => {
       await server.post('/v1/sequences/int32-orders/next');
       const { alerts = [] } = (await ask('/api/v1/alerts')) ?? {};
-      return alerts.map(({ labels }: { labels: { alertname: string; sequence?: string } }) =>
-        `${labels.alertname} ${labels.sequence ?? ''}`.trim(),
+      return alerts.map(
+        ({ labels }: { labels: { alertname: string; sequence?: string; shard?: string } }) =>
+          `${labels.alertname} ${labels.sequence ?? labels.shard}`,
       );
     };
     await expect
       .poll(async () => (await alerts()).sort(), { timeout: 90_000, interval: 500 })
-      .toEqual(['IdsmithSequenceExhausted int32-orders', 'IdsmithSequenceRefusals int32-orders']);
+      .toEqual([
+        'IdsmithSequenceExhausted int32-orders',
+        'IdsmithSequenceRefusals int32-orders',
+        'IdsmithShardDown 1',
+      ]);
   });
 
   it('evaluates every rule and every panel of the dashboard, on metrics that are there', {

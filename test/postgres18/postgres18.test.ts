@@ -6,6 +6,9 @@ import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startPostgres } from '#services';
 import { postgresStore } from '../../packages/idsmith/src/stores/postgres/store.ts';
+import { runChaos, showChaosReport } from '../../packages/verify/src/runs/chaos.ts';
+import { passes } from '../../packages/verify/test/support/healthy.ts';
+import { CHAOS_STORES } from '../../packages/verify/test/support/private-stores.ts';
 
 await describeWith(['postgres'], 'PostgreSQL 18', () => {
   let server: ServerProcess;
@@ -80,5 +83,14 @@ await describeWith(['postgres'], 'PostgreSQL 18', () => {
     isOver = true;
     await Promise.all(clients);
     expect(new Set(seen).size).toBe(seen.length);
+  });
+
+  it('passes idsmith verify', () => passes(server.url));
+
+  it('repeats no id in chaos, and goes on when faults are over', { timeout: 400_000 }, async () => {
+    const report = await runChaos('postgres', CHAOS_STORES.postgres, { seed: 20_261_117 });
+    expect(report.problems, showChaosReport(report)).toEqual([]);
+    expect(report.ids).toBeGreaterThan(1000);
+    console.log(showChaosReport(report));
   });
 });

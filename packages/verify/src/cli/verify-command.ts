@@ -19,7 +19,6 @@ import {
   storeUrl,
   UsageError,
 } from 'idsmith/internal/cli';
-import { schemeOf } from 'idsmith/internal/stores';
 import type { Family } from '../families.js';
 import { AnswerLimit } from '../history/answer-limit.js';
 import { ProgressBar } from '../report/progress.js';
@@ -163,13 +162,13 @@ async function onTemporaryFile(
 
 /** A Redis that can forget makes a new namespace wait for its longest ttl. The namespaces of a run need no long one. */
 function withShortMaxTtl(url: string): string {
-  if (!/^rediss?$/.test(schemeOf(url)) || !URL.canParse(url)) return url;
-  const parsed = new URL(url);
-  if (parsed.searchParams.get('durable') === 'true') return url;
-  const given = parsed.searchParams.get('maxTtl');
-  if (given === null || Number(given) > SHORT_MAX_TTL)
-    parsed.searchParams.set('maxTtl', String(SHORT_MAX_TTL));
-  return parsed.href;
+  // By hand: a URL of several servers is none of the standard.
+  const [, place, query = ''] = /^(rediss?(?:\+cluster|\+sentinel)?:[^?#]*)(\?[^#]*)?$/i.exec(url) ?? [];
+  const settings = new URLSearchParams(query);
+  if (place === undefined || settings.get('durable') === 'true') return url;
+  const given = settings.get('maxTtl');
+  if (given === null || Number(given) > SHORT_MAX_TTL) settings.set('maxTtl', String(SHORT_MAX_TTL));
+  return `${place}?${settings}`;
 }
 
 function familiesOf(text: string | undefined): readonly Family[] {

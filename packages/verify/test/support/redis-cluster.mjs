@@ -1,4 +1,4 @@
-// A store on a Redis Cluster, for which there is no URL. The variable CLUSTER has its nodes, as JSON.
+// A store on a Redis Cluster behind proxies, which a URL cannot name: the variable CLUSTER has them and the nodes, as JSON.
 
 import process from 'node:process';
 import { redisStore } from 'idsmith/stores/redis';

@@ -168,8 +168,8 @@ const SUITES = 'the suites';
 const quietCalls = ({ calls }: CallLog) => calls.filter(({ by }) => by !== SUITES);
 
 const NO_PROXY =
-  'no proxy could stand before the store (a file, TLS, or a module of your own), so requests were lost, late and repeated ' +
-  'within the processes only';
+  'no proxy could stand before the store (a file, TLS, a group of Redis servers, or a module of your own), so requests were ' +
+  'lost, late and repeated within the processes only';
 
 /** What has come of a run so far. */
 interface Trial {

@@ -92,7 +92,8 @@ await describeWith(['postgres'], 'A PostgreSQL that goes back', () => {
     await postgresStore(poolOf(primary)).defineSequence({ name: 'orders' });
     await caughtUp();
     await expect(store.allocate('orders', 1)).rejects.toThrow(message);
-    await expect(store.allocate('orders', 1)).rejects.toThrow(expect.objectContaining({ code: 'STORE' }));
+    const readOnly = { code: 'STORE', reason: 'READ_ONLY' };
+    await expect(store.allocate('orders', 1)).rejects.toThrow(expect.objectContaining(readOnly));
   });
 
   it('is noticed when an asynchronous standby is promoted: 0 repeats, and a warning before', async () => {

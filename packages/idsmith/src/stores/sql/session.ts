@@ -456,6 +456,7 @@ function sqlError(what: string, error: unknown): Error {
   if (setting === undefined || failure === error) return failure;
   return new StoreError(`${failure.message}; ${setting}: a store needs the primary, which takes writes`, {
     cause: error,
+    reason: 'READ_ONLY',
   });
 }
 

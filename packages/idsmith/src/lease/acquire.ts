@@ -23,7 +23,7 @@ import {
   viewNamespace,
 } from './namespace-store.js';
 import { announceWait } from './node-wait.js';
-import type { LeaseSettings } from './options.js';
+import { DEFAULT_MAX_TTL, type LeaseSettings } from './options.js';
 import { type LeaseRecord, sameRecord } from './port.js';
 import { heldHere } from './process-leases.js';
 import {
@@ -381,7 +381,8 @@ function longestWait(settings: LeaseSettings): number {
   const { store, ttl, maxSkew, waitFor } = settings;
   if (waitFor !== undefined) return waitFor;
   if (store.durable !== false && store.moment === undefined) return ttl;
-  return ttl + ON_THE_WAY + longestTtl(settings) + 2 * maxSkew;
+  // Where the store itself has to wait, a client with the usual limit may have begun the wait.
+  return ttl + ON_THE_WAY + Math.max(longestTtl(settings), DEFAULT_MAX_TTL) + 2 * maxSkew;
 }
 
 /** The end of the message when this process itself holds node ids, as after hot reloads without `close()`. */

@@ -64,6 +64,20 @@ await describeWith(['redis'], 'A Redis that can forget', () => {
     await Promise.all([first.release(), other.release()]);
   });
 
+  it('makes a client with a shorter limit wait, too, where another one has begun the wait', async () => {
+    const server = await start();
+    const usual = await openStore(server.url);
+    onTestFinished(() => usual.close());
+    const brief = { signal: AbortSignal.timeout(300), onWait: () => {} };
+    await expect(acquireLease(usual, { ...LEASE, ...brief })).rejects.toThrow('timeout');
+    // As after the advice to shorten the wait.
+    const waits: number[] = [];
+    const again = { signal: AbortSignal.timeout(300), onWait: ({ ms }: { ms: number }) => waits.push(ms) };
+    const other = acquireLease(await storeAt(server), { ...LEASE, namespace: 'others', ...again });
+    await expect(other).rejects.toThrow('timeout');
+    expect(waits).toHaveLength(1);
+  });
+
   it('begins no sequence again that it has lost: the first program of the README', async () => {
     const server = await initialised(await start());
     const program = async () => {

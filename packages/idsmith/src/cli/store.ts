@@ -175,7 +175,7 @@ export function requireSqliteFile(source: string, url: string, creates: boolean)
     if (!creates)
       fail(
         'NOT_FOUND',
-        `there is no file ${path}: idsmith init, idsmith seq define and idsmith flake make one${hint}`,
+        `there is no file ${path}: idsmith init, idsmith seq define, idsmith flake and idsmith uuid7 make one${hint}`,
       );
   } else if (found.isDirectory())
     fail('NOT_FOUND', `${path} is a folder: name a file in it, for example ${named}/ids.db`);

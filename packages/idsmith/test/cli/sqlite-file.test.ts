@@ -47,7 +47,7 @@ describe('A command that reads', () => {
     const { status, stdout, stderr } = await idsmith(...args, '--store', urlOf('idz.db'));
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toBe(
-      `idsmith: --store: there is no file ${at('idz.db')}: idsmith init, idsmith seq define and idsmith flake make one. ` +
+      `idsmith: --store: there is no file ${at('idz.db')}: idsmith init, idsmith seq define, idsmith flake and idsmith uuid7 make one. ` +
         `Did you mean ${at('ids.db')}?\n`,
     );
     expect(readdirSync(folder).filter((name) => name.startsWith('idz'))).toEqual([]);

@@ -61,6 +61,13 @@ export const reshardCommand: Command = {
   async *run(given) {
     if (given.on('abort') && given.on('dry-run'))
       throw new UsageError('--abort and --dry-run cannot be given together');
+    const kept = KEPT_FLAGS.find(
+      (flag) => given.on('abort') && (given.on(flag) || given.text(flag) !== undefined),
+    );
+    if (kept !== undefined)
+      throw new UsageError(
+        `--abort does not take --${kept}: the nodes know which keys were moved. Leave --${kept} out`,
+      );
     const [from, to] = [await readShardConfig(given, 'from'), await readShardConfig(given, 'to')];
     const maps = [new ShardMap(from), new ShardMap(to)] as const;
     try {
@@ -70,6 +77,16 @@ export const reshardCommand: Command = {
     }
   },
 };
+
+/** The flags whose values the nodes keep from the beginning of a resharding on. */
+const KEPT_FLAGS = [
+  'types',
+  'pattern',
+  'all-keys',
+  'accept-volatile-target',
+  'accept-evicting-target',
+  'accept-no-abort',
+];
 
 type Maps = readonly [from: ShardMap, to: ShardMap];
 
@@ -108,7 +125,7 @@ async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
     const isAbort = given.on('abort');
     const run = isAbort ? abortReshard : reshard;
     const report = await run(from, to, {
-      ...keyOptions(given),
+      ...(!isAbort && keyOptions(given)),
       gone,
       acceptOlder: names(given, 'accept-older'),
       ...(rate !== undefined && { rate }),

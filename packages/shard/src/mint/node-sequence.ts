@@ -211,6 +211,12 @@ export class NodeSetConflictError extends InvalidOptionError {
 
 /** @throws NodeSetConflictError when the sequence of `node` belongs to another node set, or was handed over to one */
 export function requireOwnSequence(node: ShardNode, nodeSet: NodeSet, status: NodeSequenceStatus): void {
+  if (status.whose === 'foreign' && status.nodes === nodeSet.nodes)
+    throw new NodeSetConflictError(
+      `shards: node ${node.address} mints keys for the same nodes with another maxSkew or epoch than this config (maxSkew ${nodeSet.skew}, ` +
+        `epoch ${nodeSet.epoch}): keys could repeat. Use the same maxSkew and epoch in all processes`,
+      status.fingerprint,
+    );
   if (status.whose === 'foreign')
     throw new NodeSetConflictError(
       `shards: node ${node.address} mints keys for other nodes or another epoch (${status.nodes}), not for ` +

@@ -138,7 +138,13 @@ await describeWith(['redis'], 'idsmith reshard', () => {
     const wrong = await idsmith(...args('--abort', '--dry-run'));
     expect(wrong).toMatchObject({ status: 2 });
     expect(await idsmith(...args('--gone', 'nobody:1'))).toMatchObject({ status: 2 });
-    expect((await idsmith(...args('--abort', '--types', '7'))).stderr).toContain('types');
+    for (const flag of [['--types', '7'], ['--all-keys'], ['--accept-no-abort']])
+      expect(await idsmith(...args('--abort', ...flag))).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining(
+          `--abort does not take ${flag[0]}: the nodes know which keys were moved`,
+        ),
+      });
   });
 
   it('fails in one sentence that names the node, without the password', async () => {

@@ -111,12 +111,18 @@ describe('The sequence of a node', () => {
 
 describe('A sequence that belongs to others', () => {
   const node = { address: 'a:1', name: '0' } as ShardNode;
-  const nodeSet = { nodes: 'a:1, b:2' } as NodeSet;
+  const nodeSet = { nodes: 'a:1, b:2', skew: 500, epoch: 7 } as NodeSet;
   const base = nodeSequenceStatusOf(['own', 'open', 'next', 'x:1', 1, 0, 0, 'owner', 0, 0]);
 
   it.each([
     ['foreign', { whose: 'foreign' }, 'mints keys for other nodes or another epoch (x:1)', 'owner'],
     ['foreign and closed', { whose: 'foreign', state: 'closed' }, 'or another epoch (x:1)', 'owner'],
+    [
+      'foreign on the same nodes',
+      { whose: 'foreign', nodes: 'a:1, b:2' },
+      'for the same nodes with another maxSkew or epoch than this config (maxSkew 500, epoch 7)',
+      'owner',
+    ],
     ['misplaced', { whose: 'misplaced' }, 'is not shards.0, but another node of', 'owner'],
     ['handed over', { state: 'closed' }, 'no longer mints for a:1, b:2', 'next'],
   ] as const)('is refused when it is %s', (_, change, message, next) => {

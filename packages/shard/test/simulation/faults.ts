@@ -100,7 +100,7 @@ function isLossy({ plan, links }: Simulation, server: Link['server']): boolean {
 
 /**
  * Tells whether an earlier state of a sequence may come back. A set that took over, gave minting to a set without a common node, and comes
- * back as it was while it minted, is one of the cases that docs/keys.md names: nothing that it can see tells it of the other set.
+ * back as it was while it minted, is one of the cases that docs/keys-operating.md names: nothing that it can see tells it of the other set.
  */
 function mayReturn(simulation: Simulation, { address }: Link['server'], sequence: SequenceHash): boolean {
   const { plan, links, current, isHandedOver } = simulation;

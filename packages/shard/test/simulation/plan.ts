@@ -2,7 +2,7 @@ import type { SeededRandom } from '../../../idsmith/test/simulation/random.ts';
 import { FAIR, makeWeather, type Weather } from '../../../idsmith/test/simulation/wire.ts';
 
 /**
- * What may go wrong in a world. Nobody can protect against all of it at once: docs/keys.md names the cases.
+ * What may go wrong in a world. Nobody can protect against all of it at once: docs/keys-operating.md names the cases.
  *
  * - `losing`: one node loses its sequence, all may restart, any message may be lost; clocks differ by less than `maxSkew`
  * - `outdated`: any node loses its sequence, and processes with an old config may begin there; every message arrives in time

@@ -129,7 +129,7 @@ const fieldOf = (kind: Kind, name: string) => `${kind}:${name}`;
 const DEFINE_LOST = 'idsmith seq define NAME --start BEYOND --lost --store URL';
 
 /** After `restored`, programs define what is missing: so what is lost must be there before. */
-const DEFINE_FIRST = `first define each lost sequence beyond its numbers: ${DEFINE_LOST}. Then run: idsmith restored --store URL`;
+const DEFINE_FIRST = `first define each lost sequence beyond its numbers: ${DEFINE_LOST}. Then run: idsmith restored --store URL, and idsmith seq alter for each sequence that it lists`;
 
 function lost(name: string): StoreError {
   return new StoreWentBackError(

@@ -133,6 +133,7 @@ export function msOf(reply: unknown[]): number {
 function forgotten(name: string): StoreError {
   return new StoreWentBackError(
     `redis store: this Redis has restarted, failed over or begun to replicate, and may have forgotten ids that sequence ` +
-      `${show(name)} has given out: alter its next to a value beyond all of these ids, or use a durable Redis`,
+      `${show(name)} has given out: alter its next to a value beyond all of these ids (idsmith seq alter NAME --next BEYOND --store URL), or use a ` +
+      'durable Redis',
   );
 }

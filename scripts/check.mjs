@@ -54,7 +54,16 @@ const apart = [
   ['ORMs and SQL drivers', 'node', 'scripts/own-lock-tests.mjs', 'test/orms', '--'],
   ['frameworks', 'node', 'scripts/own-lock-tests.mjs', 'test/frameworks', 'idsmith', '@idsmith/nest', '--'],
   ['Jest and compilers', 'node', 'scripts/own-lock-tests.mjs', 'test/toolchains', 'idsmith', '--'],
-  ['Workers', 'node', 'scripts/own-lock-tests.mjs', 'test/workers', 'idsmith', '@idsmith/shard', '--'],
+  [
+    'Workers',
+    'node',
+    'scripts/own-lock-tests.mjs',
+    'test/workers',
+    'idsmith',
+    '@idsmith/shard',
+    '@idsmith/verify',
+    '--',
+  ],
 ];
 
 // Nothing below means anything when the code does not build.

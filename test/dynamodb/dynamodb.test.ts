@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dynamodbStore } from '../../packages/idsmith/src/stores/dynamodb/store.ts';
 import { inLockstep } from '../../packages/idsmith/test/stores/support/lockstep.ts';
 import { drain, notBeside, scramble } from '../../packages/idsmith/test/stores/support/runs.ts';
+import { behindProxy } from '../../packages/verify/src/runs/behind-proxy.ts';
 import { runChaos, showChaosReport } from '../../packages/verify/src/runs/chaos.ts';
-import { behindProxy, CHAOS_STORES } from '../../packages/verify/test/support/private-stores.ts';
+import { CHAOS_STORES } from '../../packages/verify/test/support/private-stores.ts';
 import type { ServerProcess } from '../services/process.ts';
 import { startDynamodbLocal } from './dynamodb-local.ts';
 

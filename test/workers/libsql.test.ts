@@ -8,15 +8,16 @@ import { markRestored, openStore } from 'idsmith/stores';
 import { libsqlStore } from 'idsmith/stores/libsql';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Sqld } from './sqld.ts';
+import type { ServerProcess } from '../services/process.ts';
+import { startSqld, startSqldPair } from './sqld.ts';
 
 type Store = Awaited<ReturnType<typeof openStore>>;
 
 describe.each([
-  ['a server', async () => [await Sqld.start()]],
-  ['a replica, beside its primary', () => Sqld.startPair()],
+  ['a server', async () => [await startSqld()]],
+  ['a replica, beside its primary', () => startSqldPair()],
 ])('A store in libSQL on %s', (_, start) => {
-  let servers: Sqld[];
+  let servers: ServerProcess[];
   let store: Store;
   beforeAll(async () => {
     servers = await start();
@@ -52,9 +53,9 @@ describe.each([
 });
 
 describe('A store in libSQL', () => {
-  let server: Sqld;
+  let server: ServerProcess;
   beforeAll(async () => {
-    server = await Sqld.start();
+    server = await startSqld();
   });
   afterAll(() => server?.stop());
 

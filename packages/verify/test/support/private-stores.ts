@@ -6,11 +6,11 @@ import { startDynalite } from '#services/dynalite.ts';
 import { startMariadb } from '#services/mariadb.ts';
 import { startPgbouncer } from '#services/pgbouncer.ts';
 import { startPostgres } from '#services/postgres.ts';
-import type { ServerProcess } from '#services/process.ts';
 import { type RedisServer, startRedis } from '#services/redis.ts';
 import { startIdsmith } from '../../../server/test/support/process.ts';
 import type { Family } from '../../src/families.ts';
 import { FaultyProxy } from '../../src/proxy/faulty-proxy.ts';
+import { behindProxy } from '../../src/runs/behind-proxy.ts';
 import { NODE_IDS, type TrialSetup, type TrialStore, TTL } from '../../src/runs/trial-store.ts';
 import { startEtcdCluster, startGaleraStore, startRedisClusterStore } from './clusters.ts';
 
@@ -62,34 +62,6 @@ export const SOAK_STORES: Readonly<Record<string, TrialSetup>> = {
   http: { ...common, maxSkew: 1000, start: startServer },
   ring: { ...common, families: ['keys'], maxSkew: 500, start: startRing },
 };
-
-/** A server behind a proxy, to be restarted and crashed. */
-export async function behindProxy(
-  server: ServerProcess,
-  urlOf: (proxied: string) => string = (proxied) => proxied,
-): Promise<TrialStore> {
-  const proxy = await FaultyProxy.before(server.port);
-  return {
-    target: { url: urlOf(server.url.replace(`:${server.port}`, `:${proxy.port}`)) },
-    proxies: [proxy],
-    faults: {
-      'store restarted': () => server.restart(),
-      'store crashed': async () => {
-        await server.kill();
-        await server.start();
-      },
-      'store paused': async () => {
-        server.pause();
-        await sleep(TTL / 2);
-        server.resume();
-      },
-    },
-    async stop() {
-      await proxy.close();
-      await server.stop();
-    },
-  };
-}
 
 /** PostgreSQL behind PgBouncer in transaction mode. Faults are those of PgBouncer, and of the server behind it. */
 async function startBouncedPostgres(): Promise<TrialStore> {

@@ -11,19 +11,23 @@ import { jsonText, table } from './text.js';
 
 export const leasesCommand: Command = {
   name: 'leases',
-  usage: '--store URL [--namespace NAME]',
+  usage: '[NAME] --store URL',
   summary: 'List the namespaces of a store, or the node ids of one and who holds them',
-  example: 'idsmith leases --store sqlite:./ids.db --namespace jflake',
+  example: 'idsmith leases jflake --store sqlite:./ids.db',
+  operands: 1,
   flags: {
     ...storeFlags('the store of the leases'),
     namespace: {
       type: 'string',
       value: 'NAME',
-      help: 'the namespace of the leases; without it, lists the namespaces',
+      help: 'the namespace, in place of NAME; without either, lists the namespaces',
     },
   },
   run(given) {
-    const namespace = given.text('namespace');
+    const [named] = given.rest;
+    const namespace = given.text('namespace') ?? named;
+    if (named !== undefined && namespace !== named)
+      throw new UsageError(`leases lists one namespace: ${show(named)} or --namespace ${show(namespace)}`);
     if (namespace === undefined)
       return withStore(given, false, (store) => listNamespaces(store, given.on('json')));
     requireNamespace(namespace);
@@ -49,7 +53,7 @@ export const leasesCommand: Command = {
 /** A line for each namespace of the store. */
 async function* listNamespaces(store: Store, asJson: boolean): AsyncGenerator<string> {
   if (store.namespaces === undefined)
-    throw new UsageError('this store cannot list its namespaces: name one with --namespace');
+    throw new UsageError('this store cannot list its namespaces: name one: idsmith leases NAME');
   const now = (await store.now?.()) ?? Date.now();
   const namespaces: (NamespaceSummary & { namespace: string })[] = [];
   for (const namespace of await store.namespaces())

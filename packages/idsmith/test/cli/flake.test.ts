@@ -95,6 +95,17 @@ describe('idsmith leases', () => {
     expect([status, lines]).toEqual([0, ['namespace "mistyped" has no leases yet']]);
   });
 
+  it('lists the leases of a namespace that is named without its flag', async () => {
+    await idsmith('flake', '--store', store, '--namespace', 'shown');
+    const flagged = await idsmith('leases', '--store', store, '--namespace', 'shown', '--json');
+    const named = await idsmith('leases', 'shown', '--store', store, '--json');
+    const leasesIn = ({ stdout }: { stdout: string }) => JSON.parse(stdout).leases;
+    expect(leasesIn(named)).toEqual(leasesIn(flagged));
+    expect(leasesIn(named)).toHaveLength(1);
+    const both = await idsmith('leases', 'shown', '--store', store, '--namespace', 'other');
+    expect(both).toMatchObject({ status: 2, stderr: expect.stringContaining('one namespace: "shown"') });
+  });
+
   it('shows neither the secrets of holders nor the records of the namespace itself', async () => {
     const namespace = 'secrets';
     const until = Date.now() + 60_000;

@@ -50,6 +50,9 @@ const ON_THE_WAY = 1000;
 const MAX_REFUSALS = 12;
 const BACKOFF = { unit: 5, longest: 1000 };
 
+/** The longest wait for others to found a namespace, in times that a look at it takes. */
+const YIELD = 2;
+
 /** A namespace of more node ids than this number of pages is large: it is not listed as long as pages are enough. */
 const LARGE = 16;
 const PAGE_SIZE = 64;
@@ -107,6 +110,10 @@ class Acquisition {
   readonly #owner: string;
   /** True when another process was faster to claim, or to prepare the namespace. */
   #hasRivals = false;
+  /** True when this process has let others found the namespace. */
+  #hasYielded = false;
+  /** The time that the last look took, ms. */
+  #lookedFor = 0;
   /** True when this process has tried to prepare the namespace. */
   #isPrepared = false;
   /** The rounds in which the store refused a swap. */
@@ -152,6 +159,10 @@ class Acquisition {
     }
     requireBelievable(settings, now, newest);
     this.#wasEmpty ||= isWhole && records.length === 0;
+    if (view.birth === undefined && view.lineage !== undefined && !this.#hasYielded) {
+      await this.#letOthersFound();
+      return undefined;
+    }
     const preparation = await preparing(settings, view);
     if (preparation) {
       // A date counts only in the lineage that was told with it, so it may be used again. Without a lineage each step reads the time.
@@ -170,17 +181,33 @@ class Acquisition {
     return undefined;
   }
 
+  /**
+   * Waits for a random time before a namespace is founded. Of many that start at once, the first one founds it, and the others find it founded.
+   * The wait is as long as the store needs to answer: longer when many ask it.
+   */
+  async #letOthersFound(): Promise<void> {
+    const { timer, random } = this.#settings;
+    this.#hasYielded = true;
+    const ms = randomFraction(random) * YIELD * this.#lookedFor;
+    if (ms > 0) await pauseUnlessAborted(timer, ms, this.#background, this.#signal);
+  }
+
   async #look(): Promise<NamespaceView> {
     const settings = this.#settings;
+    const begun = settings.clock.now();
     this.#signal?.throwIfAborted();
     const page = pageOf(settings, this.#fullPages, this.#hasRivals, randomFraction(settings.random));
-    const isAgain = this.#isPrepared || this.#hasRivals || this.#fullPages > 0 || this.#needsAll;
+    const isAgain =
+      this.#isPrepared || this.#hasYielded || this.#hasRivals || this.#fullPages > 0 || this.#needsAll;
     const looking = viewNamespace(
       settings,
       this.#needsAll ? undefined : page,
       isAgain ? this.#before : undefined,
     );
     this.#before = await unlessAborted(looking, this.#signal);
+    this.#lookedFor = Math.max(0, settings.clock.now() - begun);
+    // Who has founded the namespace meanwhile claims a node id now.
+    if (this.#hasYielded && !this.#isPrepared && this.#before.birth) this.#hasRivals = true;
     return this.#before;
   }
 

@@ -47,8 +47,13 @@ export function ioredisClient(
   timeout: number,
 ): MadeClient {
   const { password, database, sentinel } = login;
-  const answers = new AnswerWatch(() => client.disconnect(true));
   let connectionError: Error | undefined;
+  /** A connection was given up because nothing was answered on it, and there is no other one yet. */
+  let isSilent = false;
+  const answers = new AnswerWatch(() => {
+    isSilent = true;
+    client.disconnect(true);
+  });
 
   class NodeClient extends Redis {
     override sendCommand(command: IoredisCommand, ...more: unknown[]): unknown {
@@ -75,6 +80,8 @@ export function ioredisClient(
       const isReply = (error as ReplyError)?.command?.name === command.name;
       if (isReply || error instanceof StoreError) reject(error);
       // The reason why connecting failed says more than the message that there is no connection.
+      else if (isSilent && connectionError === undefined)
+        reject(noAnswer(node.address, command.name, timeout));
       else reject(redisError(`node ${node.address}`, command.name, connectionError ?? error, password));
     };
   });
@@ -102,6 +109,7 @@ export function ioredisClient(
   });
   client.on('ready', () => {
     connectionError = undefined;
+    isSilent = false;
   });
   return {
     client,

@@ -62,6 +62,8 @@ export function nodeRedisClient(
     database,
   });
   let connectionError: Error | undefined;
+  /** A connection was given up because nothing was answered on it, and there is no other one yet. */
+  let isSilent = false;
   /** Fails the commands that wait for an answer. */
   const waiting = new Set<(reason: Error) => void>();
   client.on('error', (error) => {
@@ -70,6 +72,7 @@ export function nodeRedisClient(
   });
   client.on('ready', () => {
     connectionError = undefined;
+    isSilent = false;
   });
 
   let isEnded = false;
@@ -89,6 +92,7 @@ export function nodeRedisClient(
   };
   const answers = new AnswerWatch(() => {
     const { isReady } = client;
+    isSilent = true;
     destroy();
     // The driver may be connecting. It gives up after its next pause, and must not go on beside another attempt.
     if (isReady) connect();
@@ -127,7 +131,11 @@ export function nodeRedisClient(
         (error) => {
           // After a failed login, the reason of the failure says more than that a login is missing.
           const isLogin = /^(NOAUTH|WRONGPASS)/.test(String(error?.message));
-          if (isLogin || !(error instanceof ErrorReply)) return fail(connectionError ?? error);
+          if (isLogin || !(error instanceof ErrorReply)) {
+            // The driver only tells that there is no connection.
+            const silence = isSilent && !isLogin ? noAnswer(node.address, command, timeout) : error;
+            return fail(connectionError ?? silence);
+          }
           end();
           return reject(error);
         },

@@ -60,9 +60,22 @@ describe.each(['ioredis', 'redis'] as const)('Clients that a map makes with %s',
         .getClient(key)
         .get(key)
         .catch((error: unknown) => error);
+      // The client gives the second connection up, too, and pauses. Meanwhile commands fail at once, and say why.
+      const later: Error[] = [];
+      for (let i = 0; i < 3; i++)
+        later.push(
+          await map
+            .getClient(key)
+            .get(key)
+            .catch((error: unknown) => error),
+        );
       server.resume();
       expect(refused).toBeInstanceOf(StoreError);
       expect(refused.message).toMatch(/get failed: no answer within 3000 ms$/i);
+      for (const error of later) {
+        expect(error).toBeInstanceOf(StoreError);
+        expect(error.message).toMatch(/get failed: no answer within 3000 ms/i);
+      }
       await expect
         .poll(() =>
           map

@@ -134,7 +134,7 @@ export function printTargets(targets) {
   console.log();
   for (const { what, ratio, target } of targets) {
     console.log(
-      `${ratio >= target ? 'reached' : 'MISSED '}  ${what}: ${ratio.toFixed(2)} × (to reach: ${target} ×)`,
+      `${ratio >= target ? 'reached' : 'MISSED '}  ${what}: ${ratio.toFixed(2)} × (to reach: ${Number(target.toFixed(2))} ×)`,
     );
   }
 }

@@ -1,11 +1,8 @@
 import type { SqlAdapter } from '../../drivers/port.js';
-import { sequenceStore } from '../../sequence/rows.js';
 import { packageError } from '../../support/load-package.js';
-import { SchemaGate } from '../schema-version.js';
 import { mysql } from '../sql/dialect.js';
-import { sqlLeases } from '../sql/leases.js';
-import { LINEAGE_SETTINGS, takeLineageOptions, withWarnings } from '../sql/lineage.js';
-import { sqlRows } from '../sql/sequences.js';
+import { LINEAGE_SETTINGS, takeLineageOptions } from '../sql/lineage.js';
+import { serverStore } from '../sql/server-store.js';
 import {
   type Ask,
   requireTransactions,
@@ -13,8 +10,7 @@ import {
   serverOptions,
   sqlTimeout,
 } from '../sql/session.js';
-import { columnsOf } from '../sql/table.js';
-import { type DisposableStore, makeStore, type OwnClient } from '../store.js';
+import type { DisposableStore, OwnClient } from '../store.js';
 import { addressOf, refuseMisspeltSettings, requireServerUrl } from '../url.js';
 import { MysqlLineage } from './lineage.js';
 import {
@@ -147,42 +143,23 @@ async function loadMysql2() {
   }
 }
 
+const SERVER = {
+  kind: 'mysql',
+  dialect: mysql,
+  marker: mysqlMarker,
+  createLeaseTable,
+  setUpSequenceTable,
+  setUpPasts,
+  lineage: (ask: Ask, isLossless: boolean) => new MysqlLineage(ask, isLossless),
+} as const;
+
 /** A store on a client, for `mysqlStore` and `openMysql`. */
 function storeOn(
   client: MysqlClient | MysqlCallbackClient | SqlAdapter,
   options: MysqlStoreOptions,
   own?: OwnClient,
 ): DisposableStore {
-  const { timeout, isLossless, maxJump } = serverOptions(options);
-  const session = new MysqlSession(requireTransactions(mysqlDriver(client)), timeout, own?.at);
-  const ask: Ask = (text, values) => session.ask(text, values);
-  const schema = new SchemaGate('mysql', mysqlMarker(ask));
-  const admit = () => schema.admit();
-  const mark = () => schema.mark();
-  const columns = columnsOf(mysql);
-  const lineage = new MysqlLineage(ask, isLossless);
-  const leases = session.statements(async () => {
-    await admit();
-    await createLeaseTable(ask, mark);
-    await lineage.learn(lineage.leases);
-  });
-  const sequences = session.statements(async () => {
-    await admit();
-    await setUpSequenceTable(ask, columns, mark);
-    if (await setUpPasts(ask, lineage.sequences)) await lineage.learn(lineage.sequences);
-  });
-  const rows = sqlRows(mysql, { run: sequences, columns, lineage: lineage.sequences, maxJump });
-  const alone = session.runner(admit);
-  const sql = session.access(admit);
-  return makeStore(
-    'mysql',
-    {
-      ...sqlLeases(mysql, leases, lineage.leases),
-      ...withWarnings(sequenceStore(rows), lineage),
-      schemaVersion: () => alone('schemaVersion', admit),
-      durable: true,
-      ...(sql && { sql }),
-    },
-    own,
-  );
+  const settings = serverOptions(options);
+  const session = new MysqlSession(requireTransactions(mysqlDriver(client)), settings.timeout, own?.at);
+  return serverStore(SERVER, session, settings, own);
 }

@@ -1,14 +1,10 @@
 import type { SqlAdapter } from '../../drivers/port.js';
-import { sequenceStore } from '../../sequence/rows.js';
 import { packageError } from '../../support/load-package.js';
-import { SchemaGate } from '../schema-version.js';
 import { postgres } from '../sql/dialect.js';
-import { sqlLeases } from '../sql/leases.js';
-import { LINEAGE_SETTINGS, takeLineageOptions, withWarnings } from '../sql/lineage.js';
-import { sqlRows } from '../sql/sequences.js';
+import { LINEAGE_SETTINGS, takeLineageOptions } from '../sql/lineage.js';
+import { serverStore } from '../sql/server-store.js';
 import { type Ask, requireTransactions, type ServerStoreOptions, serverOptions } from '../sql/session.js';
-import { columnsOf } from '../sql/table.js';
-import { type DisposableStore, makeStore, type OwnClient } from '../store.js';
+import type { DisposableStore, OwnClient } from '../store.js';
 import { addressOf, refuseMisspeltSettings, requireServerUrl } from '../url.js';
 import { PostgresLineage } from './lineage.js';
 import { type PostgresClient, type PostgresJsClient, PostgresSession, postgresDriver } from './session.js';
@@ -124,42 +120,23 @@ async function loadPg() {
   }
 }
 
+const SERVER = {
+  kind: 'postgres',
+  dialect: postgres,
+  marker: postgresMarker,
+  createLeaseTable,
+  setUpSequenceTable,
+  setUpPasts,
+  lineage: (ask: Ask, isLossless: boolean) => new PostgresLineage(ask, isLossless),
+} as const;
+
 /** A store on a client, for `postgresStore` and `openPostgres`. */
 function storeOn(
   client: PostgresClient | PostgresJsClient | SqlAdapter,
   options: PostgresStoreOptions,
   own?: OwnClient,
 ): DisposableStore {
-  const { timeout, isLossless, maxJump } = serverOptions(options);
-  const session = new PostgresSession(requireTransactions(postgresDriver(client)), timeout, own?.at);
-  const ask: Ask = (text, values) => session.ask(text, values);
-  const schema = new SchemaGate('postgres', postgresMarker(ask));
-  const admit = () => schema.admit();
-  const mark = () => schema.mark();
-  const columns = columnsOf(postgres);
-  const lineage = new PostgresLineage(ask, isLossless);
-  const leases = session.statements(async () => {
-    await admit();
-    await createLeaseTable(ask, mark);
-    await lineage.learn(lineage.leases, 'idsmith_leases');
-  });
-  const sequences = session.statements(async () => {
-    await admit();
-    await setUpSequenceTable(ask, columns, mark);
-    if (await setUpPasts(ask, lineage.sequences)) await lineage.learn(lineage.sequences, 'id_sequences');
-  });
-  const rows = sqlRows(postgres, { run: sequences, columns, lineage: lineage.sequences, maxJump });
-  const alone = session.runner(admit);
-  const sql = session.access(admit);
-  return makeStore(
-    'postgres',
-    {
-      ...sqlLeases(postgres, leases, lineage.leases),
-      ...withWarnings(sequenceStore(rows), lineage),
-      schemaVersion: () => alone('schemaVersion', admit),
-      durable: true,
-      ...(sql && { sql }),
-    },
-    own,
-  );
+  const settings = serverOptions(options);
+  const session = new PostgresSession(requireTransactions(postgresDriver(client)), settings.timeout, own?.at);
+  return serverStore(SERVER, session, settings, own);
 }

@@ -28,6 +28,8 @@ export async function startGalera(): Promise<Galera> {
       const args = [
         '--binlog-format=ROW',
         '--innodb-autoinc-lock-mode=2',
+        // As most have it: what a node loses in a crash, it gets from the others.
+        '--innodb-flush-log-at-trx-commit=2',
         '--wsrep-on=ON',
         `--wsrep-provider=${library}`,
         '--wsrep-cluster-name=ids',

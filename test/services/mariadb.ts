@@ -45,7 +45,7 @@ export function mariadbServer(
     `--init-file=${initFile}`,
     '--character-set-server=utf8mb4',
     // A commit reaches the kernel, so that it survives kill -9 of the server, but not yet the disk.
-    '--innodb-flush-log-at-trx-commit=2',
+    '--innodb-flush-method=nosync',
     ...args,
   ];
   return new ServerProcess({

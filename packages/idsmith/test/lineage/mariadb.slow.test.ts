@@ -1,5 +1,5 @@
 import { createConnection, createPool, type Pool } from 'mysql2/promise';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startMariadb } from '#services';
 import { mysqlStore } from '../../src/stores/mysql/store.ts';
 import { openStore } from '../../src/stores/open.ts';
@@ -196,5 +196,47 @@ await describeWith(['mariadb'], 'A MariaDB whose replica is promoted', () => {
     expect(newcomer.lease.from).toBeLessThan(before + 5000);
     expect(newcomer.numbers[0]).toBe(11n);
     await Promise.all([holder.end(), newcomer.end()]);
+  });
+});
+
+await describeWith(['mariadb'], 'A MariaDB that acknowledges writes', () => {
+  let server: ServerProcess;
+  beforeAll(async () => {
+    server = await startMariadb();
+  });
+  afterAll(() => server?.stop());
+
+  /** The warnings of a process that uses leases and sequences of the server. */
+  async function warningsWith(flush: number, settings = ''): Promise<string[]> {
+    const client = await createConnection(server.url);
+    await client.query(`SET GLOBAL innodb_flush_log_at_trx_commit = ${flush}`);
+    await client.end();
+    const found: string[] = [];
+    const listen = ({ code, message }: Error & { code?: string }) => void found.push(`${code} ${message}`);
+    process.on('warning', listen);
+    const store = await openStore(server.url + settings);
+    await store.listLeases('flushed');
+    await store.listSequences();
+    await store.close();
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', listen);
+    return found;
+  }
+
+  it.each([
+    [0, 'a crash of the server loses'],
+    [2, 'a crash of its machine loses'],
+  ])('before it writes them to the disk is told of once: %i', async (flush, text) => {
+    for (const settings of ['', '?losslessFailover=true']) {
+      const warnings = await warningsWith(flush, settings);
+      expect(warnings).toEqual([expect.stringContaining(text)]);
+      expect(warnings[0]).toMatch(
+        /^STORE_DELAYED_FLUSH .*innodb_flush_log_at_trx_commit = [02]: .*Set innodb_flush_log_at_trx_commit = 1/,
+      );
+    }
+  });
+
+  it.each([1, 3])('once they are on the disk gives no warning: %i', async (flush) => {
+    expect(await warningsWith(flush)).toEqual([]);
   });
 });

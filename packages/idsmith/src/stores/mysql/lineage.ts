@@ -1,3 +1,4 @@
+import { warn } from '#runtime';
 import type { DriverError } from '../../support/driver-error.js';
 import { OneSuccess } from '../../support/single-flight.js';
 import { reasonOf } from '../../support/store-error.js';
@@ -17,9 +18,15 @@ const MARIADB_SERVER = `CONCAT(@@server_id, ' ', @@hostname)`;
 /** Variables of clusters whose servers all take writes at once. What one server has acknowledged, the others have. */
 const CLUSTERS: readonly string[] = ['wsrep_on', 'group_replication_group_name'];
 
-const VARIABLES = `SHOW VARIABLES WHERE Variable_name IN ('server_uuid', 'server_id', 'hostname', ${CLUSTERS.map(
-  (name) => `'${name}'`,
-).join(', ')})`;
+/** The variable that says when transactions are written to the disk. */
+const FLUSH = 'innodb_flush_log_at_trx_commit';
+
+/** The values with which a transaction is acknowledged before that, and whose crash loses it. MariaDB has a third that is safe, as 1 is. */
+const LOSSES: Readonly<Record<string, string>> = { 0: 'the server', 2: 'its machine' };
+
+const VARIABLES = `SHOW VARIABLES WHERE Variable_name IN (${['server_uuid', FLUSH, ...CLUSTERS]
+  .map((name) => `'${name}'`)
+  .join(', ')})`;
 
 /** ER_PARSE_ERROR, ER_UNKNOWN_ERROR, ER_TABLEACCESS_DENIED, ER_UNKNOWN_SYSTEM_VARIABLE, ER_SPECIFIC_ACCESS_DENIED, ER_NOT_SUPPORTED_YET */
 const UNTOLD: readonly unknown[] = [1064, 1105, 1142, 1193, 1227, 1235];
@@ -38,14 +45,14 @@ export class MysqlLineage {
     this.#isLossless = isLossless;
   }
 
-  /** Learns how the server tells its lineage. A server that does not is no failure. */
+  /** Learns how the server tells its lineage, and warns of a server that forgets in a crash. A server that tells nothing is no failure. */
   async learn(lineage: SqlLineage): Promise<void> {
-    if (this.#isLossless) return;
     try {
       const server = await this.#server.run(() => this.#askServer());
       if (server !== undefined) lineage.told(server);
     } catch (error) {
       if (!UNTOLD.includes((error as DriverError).errno)) throw error;
+      if (this.#isLossless) return;
       lineage.untold(
         `the server does not tell whether it has lost writes (${reasonOf(error)}). Where a failover loses nothing, set losslessFailover. ` +
           'See docs/lineage.md',
@@ -53,15 +60,28 @@ export class MysqlLineage {
     }
   }
 
-  /** @returns `undefined` for servers that are equals: the one that answers says nothing about a loss */
+  /** @returns `undefined` where promotions do not count, and for servers that are equals: the one that answers says nothing about a loss */
   async #askServer(): Promise<string | undefined> {
     const rows = await this.#ask(VARIABLES);
     const variables = new Map(
       rows.map((row) => Object.values(row as object).map(plainText) as [name: string, value: string]),
     );
+    // What a server of a cluster loses in a crash, the others have.
     if (CLUSTERS.some((name) => !['OFF', '', undefined].includes(variables.get(name)))) return undefined;
+    warnOfFlush(variables.get(FLUSH) ?? '1');
+    if (this.#isLossless) return undefined;
     const server = variables.has('server_uuid') ? MYSQL_SERVER : MARIADB_SERVER;
     await this.#ask(`SELECT ${server} AS server`);
     return server;
   }
+}
+
+function warnOfFlush(value: string): void {
+  const crashed = LOSSES[value];
+  if (crashed === undefined) return;
+  warn(
+    `the server has ${FLUSH} = ${value}: a crash of ${crashed} loses the last second of writes, and ids that were given out in it can come ` +
+      `again. Set ${FLUSH} = 1: see docs/stores.md`,
+    'STORE_DELAYED_FLUSH',
+  );
 }

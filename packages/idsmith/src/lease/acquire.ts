@@ -50,8 +50,8 @@ const ON_THE_WAY = 1000;
 const MAX_REFUSALS = 12;
 const BACKOFF = { unit: 5, longest: 1000 };
 
-/** The longest wait for others to found a namespace, in times that a look at it takes. */
-const YIELD = 2;
+/** The longest wait for others to found a namespace: in times that a look at it takes, and in ms. */
+const YIELD = { looks: 2, ms: 2000 };
 
 /** A namespace of more node ids than this number of pages is large: it is not listed as long as pages are enough. */
 const LARGE = 16;
@@ -188,7 +188,7 @@ class Acquisition {
   async #letOthersFound(): Promise<void> {
     const { timer, random } = this.#settings;
     this.#hasYielded = true;
-    const ms = randomFraction(random) * YIELD * this.#lookedFor;
+    const ms = randomFraction(random) * Math.min(YIELD.looks * this.#lookedFor, YIELD.ms);
     if (ms > 0) await pauseUnlessAborted(timer, ms, this.#background, this.#signal);
   }
 

@@ -32,7 +32,7 @@ export function inspect(text: string, options: InspectOptions = {}): Reading[] {
   if (typeof text !== 'string') throw new InvalidIdError(`${show(text)} is not text`);
   if (text.length > MAX_LENGTH) return [];
   const id = text.trim();
-  const candidates = [
+  const readings = [
     ...readPublicId(id, [publicIds].flat()),
     ...readUuid(id, now),
     ...readTypeId(id, now),
@@ -45,7 +45,7 @@ export function inspect(text: string, options: InspectOptions = {}): Reading[] {
     ...readSequenceNumber(id),
     ...readNanoid(id),
   ];
-  return candidates
+  return readings
     .sort((a, b) => a.rank - b.rank)
     .map(({ family, reason, fields }) => ({ family, reason, fields }));
 }

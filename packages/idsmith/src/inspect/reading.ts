@@ -23,7 +23,7 @@ export interface Reading {
 }
 
 /** A reading, and how much speaks for it: the lower, the better. */
-export interface Candidate extends Reading {
+export interface RankedReading extends Reading {
   readonly rank: number;
 }
 
@@ -49,13 +49,13 @@ export const RANKS: Readonly<Record<InspectedFamily, number>> = {
 /** The rank of a reading whose time is hardly that of an id: below all readings without this fault. */
 export const UNLIKELY = 100;
 
-/** A candidate with the rank of its family. */
-export function candidate(
+/** A reading with the rank of its family. */
+export function ranked(
   family: InspectedFamily,
   reason: string,
   fields: Reading['fields'],
   rank = RANKS[family],
-): Candidate {
+): RankedReading {
   return { family, reason, fields, rank };
 }
 
@@ -75,13 +75,13 @@ export function timeFields(timestamp: number): { timestamp: number; utc: string;
  * A reading with a time. A time in the future is a doubt, and a time before 1990 or after 2100 a greater one: the reading then
  * ranks below others, and its reason tells why.
  */
-export function timedCandidate(
+export function rankedByTime(
   family: InspectedFamily,
   reason: string,
   fields: Reading['fields'],
   timestamp: number,
   now: number,
-): Candidate {
+): RankedReading {
   const isOdd = timestamp < EARLIEST || timestamp >= LATEST;
   const isAhead = timestamp >= now + DAY;
   const doubt = isOdd
@@ -90,5 +90,5 @@ export function timedCandidate(
       ? '; but its time is in the future'
       : '';
   const rank = RANKS[family] + (isOdd ? UNLIKELY : isAhead ? UNLIKELY / 2 : 0);
-  return candidate(family, reason + doubt, { ...fields, ...timeFields(timestamp) }, rank);
+  return ranked(family, reason + doubt, { ...fields, ...timeFields(timestamp) }, rank);
 }

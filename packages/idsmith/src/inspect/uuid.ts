@@ -1,20 +1,20 @@
 import { reverseBytes, swapNibbles } from '../encoding/bits.js';
 import { bytesToHex } from '../encoding/hex.js';
 import { readUuidText } from '../encoding/uuid-text.js';
-import { type Candidate, candidate, timedCandidate, timeFields } from './reading.js';
+import { type RankedReading, ranked, rankedByTime, timeFields } from './reading.js';
 
 /** Reads text as a UUID: 36 characters, even as a URN or in braces, or 32 hex digits. */
-export function readUuid(text: string, now: number): Candidate[] {
+export function readUuid(text: string, now: number): RankedReading[] {
   const bytes = bytesOf(text);
   if (bytes === undefined) return [];
   const version = (bytes[6] as number) >> 4;
   if (version === 0xb)
-    return [candidate('locality', 'a UUID of version b', { version: 'b', ...localityFields(bytes) })];
+    return [ranked('locality', 'a UUID of version b', { version: 'b', ...localityFields(bytes) })];
   const plain = readStandard(bytes, now);
   const isStandard = version === 8 && (bytes[8] as number) >> 6 === 0b10;
   if (!isStandard || !isPlausible(timeIn(bytes))) return [plain];
   const fields = { version: '8', format: 'rfc9562', ...localityFields(bytes) };
-  return [candidate('locality', 'a UUID of version 8 that ends with a plausible time', fields), plain];
+  return [ranked('locality', 'a UUID of version 8 that ends with a plausible time', fields), plain];
 }
 
 /** The bytes of a UUID; `undefined` for other text. Hex digits alone must have a version and the standard variant. */
@@ -28,11 +28,11 @@ function bytesOf(text: string): Uint8Array | undefined {
 }
 
 /** A UUID of a version that the standard has, with its time if there is one. */
-function readStandard(bytes: Uint8Array, now: number): Candidate {
+function readStandard(bytes: Uint8Array, now: number): RankedReading {
   const { reason, fields, timestamp } = uuidFields(bytes);
   return timestamp === undefined
-    ? candidate('uuid', reason, fields)
-    : timedCandidate('uuid', reason, fields, timestamp, now);
+    ? ranked('uuid', reason, fields)
+    : rankedByTime('uuid', reason, fields, timestamp, now);
 }
 
 /** The fields that versions b and 8 have in common. */

@@ -43,7 +43,7 @@ const namespaceInfo: Schema = {
   }),
 };
 
-interface Claim {
+interface ClaimBody {
   readonly expected?: LeaseRecord | null;
   readonly next: LeaseRecord;
   readonly birth: LeaseRecord;
@@ -137,7 +137,7 @@ export function leaseRoutes(store: Store, namespaces: Namespaces, audit: Audit):
       waitsForStore: true,
       async handle({ params, body }) {
         const { namespace } = params as { namespace: string };
-        const { expected, next, birth } = body as Claim;
+        const { expected, next, birth } = body as ClaimBody;
         if (birth.id !== BIRTH_ID || next.id < 0)
           throw invalidRequest('birth.id must be -1, and next.id a node id');
         return { swapped: await guarded.swap(namespace, expected ?? undefined, next, birth) };

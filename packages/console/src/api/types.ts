@@ -149,8 +149,10 @@ export interface LeasesJson {
   /** The records of the namespace itself, with ids below 0. */
   readonly own: readonly LeaseJson[];
   readonly layout?: string | null;
-  /** The number of node ids; `null` where the namespace remembers no layout. */
+  /** All node ids are below this number; `null` where the namespace remembers no layout. */
   readonly size?: number | null;
+  /** The first and the last node id; `null` where the namespace has no range of its own. */
+  readonly nodes?: readonly [first: number, last: number] | null;
 }
 
 /** A namespace of the store. */

@@ -53,14 +53,15 @@ export function viewsOf(
   return Array.from({ length: count }, (_, i) => viewOf(first + i, byId.get(first + i), now, floor));
 }
 
-/** The number of node ids in each state, including those that were never used. */
+/** The number of node ids in each state, of the `size` node ids from `lowest` on, including those that were never used. */
 export function countStates(
   records: readonly LeaseJson[],
   now: number,
   size: number,
+  lowest = 0,
 ): Record<LeaseState, number> {
   const counts = { free: 0, held: 0, expired: 0, fenced: 0, odd: 0 };
-  const known = records.filter(({ id }) => id >= 0 && id < size);
+  const known = records.filter(({ id }) => id >= lowest && id < lowest + size);
   const floor = floorOf(records);
   for (const record of known) counts[viewOf(record.id, record, now, floor).state]++;
   counts[floor > now ? 'fenced' : 'free'] += size - known.length;

@@ -44,6 +44,19 @@ describe('the state of a node id', () => {
   });
 });
 
+describe('a range of node ids', () => {
+  it('is counted from its lowest one, without records outside of it', () => {
+    const records = [held(0), held(256), held(300, 'x', NOW - TTL), held(512)];
+    expect(countStates(records, NOW, 256, 256)).toEqual({
+      free: 254,
+      held: 1,
+      expired: 1,
+      fenced: 0,
+      odd: 0,
+    });
+  });
+});
+
 describe('the size of a namespace', () => {
   it.each([
     ['jflake', undefined, [], 512],

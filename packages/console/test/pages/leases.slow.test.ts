@@ -2,6 +2,8 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '#services';
 import type { ServerProcess } from '#services/process.ts';
+import { acquireLease, layouts } from '../../../idsmith/src/index.ts';
+import { openStore } from '../../../idsmith/src/stores/open.ts';
 import { launch, startConsole, Visit } from '../support/console.ts';
 import { Holder } from '../support/lease-holder.ts';
 
@@ -105,6 +107,22 @@ await describeWith(['chromium'], 'the page Leases', () => {
     await visit.button('Higher').click();
     await cell('Node 1499: free').waitFor();
     expect(await visit.button('Higher').isDisabled()).toBe(true);
+  });
+
+  it('shows the range of node ids that a namespace has, and no others', async () => {
+    const store = await openStore(`sqlite:${server.dir}/ids.db`);
+    const terms = { namespace: 'region', layout: layouts.snowflake, nodes: [256, 511] as const };
+    const lease = await acquireLease(store, { ...terms, label: 'delta 4' });
+    await visit.go('leases/region');
+    await visit.page.getByRole('heading', { name: 'Node ids of region: 256 – 511' }).waitFor();
+    await cell(/^Node 256: held by delta 4/).waitFor();
+    await cell('Node 511: free').waitFor();
+    expect(await visit.page.locator('[data-node]').count()).toBe(256);
+    await legend(/^255 free$/).waitFor();
+    expect(await visit.field('Node ids').getAttribute('placeholder')).toBe('256');
+    expect(await visit.page.locator('.leases__detail').textContent()).toMatch(/^Node 256 is held/);
+    await lease.release();
+    await store.close();
   });
 
   it.each([

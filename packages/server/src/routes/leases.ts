@@ -83,6 +83,10 @@ export function leaseRoutes(store: Store, namespaces: Namespaces, audit: Audit):
           anyOf: [{ type: 'integer' }, { type: 'null' }],
           description: 'all node ids are below this number; null where the namespace remembers no layout',
         },
+        nodes: {
+          anyOf: [{ type: 'array', items: { type: 'integer' }, minItems: 2, maxItems: 2 }, { type: 'null' }],
+          description: 'the first and the last node id; null where the namespace has no range of its own',
+        },
         own: {
           type: 'array',
           items: lease,
@@ -104,7 +108,16 @@ export function leaseRoutes(store: Store, namespaces: Namespaces, audit: Audit):
         const { layout, size } = shapeOf(namespace, own);
         const { nodes } = summarise(own, now);
         const end = nodes ? nodes[1] + 1 : size;
-        return { namespace, now, ...guaranteesOf(store), layout, size: end, leases, own };
+        return {
+          namespace,
+          now,
+          ...guaranteesOf(store),
+          layout,
+          size: end,
+          nodes: nodes ?? null,
+          leases,
+          own,
+        };
       },
     },
     {

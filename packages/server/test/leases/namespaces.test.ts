@@ -21,10 +21,18 @@ it('lists the namespaces of the store with their real sizes and the node ids hel
     { namespace: 'region', layout: 'snowflake', size: 256, held: 1, expired: 0, used: 1 },
     { namespace: 'shop', layout: 'snowflake', size: 1024, held: 2, expired: 0, used: 2 },
   ]);
-  expect((await server.get('/v1/leases/shop')).json).toMatchObject({ layout: 'snowflake', size: 1024 });
+  expect((await server.get('/v1/leases/shop')).json).toMatchObject({
+    layout: 'snowflake',
+    size: 1024,
+    nodes: null,
+  });
   const remote = httpStore(server.url);
   expect(await remote.namespaces?.()).toEqual(['billing', 'jflake', 'locality', 'plain', 'region', 'shop']);
-  expect((await server.get('/v1/leases/region')).json).toMatchObject({ layout: 'snowflake', size: 512 });
+  expect((await server.get('/v1/leases/region')).json).toMatchObject({
+    layout: 'snowflake',
+    size: 512,
+    nodes: [256, 511],
+  });
   await server.stop();
 });
 

@@ -13,18 +13,22 @@ const PAGE = matchMedia('(max-width: 640px)').matches ? 128 : 512;
 interface Props {
   readonly records: readonly LeaseJson[];
   readonly now: number;
+  /** The lowest node id of the namespace. */
+  readonly lowest: number;
+  /** The number of its node ids. */
   readonly size: number;
   /** True if the records are old. Nobody knows then whether a lease is still held. */
   readonly isStale: boolean;
 }
 
 /** A grid with a cell for each node id. One cell is in the tab order; the arrow keys move to the others. */
-export function LeaseGrid({ records, now, size, isStale }: Props) {
-  const [wanted, setFirst] = useState(0);
-  const [current, setCurrent] = useState(0);
+export function LeaseGrid({ records, now, lowest, size, isStale }: Props) {
+  const [wanted, setFirst] = useState(lowest);
+  const [current, setCurrent] = useState(lowest);
   const grid = useRef<HTMLUListElement>(null);
-  const first = wanted < size ? wanted : 0;
-  const count = Math.min(PAGE, size - first);
+  const end = lowest + size;
+  const first = wanted < end ? wanted : lowest;
+  const count = Math.min(PAGE, end - first);
   const views = viewsOf(records, now, first, count);
   const chosen = Math.min(Math.max(current, first), first + count - 1);
 
@@ -71,13 +75,13 @@ export function LeaseGrid({ records, now, size, isStale }: Props) {
       </ul>
       {size > PAGE && (
         <div class={styles.pager}>
-          <Button disabled={first === 0} onClick={() => setFirst(first - PAGE)}>
+          <Button disabled={first === lowest} onClick={() => setFirst(first - PAGE)}>
             Lower
           </Button>
           <span class="mono">
             {digits(first)} – {digits(first + count - 1)} of {digits(size)}
           </span>
-          <Button disabled={first + PAGE >= size} onClick={() => setFirst(first + PAGE)}>
+          <Button disabled={first + PAGE >= end} onClick={() => setFirst(first + PAGE)}>
             Higher
           </Button>
         </div>

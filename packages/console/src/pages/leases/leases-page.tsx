@@ -3,7 +3,7 @@ import { ApiError } from '../../api/errors.js';
 import { api } from '../../api/routes.js';
 import type { LeasesJson } from '../../api/types.js';
 import { fieldErrorsOf } from '../../lib/field-errors.js';
-import { span } from '../../lib/format.js';
+import { digits, span } from '../../lib/format.js';
 import { countStates, guessSize } from '../../lib/lease-state.js';
 import { type History, withWindows } from '../../lib/lease-windows.js';
 import { shortName } from '../../lib/visible-text.js';
@@ -52,7 +52,9 @@ export function LeasesPage({ rest }: { rest: string }) {
   );
   const layout = isOfFlakes ? server.data?.layout : undefined;
   const wantedSize = wanted?.namespace === namespace ? wanted.size : undefined;
-  const size = wantedSize ?? data?.size ?? (data && guessSize(namespace, layout, data.leases)) ?? 0;
+  const lowest = data?.nodes?.[0] ?? 0;
+  const end = data?.size ?? (data && guessSize(namespace, layout, data.leases)) ?? 0;
+  const size = wantedSize ?? end - lowest;
   const isInvalidName = error instanceof ApiError && error.status === 422;
 
   return (
@@ -86,10 +88,17 @@ export function LeasesPage({ rest }: { rest: string }) {
             </Notice>
           )}
           <Panel
-            title={`Node ids of ${shortName(namespace)}`}
-            actions={<StateLegend counts={countStates(data.records, data.now, size)} />}
+            title={`Node ids of ${shortName(namespace)}${data.nodes ? `: ${data.nodes.map(digits).join(' – ')}` : ''}`}
+            actions={<StateLegend counts={countStates(data.records, data.now, size, lowest)} />}
           >
-            <LeaseGrid key={namespace} records={data.records} now={data.now} size={size} isStale={isStale} />
+            <LeaseGrid
+              key={`${namespace} ${lowest}`}
+              records={data.records}
+              now={data.now}
+              lowest={lowest}
+              size={size}
+              isStale={isStale}
+            />
           </Panel>
           <Panel title="Windows">
             <Timeline history={data.history} now={data.now} terms={terms.data ?? []} />

@@ -51,6 +51,7 @@ export const sidebar = [
     items: [
       page('Leases', 'leases'),
       page('Stores', 'stores'),
+      page('SQLite as a store', 'sqlite'),
       page('Redis as a store', 'redis'),
       page('A store of your own', 'own-store'),
       page('Server', 'server'),

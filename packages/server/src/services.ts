@@ -6,6 +6,8 @@ import { secretSourceOf } from './auth/secrets.js';
 import { tokenFileOf } from './auth/tokens.js';
 import type { Settings } from './config/settings.js';
 import { HistoryFile } from './history/history-file.js';
+import { HistoryTable } from './history/history-table.js';
+import { type HistoryPlace, KeptHistory } from './history/kept-history.js';
 import { LeaseWatch } from './history/lease-watch.js';
 import { SequenceWatch } from './history/sequence-watch.js';
 import { ServerHistory } from './history/server-history.js';
@@ -47,7 +49,7 @@ export interface Services {
   readonly audit: Audit;
   readonly history: ServerHistory;
   /** `undefined` if a restart may forget the history. */
-  readonly historyFile: HistoryFile | undefined;
+  readonly keptHistory: KeptHistory | undefined;
   readonly watch: SequenceWatch;
   readonly leaseWatch: LeaseWatch;
 }
@@ -79,13 +81,14 @@ export async function makeServices(
   const leaseWatch = new LeaseWatch(inner);
   const history = new ServerHistory(metrics, (now) => watch.tick(now));
   const parts = { server: history, sequences: watch, leases: leaseWatch };
+  const place = historyPlace(settings, inner);
   return {
     settings,
     log,
     watch,
     leaseWatch,
     history,
-    historyFile: settings.historyFile === '' ? undefined : new HistoryFile(settings.historyFile, parts, log),
+    keptHistory: place && new KeptHistory(place, parts, log),
     metrics,
     store,
     ids,
@@ -108,6 +111,12 @@ export async function makeServices(
     audit: new Audit(log),
     health: new Health(store, () => minter.refusals, log),
   };
+}
+
+/** The place that keeps the history over restarts, if there is one. */
+function historyPlace({ historyFile, historyStore }: Settings, { sql }: Store): HistoryPlace | undefined {
+  if (historyFile !== '') return new HistoryFile(historyFile);
+  return historyStore !== '' && sql ? new HistoryTable(sql, historyStore) : undefined;
 }
 
 async function openStoreOf({ store: url }: Settings): Promise<Store> {

@@ -110,22 +110,36 @@ async function prepare({
   health,
   minter,
   history,
-  historyFile,
+  keptHistory,
   watch,
   leaseWatch,
 }: Services): Promise<void> {
-  if (settings.history === 'off' && historyFile)
-    throw new InvalidOptionError(
-      'historyFile: there is nothing to keep with history off; leave one of them out',
-    );
+  requireHistoryPlace(settings, keptHistory !== undefined);
   await tokens.open();
   if (tokens.size === 0) await requireLoopback(settings.host);
   // A store that cannot be reached is better reported now than by every request.
   await health.ping();
-  await historyFile?.open();
+  await keptHistory?.open();
   await minter.start();
   if (settings.history === 'off') return;
   for (const each of [history, watch, leaseWatch]) each.start();
+}
+
+function requireHistoryPlace({ history, historyFile, historyStore }: Settings, isKept: boolean): void {
+  if (historyFile === '' && historyStore === '') return;
+  const setting = historyFile === '' ? 'historyStore' : 'historyFile';
+  if (history === 'off')
+    throw new InvalidOptionError(
+      `${setting}: there is nothing to keep with history off; leave one of them out`,
+    );
+  if (historyFile !== '' && historyStore !== '')
+    throw new InvalidOptionError(
+      'historyStore: the history is kept in historyFile already; leave one of them out',
+    );
+  if (!isKept)
+    throw new InvalidOptionError(
+      'historyStore: the store of this server is no SQL database; keep the history in a file, with historyFile',
+    );
 }
 
 function version(): string {

@@ -24,8 +24,8 @@ export async function stopServer(app: FastifyInstance | undefined, services: Ser
     await connections.drain(settings.grace);
     await attempt('requests not closed', {}, app.close());
   }
-  // After the last request, and before the store is left: the file has everything that this server has seen.
-  if (services.historyFile) await attempt('history not written', {}, services.historyFile.close());
+  // After the last request, and before the store is left: what is kept has everything that this server has seen.
+  if (services.keptHistory) await attempt('history not written', {}, services.keptHistory.close());
   const closing = sequences.closeAll();
   const leases = minter.releaseAll();
   // Ends what is left: acquisitions under way. The steps below tell of failures by name.

@@ -52,6 +52,8 @@ export interface Settings {
   readonly history: 'on' | 'off';
   /** The file that keeps the history over restarts. An empty text means none. */
   readonly historyFile: string;
+  /** The name under which the store keeps the history of this server. An empty text means that the store does not. */
+  readonly historyStore: string;
 }
 
 /** One row of the table of settings. */
@@ -191,6 +193,12 @@ export const SETTINGS: Table = {
     read: text('the path of a file'),
     value: 'FILE',
     help: 'file that keeps the history over restarts; default none',
+  },
+  historyStore: {
+    fallback: '',
+    read: text('a name of at most 100 letters, digits and .:_-', /^[\w.:-]{1,100}$/),
+    value: 'NAME',
+    help: 'name under which an SQL store keeps the history of this server over restarts; default none',
   },
 };
 

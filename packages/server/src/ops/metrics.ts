@@ -86,6 +86,9 @@ export interface Totals {
 /** Paths that probes and scrapers ask for. */
 export const PROBES: readonly string[] = ['/healthz', '/readyz', '/metrics'];
 
+/** Paths that are no load of clients. The page `/` is the console. */
+const NO_LOAD: readonly string[] = [...PROBES, '/'];
+
 /** The most sequences and namespaces in the metrics. Those that run out first come first. */
 const MAX_GAUGES = 100;
 
@@ -132,7 +135,7 @@ export class Metrics {
       minted[family] = (minted[family] ?? 0) + count;
     const [requests, refusals] = [this.requests, this.refusals].map((counter) =>
       [...counter.samples()]
-        .filter(([{ path = '' }]) => !PROBES.includes(String(path)))
+        .filter(([{ path = '' }]) => !NO_LOAD.includes(String(path)))
         .reduce((total, [, count]) => total + count, 0),
     ) as [number, number];
     const store = [...this.#storeDurations.values()];

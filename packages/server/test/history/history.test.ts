@@ -5,6 +5,7 @@ import { LeaseWatch } from '../../src/history/lease-watch.ts';
 import { Rings } from '../../src/history/rings.ts';
 import { SequenceWatch } from '../../src/history/sequence-watch.ts';
 import { HandedOut } from '../../src/mint/sequence-pool.ts';
+import { Metrics } from '../../src/ops/metrics.ts';
 import { TestServer } from '../support/server.ts';
 
 const AT = 1_800_000_000_000;
@@ -40,6 +41,16 @@ describe('Rings', () => {
     rings.add(1, AT + 10 * 86_400_000);
     expect(rings.hour.values.at(-1)).toBe(1);
     expect(rings.hour.values.slice(0, -1).every((value) => value === null)).toBe(true);
+  });
+});
+
+describe('The requests in the history', () => {
+  it('are those of clients: the page of the console and probes are no load', () => {
+    const metrics = new Metrics();
+    for (const path of ['/', '/metrics', '/readyz', '/v1/flakes'])
+      metrics.requests.add(1, 'GET', path, '200');
+    expect(metrics.totals().requests).toBe(1);
+    metrics.close();
   });
 });
 

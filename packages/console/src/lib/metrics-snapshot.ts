@@ -22,6 +22,9 @@ export interface Point {
 
 const FAMILIES = ['flake', 'locality', 'uuid7', 'sequence', 'key'] as const;
 
+/** Paths that are no load of clients: probes, and the page of the console. */
+const NO_LOAD: readonly (string | undefined)[] = ['/', '/healthz', '/readyz', '/metrics'];
+
 /** True if the server restarted between two snapshots, which then cannot be compared. */
 export function hasRestarted(before: MetricsSnapshot, now: MetricsSnapshot): boolean {
   const total = ({ samples }: MetricsSnapshot) => sum(samples, 'idsmith_requests_total');
@@ -50,7 +53,11 @@ export function pointBetween(before: MetricsSnapshot, now: MetricsSnapshot): Poi
       server: rate('idsmith_requests_total', status('5')),
       store: rate('idsmith_store_errors_total'),
     },
-    requests: rate('idsmith_requests_total'),
+    requests: Math.max(
+      0,
+      rate('idsmith_requests_total', ({ path }) => !NO_LOAD.includes(path)) -
+        rate('idsmith_console_requests_total'),
+    ),
   };
 }
 

@@ -26,6 +26,16 @@ describe('the difference between two snapshots', () => {
     });
   });
 
+  it('does not count the requests of consoles and probes', () => {
+    const at = (requests: number, own: number) =>
+      `idsmith_requests_total{method="POST",path="/v1/flakes",status="200"} ${requests}\n` +
+      `idsmith_requests_total{method="GET",path="/v1/server",status="200"} ${own}\n` +
+      `idsmith_requests_total{method="GET",path="/metrics",status="200"} ${own}\n` +
+      `idsmith_requests_total{method="GET",path="/",status="200"} ${own}\n` +
+      `idsmith_console_requests_total ${own}\n`;
+    expect(pointBetween(snapshot(0, at(10, 3)), snapshot(1000, at(17, 9))).requests).toBe(7);
+  });
+
   it('does not exist when the server has restarted', () => {
     const before = snapshot(0, 'idsmith_requests_total{status="200"} 10');
     expect(hasRestarted(before, snapshot(1000, 'idsmith_requests_total{status="200"} 11'))).toBe(false);

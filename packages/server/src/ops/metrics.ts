@@ -172,6 +172,12 @@ export class Metrics {
         this.blockFetches,
       ),
       ...counterLines('idsmith_requests_total', 'Requests answered.', this.requests),
+      ...header(
+        'idsmith_console_requests_total',
+        'counter',
+        'Requests of open consoles among those answered. They are no load of clients.',
+      ),
+      sample('idsmith_console_requests_total', {}, this.console.count),
       ...counterLines('idsmith_problems_total', 'Requests answered with a problem.', this.problems),
       ...counterLines('idsmith_refusals_total', 'Requests answered with a problem, by route.', this.refusals),
       ...counterLines(

@@ -92,6 +92,8 @@ async function shoot(
   await page.evaluate(() => document.fonts.ready);
   // Charts and toasts settle.
   await sleep(300);
+  // Clicks may have scrolled.
+  await page.evaluate(() => scrollTo(0, 0));
   const file = join(target, `${name}.png`);
   await page.screenshot({ path: file, fullPage: !isFixed });
   await context.close();

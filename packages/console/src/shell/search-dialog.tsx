@@ -56,7 +56,7 @@ export function SearchDialog() {
 function Search() {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
-  const targets = useTargets(text.trim());
+  const { targets, isSettled } = useTargets(text.trim());
   const list = useId();
   const current = Math.min(chosen, targets.length - 1);
   const close = () => isOpen.set(false);
@@ -117,18 +117,25 @@ function Search() {
           </div>
         ))}
       </div>
+      {isSettled && targets.length === 0 && (
+        <p role="status" class={`muted ${styles.none}`}>
+          No page, sequence or namespace has this in its name. A text of four characters or more can be
+          inspected as an id.
+        </p>
+      )}
     </Dialog>
   );
 }
 
-/** The places that fit a text. */
-function useTargets(text: string): Target[] {
+/** The places that fit a text, and whether the server has told its own. */
+function useTargets(text: string): { targets: Target[]; isSettled: boolean } {
   const [found, setFound] = useState<{ text: string; targets: readonly Target[] }>({ text: '', targets: [] });
   useEffect(() => {
     const control = new AbortController();
     const timer = setTimeout(async () => {
-      const targets = await askServer(text, control.signal).catch(() => []);
-      if (!control.signal.aborted) setFound({ text, targets });
+      // A server that does not answer leaves the pages.
+      const targets = await askServer(text, control.signal).catch(() => undefined);
+      if (targets && !control.signal.aborted) setFound({ text, targets });
     }, PAUSE);
     return () => {
       control.abort();
@@ -143,11 +150,8 @@ function useTargets(text: string): Target[] {
     ? [{ icon: 'inspect', text, kind: 'inspect this id', href: hrefOf('inspect', text) }]
     : [];
   // Results of an earlier text stay until the new ones are there.
-  return [
-    ...pages,
-    ...found.targets.filter(({ text: name }) => name.toLowerCase().includes(wanted)),
-    ...inspect,
-  ];
+  const others = found.targets.filter(({ text: name }) => name.toLowerCase().includes(wanted));
+  return { targets: [...pages, ...others, ...inspect], isSettled: found.text === text };
 }
 
 async function askServer(text: string, signal: AbortSignal): Promise<Target[]> {

@@ -9,13 +9,16 @@ interface Props<T extends string> {
   readonly isQuiet?: boolean;
 }
 
+/** True if three options fit beside each other on a phone. */
+const isBrief = (options: Props<string>['options']) => options.every(([, label]) => label.length <= 10);
+
 /** A choice of one option, with all options visible. */
 export function Choice<T extends string>({ legend, value, options, onChange, isQuiet }: Props<T>) {
   const name = useId();
   return (
     <fieldset class="choice">
       <legend class={isQuiet ? 'visually-hidden' : undefined}>{legend}</legend>
-      <div class="choices">
+      <div class={`choices${options.length === 3 && isBrief(options) ? ' thirds' : ''}`}>
         {options.map(([option, label]) => (
           <label key={option} class={option === value ? 'chosen' : undefined}>
             <input

@@ -1,8 +1,9 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, toChildArray } from 'preact';
 
 /** Numbers with their labels, in equal tiles. */
 export function Stats({ children }: { children: ComponentChildren }) {
-  return <dl class="stats">{children}</dl>;
+  const isFourfold = toChildArray(children).length % 3 !== 0;
+  return <dl class={`stats${isFourfold ? ' fourfold' : ''}`}>{children}</dl>;
 }
 
 interface Props {

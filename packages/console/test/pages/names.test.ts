@@ -70,7 +70,7 @@ await describeWith(['chromium'], 'names and labels that programs chose', () => {
       width: element.getBoundingClientRect().width,
       isCut: element.scrollWidth > element.clientWidth,
     }));
-    expect(width).toBeLessThan(320);
+    expect(width).toBeLessThan(420);
     expect(isCut).toBe(true);
     await visit.button(/^Node 4: held by host-/).click();
     await visit.page.locator('.leases__detail bdi', { hasText: 'host-' }).first().waitFor();

@@ -111,6 +111,10 @@ await describeWith(['chromium'], 'the console of an operator', () => {
     await keyboard.press('Enter');
     await visit.heading('Inspect').waitFor();
     expect(visit.page.url()).toContain('#/inspect/1703865194431643648');
+    await keyboard.press('Control+k');
+    await box.fill('zzz');
+    await visit.page.getByText('No page, sequence or namespace has this in its name').waitFor();
+    await keyboard.press('Escape');
   });
 
   it('lists the namespaces of the store with their real sizes', async () => {

@@ -207,6 +207,22 @@ await describeWith(['chromium', 'redis'], 'the page Ring of a server with shards
     await Promise.all(maps.map((map) => map.close()));
   });
 
+  it('warns of a clock that is wrong by more than the answer can explain', async () => {
+    const [slow, wrong] = redis.slice(0, 2).map(({ port }) => visit.row(`127.0.0.1:${port}`));
+    await visit.page.route('**/v1/ring', async (route) => {
+      const response = await route.fetch();
+      const ring = await response.json();
+      ring.nodes.forEach((node: object, i: number) => {
+        Object.assign(node, { clockAhead: 900, latency: i === 0 ? 1600 : 2 });
+      });
+      await route.fulfill({ response, json: ring });
+    });
+    await wrong!.locator('.badge.bad', { hasText: '+900 ms' }).waitFor();
+    expect(await slow!.getByText('+900 ms').count()).toBe(1);
+    expect(await slow!.locator('.badge.bad', { hasText: '+900 ms' }).count()).toBe(0);
+    await visit.page.unrouteAll({ behavior: 'wait' });
+  });
+
   it('shows a node that does not answer, beside the others', async () => {
     await redis[0]!.kill();
     await visit.row(`127.0.0.1:${redis[0]!.port}`).getByText('no answer').waitFor();

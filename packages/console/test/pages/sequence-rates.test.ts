@@ -73,6 +73,6 @@ await describeWith(['chromium'], 'the rates of the page Sequences', () => {
       .waitFor();
     expect(await cell('busy', 'Runs out').textContent()).toMatch(/ in \d days$/);
     expect(await cell('quiet', 'Ids/s').textContent()).toBe('0');
-    expect(await cell('quiet', 'Runs out').textContent()).toMatch(/^no ids for (\d\d seconds|1 minute)$/);
+    expect(await cell('quiet', 'Runs out').textContent()).toMatch(/^idle for (\d\d seconds|1 minute)$/);
   });
 });

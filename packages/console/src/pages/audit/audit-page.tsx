@@ -24,27 +24,31 @@ export function AuditPage() {
     >
       <RequestError error={error} />
       {data === undefined && error === undefined && <Loading what="the changes" lines={4} />}
-      {data?.length === 0 && <EmptyState title="Nothing was changed since the start of this server" />}
+      {data?.length === 0 && (
+        <EmptyState title="Nothing was changed since the start of this server">
+          <p>Whoever defines, alters or removes a sequence or a series is listed here, with the token.</p>
+        </EmptyState>
+      )}
       {data !== undefined && data.length > 0 && (
         <div class="panel flush">
           <div class="table-frame">
-            <table>
+            <table class={styles.changesTable}>
               <caption class="visually-hidden">Changes</caption>
               <TableHead columns={['Time, UTC', 'Action', 'Of', 'Token', 'What changed']} />
               <tbody>
                 {data.map((change) => (
                   <tr key={`${change.at} ${change.requestId}`}>
                     <td data-label="Time, UTC" class={`mono ${styles.time}`}>
-                      {utc(change.at)}
+                      <Moment at={change.at} />
                     </td>
                     <td data-label="Action">{change.action}</td>
                     <th scope="row" class={styles.subject}>
                       <Name text={change.subject} />
                     </th>
-                    <td data-label="Token" title={change.tokenId ?? undefined}>
+                    <td data-label="Token" class={styles.token} title={change.tokenId ?? undefined}>
                       {change.token ?? <span class="muted">none</span>}
                     </td>
-                    <td data-label="What changed">
+                    <td data-label="What changed" class={styles.what}>
                       <Difference change={change} />
                     </td>
                   </tr>
@@ -58,9 +62,35 @@ export function AuditPage() {
   );
 }
 
+/** A day and a time, in two lines where there is no room for one. */
+function Moment({ at }: { at: number }) {
+  const [day, time] = utc(at).split(' ');
+  return (
+    <>
+      <span>{day}</span> <span>{time}</span>
+    </>
+  );
+}
+
+/** The values of a sequence that nobody has chosen. */
+const USUAL: Readonly<Record<string, string>> = {
+  step: '1',
+  min: '-9223372036854775808',
+  max: '9223372036854775807',
+  cycle: 'false',
+  exhausted: 'false',
+};
+
+/** True for a value of a definition that tells nothing. */
+function isUsual(name: string, value: unknown, all: ChangeJson['after']): boolean {
+  return String(value) === (name === 'next' ? String(all?.start) : USUAL[name]);
+}
+
 /** The fields before and after. */
 function Difference({ change: { before, after } }: { change: ChangeJson }) {
-  const names = Object.keys(after ?? before ?? {});
+  const names = Object.entries(after ?? before ?? {})
+    .filter(([name, value]) => (before && after) || !isUsual(name, value, after ?? before))
+    .map(([name]) => name);
   const text = (value: unknown) => visibleText(value === null || value === undefined ? '—' : String(value));
   if (names.length === 0) return <span class="muted">nothing</span>;
   return (

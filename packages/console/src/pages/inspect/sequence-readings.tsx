@@ -1,7 +1,9 @@
+import { useState } from 'preact/hooks';
 import type { SequenceJson } from '../../api/types.js';
 import { digits, percent } from '../../lib/format.js';
 import { type Position, positionOf, usageOf } from '../../lib/sequence-usage.js';
 import { hrefOf } from '../../router.js';
+import { Button } from '../../ui/button.js';
 import { Name } from '../../ui/name.js';
 import { TableHead } from '../../ui/table-head.js';
 
@@ -27,18 +29,30 @@ export function SequenceReadings({ id, sequences, unread }: Props) {
   );
 }
 
+/** The rows at first. Sequences that have allocated the number come first. */
+const SHOWN = 8;
+
 function SequenceTable({ id, sequences }: Omit<Props, 'unread'>) {
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? sequences : sequences.slice(0, SHOWN);
+  return (
+    <>
+      <Rows id={id} sequences={shown} />
+      {shown.length < sequences.length && (
+        <p>
+          <Button onClick={() => setWhole(true)}>Show all {digits(sequences.length)} sequences</Button>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Rows({ id, sequences }: Omit<Props, 'unread'>) {
   return (
     <div class="table-frame">
       <table>
         <TableHead
-          columns={[
-            'Sequence',
-            'Allocated',
-            ['Position', 'end'],
-            ['Next block starts at', 'end'],
-            ['Used', 'end'],
-          ]}
+          columns={['Sequence', 'Allocated', ['Position', 'end'], ['Next block', 'end'], ['Used', 'end']]}
         />
         <tbody>
           {sequences.map((sequence) => (
@@ -49,7 +63,7 @@ function SequenceTable({ id, sequences }: Omit<Props, 'unread'>) {
                 </a>
               </th>
               <Cells position={positionOf(sequence, BigInt(id))} />
-              <td data-label="Next block starts at" class="end mono">
+              <td data-label="Next block" class="end mono">
                 {sequence.next}
               </td>
               <td data-label="Used" class="end mono">

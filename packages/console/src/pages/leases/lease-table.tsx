@@ -5,6 +5,7 @@ import { oddityOf } from '../../lib/odd-record.js';
 import { EmptyState } from '../../ui/empty-state.js';
 import { Name } from '../../ui/name.js';
 import { TableHead } from '../../ui/table-head.js';
+import styles from './leases.module.css';
 import { StateSwatch } from './state-legend.js';
 
 /** The largest number of rows. */
@@ -89,7 +90,7 @@ function Cells({ state, left, record: { owner, label, epoch, fence }, isStale }:
       <td data-label="Expires in" class="end mono">
         {state === 'held' && !isStale ? `${Math.ceil(left)} s` : '—'}
       </td>
-      <td data-label="Holders so far" class="end mono">
+      <td data-label="Holders so far" class={`end mono ${styles.spare}`}>
         {epoch}
       </td>
       <td data-label="Fence, UTC" class="mono">

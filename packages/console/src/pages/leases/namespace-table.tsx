@@ -5,6 +5,7 @@ import { Meter } from '../../ui/meter.js';
 import { Name } from '../../ui/name.js';
 import { Panel } from '../../ui/panel.js';
 import { TableHead } from '../../ui/table-head.js';
+import styles from './leases.module.css';
 
 /** The namespaces of the store, with the node ids that are held. */
 export function NamespaceTable({
@@ -17,7 +18,7 @@ export function NamespaceTable({
   return (
     <Panel title="Namespaces" class="flush">
       <div class="table-frame">
-        <table>
+        <table class={styles.namespaces}>
           <TableHead
             columns={[
               'Namespace',
@@ -46,7 +47,7 @@ export function NamespaceTable({
                     {digits(held)}
                     {size !== null && ` of ${digits(size)}`}
                   </td>
-                  <td data-label="Share">
+                  <td data-label="Share" class={styles.spare}>
                     {size === null ? (
                       '—'
                     ) : (
@@ -56,7 +57,7 @@ export function NamespaceTable({
                   <td data-label="Expired" class="end mono">
                     {digits(expired)}
                   </td>
-                  <td data-label="Ever used" class="end mono">
+                  <td data-label="Ever used" class={`end mono ${styles.spare}`}>
                     {digits(used)}
                   </td>
                 </tr>

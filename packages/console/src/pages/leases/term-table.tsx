@@ -14,7 +14,7 @@ export function TermTable({ terms }: { terms: readonly TermJson[] }) {
     <Panel title="Who held which node id" class="flush">
       {terms.length === 0 ? (
         <EmptyState title="The server has seen no holder yet">
-          <p>It looks every ten seconds, and remembers until it is restarted.</p>
+          <p>It looks every ten seconds. A restart forgets, unless the server keeps its history.</p>
         </EmptyState>
       ) : (
         <div class="table-frame">

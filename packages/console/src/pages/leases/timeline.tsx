@@ -117,8 +117,8 @@ interface AxisProps {
 
 /** The possible distances between two ticks, ms. */
 const TICKS = [30_000, 60_000];
-/** The width of the label of a tick, pixels. */
-const LABEL_WIDTH = 48;
+/** The room for the label of a tick, pixels: the last label ends at its tick, and reaches towards the one before. */
+const LABEL_WIDTH = 64;
 
 /** The time axis: seconds before and after now. */
 function TimelineAxis({ x, now, from, to, height }: AxisProps) {

@@ -6,6 +6,7 @@ import { parseMetrics } from '../../lib/prometheus.js';
 import { idsLeft } from '../../lib/sequence-usage.js';
 import { type Warning, warningsOf } from '../../lib/warnings.js';
 import { hrefOf } from '../../router.js';
+import { Breakable } from '../../ui/breakable.js';
 import { EmptyState } from '../../ui/empty-state.js';
 import { Icon } from '../../ui/icon.js';
 import { Loading } from '../../ui/loading.js';
@@ -202,9 +203,11 @@ function EndingSequences({ sequences, total }: { sequences: readonly SequenceJso
       actions={<a href={hrefOf('sequences', '', { sort: 'runOut' })}>All {digits(total)}</a>}
     >
       {sequences.length === 0 ? (
-        <EmptyState title="No sequence is defined" />
+        <EmptyState title="No sequence is defined">
+          <a href={hrefOf('sequences')}>Define the first one</a>
+        </EmptyState>
       ) : (
-        <table>
+        <table class="stacked">
           <TableHead class="visually-hidden" columns={['Name', 'Ids left', 'Runs out']} />
           <tbody>
             {sequences.map((sequence) => (
@@ -248,7 +251,9 @@ function NodeIds({ namespaces }: { namespaces: readonly NamespaceJson[] }) {
   return (
     <Panel title="Node ids in use" class="flush" actions={<a href={hrefOf('leases')}>Leases</a>}>
       {shown.length === 0 ? (
-        <EmptyState title="No node id was ever used" />
+        <EmptyState title="No node id was ever used">
+          <p>A process that mints flakes or UUIDs leases one when it starts.</p>
+        </EmptyState>
       ) : (
         <table>
           <TableHead class="visually-hidden" columns={['Namespace', 'Share', 'Held']} />
@@ -283,7 +288,9 @@ function RefusalTable({ refusals }: { refusals: readonly Refusals[] }) {
   return (
     <Panel title="Refused since the start, by code and route" class="flush">
       {refusals.length === 0 ? (
-        <EmptyState title="Nothing was refused" />
+        <EmptyState title="Nothing was refused">
+          <p>Requests that this server refuses are counted here, with the reason.</p>
+        </EmptyState>
       ) : (
         <table>
           <TableHead class="visually-hidden" columns={['Code', 'Route', 'Requests']} />
@@ -291,7 +298,7 @@ function RefusalTable({ refusals }: { refusals: readonly Refusals[] }) {
             {refusals.map(({ code, route, count }) => (
               <tr key={`${code} ${route}`}>
                 <th scope="row" class="mono">
-                  {code}
+                  <Breakable text={code} after="_" />
                 </th>
                 <td class="mono muted">{route}</td>
                 <td class="end mono">{digits(count)}</td>

@@ -34,7 +34,7 @@ export function MoveTable({ name, isNew, before, after }: Props) {
           ` ${percent(aside)} would move between other nodes, because the points of a node depend on the number of nodes.`}
       </p>
       <div class="table-frame">
-        <table>
+        <table class={styles.moveTable}>
           <TableHead columns={['From', 'To', 'Share of all keys']} />
           <tbody>
             {moves.map((move) => (

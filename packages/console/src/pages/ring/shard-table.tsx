@@ -57,7 +57,7 @@ export function ShardTable({ nodes, placement }: Props) {
                   <State node={node} />
                 </td>
                 <td data-label="Clock" class={`end mono ${styles.clock}`}>
-                  <Clock ahead={node.clockAhead} />
+                  <Clock ahead={node.clockAhead} latency={node.latency ?? 0} />
                 </td>
                 <td data-label="Redis keys" class="end mono">
                   {node.keys === null ? '—' : digits(node.keys)}
@@ -97,8 +97,9 @@ function State({ node: { error, latency, minting } }: { node: ShardJson }) {
   );
 }
 
-function Clock({ ahead }: { ahead: number | null }) {
-  const isFarOff = ahead !== null && Math.abs(ahead) > SKEW;
+/** The clock is known to half the time that the answer took. */
+function Clock({ ahead, latency }: { ahead: number | null; latency: number }) {
+  const isFarOff = ahead !== null && Math.abs(ahead) - latency / 2 > SKEW;
   return (
     <span class={isFarOff ? 'badge bad' : undefined}>
       {ahead === null ? '—' : `${ahead > 0 ? '+' : ''}${digits(ahead)} ms`}

@@ -20,7 +20,7 @@ export function ShareTable({ nodes, shares }: Props) {
   return (
     <div>
       <div class="table-frame">
-        <table>
+        <table class={styles.shareTable}>
           <TableHead columns={['Node', ['Weight', 'end'], ['Points', 'end'], 'Keys', ['By weight', 'end']]} />
           <tbody>
             {shares.map(({ ringName, weight, points, share }, i) => (

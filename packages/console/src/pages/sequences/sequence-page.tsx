@@ -8,6 +8,7 @@ import { parseMetrics } from '../../lib/prometheus.js';
 import { idsLeft, readUsage } from '../../lib/sequence-usage.js';
 import { shortName } from '../../lib/visible-text.js';
 import { hrefOf } from '../../router.js';
+import { Breakable } from '../../ui/breakable.js';
 import { Button } from '../../ui/button.js';
 import { Chart } from '../../ui/chart.js';
 import { Choice } from '../../ui/choice.js';
@@ -237,7 +238,9 @@ function Definition({ sequence }: { sequence: SequenceJson }) {
         {Object.entries(fields).map(([label, value]) => (
           <div key={label}>
             <dt>{label}</dt>
-            <dd class="mono">{value}</dd>
+            <dd class="mono">
+              <Breakable text={value} after={','} />
+            </dd>
           </div>
         ))}
       </dl>
@@ -261,11 +264,7 @@ function Snippets({ name }: { name: string }) {
         ]}
         onChange={setLanguage}
       />
-      {/* A region that scrolls must be reachable by the keyboard. */}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the snippet may be wider than its frame */}
-      <pre class="snippet" tabIndex={0}>
-        {text}
-      </pre>
+      <pre class="snippet">{text}</pre>
     </Panel>
   );
 }

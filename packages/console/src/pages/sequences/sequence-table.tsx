@@ -94,13 +94,13 @@ function SequenceRow({ sequence, samples, refusal, onAlter, onRemove }: RowProps
         </td>
       ) : (
         <>
-          <td data-label="Used">
+          <td data-label="Used" class="used">
             <Used sequence={sequence} usage={usage} />
           </td>
           <td data-label="Ids/s" class="end mono rate">
             {rate === undefined ? <StoreRate sequence={sequence} /> : perSecond(rate)}
           </td>
-          <td data-label="Runs out">
+          <td data-label="Runs out" class="runs-out">
             <ForecastText forecast={forecastOf(sequence, samples, Date.now())} />
           </td>
         </>
@@ -165,8 +165,9 @@ const SOON = 30 * 86_400_000;
 /** The time when a sequence runs out. */
 function ForecastText({ forecast }: { forecast: Forecast }) {
   if (forecast.kind === 'far') return <span class="muted">in {short(Math.round(forecast.years))} years</span>;
-  if (forecast.kind === 'idle') return <span class="muted">no ids for {span(forecast.ms)}</span>;
-  if (forecast.kind !== 'date') return <span class="muted">{TEXTS[forecast.kind]}</span>;
+  if (forecast.kind === 'idle')
+    return <span class={`muted ${styles.short}`}>idle for {span(forecast.ms)}</span>;
+  if (forecast.kind !== 'date') return <span class={`muted ${styles.short}`}>{TEXTS[forecast.kind]}</span>;
   const now = Date.now();
   return (
     <span

@@ -6,7 +6,7 @@ import { mysql } from '../sql/dialect.js';
 import type { SqlLineage } from '../sql/lineage.js';
 import { createPasts, pastsMissing } from '../sql/pasts.js';
 import type { Ask } from '../sql/session.js';
-import { createTable, mysqlPlace, SHOW_COLUMNS, setUpTable } from '../sql/table.js';
+import { createTable, mayNotChange, mysqlPlace, SHOW_COLUMNS, setUpTable } from '../sql/table.js';
 import { plainText } from '../sql/values.js';
 import { READ_ONLY } from './session.js';
 
@@ -35,7 +35,10 @@ export async function createLeaseTable(ask: Ask, mark: () => Promise<void>): Pro
   } catch (error) {
     if ((error as DriverError).errno !== ER_NO_SUCH_TABLE) throw error;
     await mark();
-    await ask(CREATE_TABLE);
+    await ask(CREATE_TABLE).catch((refusal) => {
+      if (!MAY_NOT_CHANGE.includes((refusal as DriverError).errno)) throw refusal;
+      throw mayNotChange('leases need a table', CREATE_TABLE, refusal);
+    });
   }
 }
 

@@ -5,7 +5,7 @@ import { postgres } from '../sql/dialect.js';
 import type { SqlLineage } from '../sql/lineage.js';
 import { createPasts, pastsMissing } from '../sql/pasts.js';
 import type { Ask } from '../sql/session.js';
-import { createTable, setUpTable } from '../sql/table.js';
+import { createTable, mayNotChange, setUpTable } from '../sql/table.js';
 import { plainText } from '../sql/values.js';
 
 // What the store keeps in PostgreSQL: `idsmith_leases`, `id_sequences`, `idsmith_pasts`, and the view `idsmith_schema`.
@@ -30,7 +30,9 @@ export async function createLeaseTable(ask: Ask, mark: () => Promise<void>): Pro
   try {
     await ask(CREATE_TABLE);
   } catch (error) {
-    if (!DONE_BY_ANOTHER.includes((error as DriverError).code)) throw error;
+    const { code } = error as DriverError;
+    if (code === INSUFFICIENT_PRIVILEGE) throw mayNotChange('leases need a table', CREATE_TABLE, error);
+    if (!DONE_BY_ANOTHER.includes(code)) throw error;
   }
 }
 

@@ -104,15 +104,18 @@ export async function setUpTable(server: TableServer, style: TableStyle): Promis
           ),
       });
     } catch (error) {
-      if (server.isForbidden(error))
-        throw new StoreError(
-          `sequences need a change of the table, and this user may not make it. Let another user run: ${sql}`,
-          { cause: error, reason: 'ACCESS_DENIED' },
-        );
+      if (server.isForbidden(error)) throw mayNotChange('sequences need a change of the table', sql, error);
       if (!server.isDone(error)) throw error;
     }
   }
 }
+
+/** The error for a user who lacks the right to run a statement that the store needs. */
+export const mayNotChange = (need: string, sql: string, cause: unknown) =>
+  new StoreError(`${need}, and this user may not make it. Let another user run: ${sql}`, {
+    cause,
+    reason: 'ACCESS_DENIED',
+  });
 
 /** A statement that gives a row for each column in MySQL, which begins with its name and its type. */
 export const SHOW_COLUMNS = 'SHOW COLUMNS FROM id_sequences';

@@ -131,6 +131,24 @@ await describeWith(['mariadb'], 'the mysql store', () => {
     });
   });
 
+  it('says which statement is missing if it may not make its table', async () => {
+    await withConnections(1, async ([connection]) => {
+      const database = `poor_${process.pid}`;
+      await connection!.query(`CREATE DATABASE ${database}`);
+      await connection!.query(`CREATE USER poor IDENTIFIED BY 'secret'`);
+      await connection!.query(`GRANT SELECT, INSERT, UPDATE ON ${database}.* TO poor`);
+      const poor = newPool({ user: 'poor', password: 'secret', database });
+      const failure = await mysqlStore(poor)
+        .listLeases('x')
+        .catch((error) => error);
+      expect(failure).toMatchObject({ code: 'STORE', reason: 'ACCESS_DENIED' });
+      const [statement] = /CREATE TABLE .*$/s.exec(failure.message) ?? [];
+      await connection!.query(`USE ${database}`);
+      await connection!.query(statement!);
+      expect(await mysqlStore(poor).swapLease('x', undefined, RECORD)).toBe(true);
+    });
+  });
+
   it('has the clock of the server, in whatever time zone', async () => {
     await withConnections(1, async ([connection]) => {
       await connection!.query(`SET time_zone = '+05:30'`);

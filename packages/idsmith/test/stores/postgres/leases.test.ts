@@ -115,6 +115,26 @@ await describeWith(['postgres'], 'the postgres store', () => {
     });
   });
 
+  it('says which statement is missing if it may not make its table', async () => {
+    await withConnections(1, async ([client]) => {
+      const role = `poor_${process.pid}`;
+      await client!.query(
+        `CREATE ROLE ${role}; CREATE SCHEMA ${role}; GRANT USAGE ON SCHEMA ${role} TO ${role}`,
+      );
+      await client!.query(`SET search_path = ${role}; SET ROLE ${role}`);
+      const failure = await postgresStore(client!)
+        .listLeases('x')
+        .catch((error) => error);
+      expect(failure).toMatchObject({ code: 'STORE', reason: 'ACCESS_DENIED' });
+      const [statement] = /CREATE TABLE .*$/s.exec(failure.message) ?? [];
+      await client!.query(
+        `RESET ROLE; ${statement}; GRANT SELECT, INSERT, UPDATE ON idsmith_leases TO ${role}`,
+      );
+      await client!.query(`SET ROLE ${role}`);
+      expect(await postgresStore(client!).swapLease('x', undefined, RECORD)).toBe(true);
+    });
+  });
+
   it('has the clock of the server, in whatever time zone', async () => {
     const store = postgresStore(newPool({ options: '-c TimeZone=Asia/Kolkata' }));
     const before = Date.now();

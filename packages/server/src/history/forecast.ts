@@ -1,4 +1,4 @@
-import type { Points } from './rings.js';
+import type { Sums } from './rings.js';
 
 // When a sequence runs out, from what was taken of it so far. Pure.
 
@@ -29,14 +29,10 @@ const DAY = 86_400;
  * @param taken ids taken from the store
  * @param watched seconds since the sequence was first seen
  */
-export function forecastOf(
-  remaining: bigint | undefined,
-  taken: { readonly hour: Points; readonly day: Points },
-  watched: number,
-): Forecast {
+export function forecastOf(remaining: bigint | undefined, taken: Sums, watched: number): Forecast {
   if (remaining === 0n) return { seconds: 0, rate: 0, over: 0, confidence: 'high' };
-  const hour = sum(taken.hour) / Math.max(1, Math.min(watched, 3600));
-  const day = sum(taken.day) / Math.max(1, Math.min(watched, DAY));
+  const hour = taken.hour / Math.max(1, Math.min(watched, 3600));
+  const day = taken.day / Math.max(1, Math.min(watched, DAY));
   const rate = Number(Math.max(hour, day).toPrecision(4));
   // Whole minutes: whoever asks again soon gets the same answer.
   const over = Math.min(watched - (watched % 60), DAY);
@@ -52,5 +48,3 @@ function confidenceOf(watched: number, hour: number, day: number): Confidence {
   if (watched < 6 * 3600) return isSteady ? 'medium' : 'low';
   return isSteady ? 'high' : 'medium';
 }
-
-const sum = ({ values }: Points) => values.reduce<number>((total, value) => total + (value ?? 0), 0);

@@ -47,6 +47,13 @@ class Ring {
     this.#filled = filled;
   }
 
+  /** The sum of the values. Much cheaper than the points. */
+  sum(): number {
+    let sum = 0;
+    for (const value of this.#values) if (!Number.isNaN(value)) sum += value;
+    return sum;
+  }
+
   /** The values from the oldest to the newest; `null` where there is none. */
   points(): { end: number; step: number; values: (number | null)[] } {
     const { length } = this.#values;
@@ -74,6 +81,12 @@ export interface SavedRings {
 
 /** Points of a history: `values` end at `end` (Unix seconds) and are `step` seconds apart. */
 export type Points = ReturnType<Ring['points']>;
+
+/** What came about in the last hour, and in the last day. */
+export interface Sums {
+  readonly hour: number;
+  readonly day: number;
+}
 
 /** How values of the same slot become one. */
 type Merge = 'sum' | 'highest';
@@ -117,6 +130,11 @@ export class Rings {
     this.activeAt = Number(activeAt);
     this.#hour.load(hour);
     this.#day.load(day);
+  }
+
+  /** The sums of the last hour and of the last day. */
+  get sums(): Sums {
+    return { hour: this.#hour.sum(), day: this.#day.sum() };
   }
 
   get hour(): Points {

@@ -4,7 +4,7 @@ import type { HandedOut } from '../mint/sequence-pool.js';
 import { inTime, PATIENCE } from '../ops/in-time.js';
 import { type Forecast, forecastOf } from './forecast.js';
 import { RegularLook } from './regular-look.js';
-import { type Points, Rings, type SavedRings } from './rings.js';
+import { Rings, type SavedRings } from './rings.js';
 
 /** The most sequences with a history. Those that nobody has used for longest make room. */
 const MAX_WATCHED = 500;
@@ -92,7 +92,7 @@ export class SequenceWatch {
     const use = this.#uses.get(info.name);
     if (use === undefined && !info.exhausted) return undefined;
     const watched = use === undefined ? 0 : (Date.now() - use.since) / 1000;
-    return forecastOf(supplyOf(info)?.remaining, use?.taken ?? NOTHING, watched);
+    return forecastOf(supplyOf(info)?.remaining, use?.taken.sums ?? NOTHING, watched);
   }
 
   /** The history of a sequence. */
@@ -181,5 +181,4 @@ export class SequenceWatch {
   }
 }
 
-const NO_POINTS: Points = { end: 0, step: 1, values: [] };
-const NOTHING = { hour: NO_POINTS, day: NO_POINTS };
+const NOTHING = { hour: 0, day: 0 };

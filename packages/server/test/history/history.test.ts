@@ -18,6 +18,7 @@ describe('Rings', () => {
     expect([hour.step, hour.values.length, new Set(hour.values)]).toEqual([5, 720, new Set([2])]);
     expect([day.step, day.values.length, new Set(day.values)]).toEqual([300, 288, new Set([120])]);
     expect(hour.end).toBe(AT / 1000 + 2 * 86_400);
+    expect(rings.sums).toEqual({ hour: 1440, day: 34_560 });
   });
 
   it('spread what came about between two looks over all slots of that time', () => {
@@ -41,6 +42,7 @@ describe('Rings', () => {
     rings.add(1, AT + 10 * 86_400_000);
     expect(rings.hour.values.at(-1)).toBe(1);
     expect(rings.hour.values.slice(0, -1).every((value) => value === null)).toBe(true);
+    expect(rings.sums).toEqual({ hour: 1, day: 1 });
   });
 });
 
@@ -55,10 +57,8 @@ describe('The requests in the history', () => {
 });
 
 describe('A forecast', () => {
-  const points = (step: number, ...values: number[]) => ({ end: 0, step, values });
-
   it('is from the higher of the rates of the hour and the day', () => {
-    const steady = { hour: points(5, 1800, 1800), day: points(300, 3600) };
+    const steady = { hour: 3600, day: 3600 };
     expect(forecastOf(3600n, steady, 3600)).toEqual({
       seconds: 3600,
       rate: 1,
@@ -66,17 +66,17 @@ describe('A forecast', () => {
       confidence: 'medium',
     });
     expect(forecastOf(3600n, steady, 300)).toMatchObject({ confidence: 'low' });
-    const rising = { hour: points(5, 36_000), day: points(300, 36_000) };
+    const rising = { hour: 36_000, day: 36_000 };
     expect(forecastOf(1000n, rising, 86_400)).toMatchObject({ rate: 10, seconds: 100, confidence: 'medium' });
   });
 
   it('is told only where there is something to go by', () => {
-    const none = { hour: points(5), day: points(300) };
+    const none = { hour: 0, day: 0 };
     expect(forecastOf(5n, none, 10_000)).toMatchObject({ seconds: null, confidence: 'none' });
-    expect(forecastOf(undefined, { hour: points(5, 9), day: points(300, 9) }, 1000)).toMatchObject({
+    expect(forecastOf(undefined, { hour: 9, day: 9 }, 1000)).toMatchObject({
       seconds: null,
     });
-    expect(forecastOf(5n, { hour: points(5, 9), day: points(300, 9) }, 3)).toMatchObject({ seconds: null });
+    expect(forecastOf(5n, { hour: 9, day: 9 }, 3)).toMatchObject({ seconds: null });
     expect(forecastOf(0n, none, 0)).toMatchObject({ seconds: 0, confidence: 'high' });
   });
 });

@@ -4,6 +4,7 @@ import { randomFraction } from '../random.js';
 import { pauseUnlessAborted, unlessAborted } from '../support/abort.js';
 import { backoff } from '../support/backoff.js';
 import { freshName, randomName } from '../support/fresh-name.js';
+import { systemTimer } from '../support/timer.js';
 import { founding } from './founding.js';
 import {
   dateText,
@@ -183,13 +184,14 @@ class Acquisition {
 
   /**
    * Waits for a random time before a namespace is founded. Of many that start at once, the first one founds it, and the others find it founded.
-   * The wait is as long as the store needs to answer: longer when many ask it.
+   * The wait is as long as the store needs to answer: longer when many ask it. There is none with a timer of the caller's, which may stand still
+   * until this call has ended.
    */
   async #letOthersFound(): Promise<void> {
     const { timer, random } = this.#settings;
     this.#hasYielded = true;
     const ms = randomFraction(random) * Math.min(YIELD.looks * this.#lookedFor, YIELD.ms);
-    if (ms > 0) await pauseUnlessAborted(timer, ms, this.#background, this.#signal);
+    if (timer === systemTimer) await pauseUnlessAborted(timer, ms, this.#background, this.#signal);
   }
 
   async #look(): Promise<NamespaceView> {

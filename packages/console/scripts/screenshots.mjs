@@ -222,7 +222,7 @@ try {
         ...common,
         name: 'console-overview',
         path: 'overview',
-        height: 920,
+        height: 790,
         colorScheme: 'dark',
       });
     });

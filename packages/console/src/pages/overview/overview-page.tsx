@@ -292,7 +292,7 @@ function RefusalTable({ refusals }: { refusals: readonly Refusals[] }) {
           <p>Requests that this server refuses are counted here, with the reason.</p>
         </EmptyState>
       ) : (
-        <table>
+        <table class="codes">
           <TableHead class="visually-hidden" columns={['Code', 'Route', 'Requests']} />
           <tbody>
             {refusals.map(({ code, route, count }) => (

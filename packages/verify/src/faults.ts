@@ -95,14 +95,17 @@ export async function runTrack(
 
 const HOUR = 3_600_000;
 
+/** A fault of the store itself. It is over when its promise is. */
+export type StoreFault = (workers: WorkerProcesses) => Promise<void>;
+
 /** Everything that a fault can affect. */
 export interface Scene {
   readonly workers: WorkerProcesses;
   readonly proxies: readonly FaultyProxy[];
   /** The ttl of all leases, ms. */
   readonly ttl: number;
-  /** Faults of the store itself, by name. Each is over when its promise is. */
-  readonly storeFaults?: Readonly<Record<string, () => Promise<void>>>;
+  /** Faults of the store itself, by name. */
+  readonly storeFaults?: Readonly<Record<string, StoreFault>>;
   /** True if another process takes the place of one that is stopped. Then the stopped one ends when it has gone on. */
   readonly replacesStopped?: boolean;
   /** Called with a process that has ended or was killed. */
@@ -113,7 +116,7 @@ export interface Scene {
 /** Lets a fault happen, and waits until it is over. */
 export async function applyFault(step: Step, scene: Scene): Promise<void> {
   const { fault } = step;
-  if (scene.storeFaults?.[fault] !== undefined) return scene.storeFaults[fault]();
+  if (scene.storeFaults?.[fault] !== undefined) return scene.storeFaults[fault](scene.workers);
   if (fault.startsWith('connections ') || fault.startsWith('messages ')) return breakNetwork(step, scene);
   if (fault.startsWith('copied')) return copyProcess(step, scene);
   const worker = scene.workers.pick(step.place);

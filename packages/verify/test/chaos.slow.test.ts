@@ -6,7 +6,14 @@ import { CHAOS_STORES, type ChaosStoreName } from './support/private-stores.ts';
 // One short run on each of these stores; `npm run lab -- chaos` has longer ones on every store.
 
 const SEED = 20_260_801;
-const NAMES: readonly ChaosStoreName[] = ['postgres', 'redis', 'dynamodb'];
+const NAMES: readonly ChaosStoreName[] = [
+  'postgres',
+  'redis',
+  'dynamodb',
+  // They go back, and newcomers wait for half a minute.
+  'sqlite-replaced',
+  'postgres-promoted',
+];
 
 // They wait more than they work.
 const BESIDE_OTHERS = { concurrent: true };

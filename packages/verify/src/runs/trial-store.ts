@@ -1,4 +1,5 @@
 import type { Family } from '../families.js';
+import type { StoreFault } from '../faults.js';
 import type { FaultyProxy } from '../proxy/faulty-proxy.js';
 import type { Target } from '../target.js';
 
@@ -9,8 +10,8 @@ export interface TrialStore {
   /** Where the store can forget: another way in for clients with a higher limit, and the ttl of their leases. */
   readonly long?: { readonly target: Target; readonly ttl: number };
   readonly proxies: readonly FaultyProxy[];
-  /** Faults of the store itself, by name. Each is over when its promise is. */
-  readonly faults: Readonly<Record<string, () => Promise<void>>>;
+  /** Faults of the store itself, by name. */
+  readonly faults: Readonly<Record<string, StoreFault>>;
   stop(): Promise<void>;
 }
 

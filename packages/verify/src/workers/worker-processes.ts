@@ -13,6 +13,8 @@ const END_MS = 8000;
 const SILENCE_MS = 400;
 /** A process that shall be a copy is up within this time, ms. */
 const COPY_START_MS = 60_000;
+/** A process that can be copied is there within this time, ms. */
+const COPY_WAIT_MS = 90_000;
 /** The number of processes that are tried when one shall be copied. */
 const COPY_TRIES = 20;
 
@@ -243,6 +245,8 @@ export class WorkerProcesses {
   /** Copies a process that has a lease: starts another one with the same memory, and both go on. */
   async copyOne(isTold: boolean, place: number): Promise<readonly WorkerProcess[]> {
     for (let tries = 0; tries < COPY_TRIES; tries++) {
+      // After a loss, all wait for windows that may be forgotten.
+      if ((await this.untilMinting(1, COPY_WAIT_MS)) === undefined) break;
       const original = this.pick((place + tries / COPY_TRIES) % 1);
       if (original === undefined) continue;
       const copy = this.start({ ...original.task, isCopy: true });
@@ -256,12 +260,23 @@ export class WorkerProcesses {
       // Others may hold all node ids from now on.
       await this.end(copy);
     }
-    throw new Error(`no process had a lease when it was to be copied, ${COPY_TRIES} times`);
+    throw new Error('no process had a lease when it was to be copied');
   }
 
   async end(worker: WorkerProcess): Promise<void> {
     const problem = await worker.end();
     if (problem !== undefined) this.problems.push(problem);
+  }
+
+  /** Ends every process whose clock is right, and starts another one for each. */
+  async replaceAll(): Promise<void> {
+    const old = this.all.filter(({ isUp, task }) => isUp && Math.abs(task.offset) <= task.lease.maxSkew);
+    await Promise.all(
+      old.map(async (worker) => {
+        await this.end(worker);
+        this.start();
+      }),
+    );
   }
 
   /** Forgets a process that has ended, with its files: a long run has thousands of them. */

@@ -1,6 +1,7 @@
 import { cp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { behindProxy } from '@idsmith/verify';
 import type { ServiceName } from '#services/binaries.ts';
 import { startDynalite } from '#services/dynalite.ts';
 import { startMariadb } from '#services/mariadb.ts';
@@ -10,9 +11,9 @@ import { type RedisServer, startRedis } from '#services/redis.ts';
 import { startIdsmith } from '../../../server/test/support/process.ts';
 import type { Family } from '../../src/families.ts';
 import { FaultyProxy } from '../../src/proxy/faulty-proxy.ts';
-import { behindProxy } from '../../src/runs/behind-proxy.ts';
 import { NODE_IDS, type TrialSetup, type TrialStore, TTL } from '../../src/runs/trial-store.ts';
 import { startEtcdCluster, startGaleraStore, startRedisClusterStore } from './clusters.ts';
+import { startPromotedPostgres, startReplacedSqlite } from './going-back.ts';
 
 /** How to start a private store, and the services that it needs. */
 interface PrivateSetup extends TrialSetup {
@@ -29,6 +30,9 @@ const common = { families: ALL, hasClock: true, maxSkew: 200, minting: NODE_IDS,
 /** The stores by the names that `npm run lab -- chaos` takes. */
 export const CHAOS_STORES = {
   sqlite: { ...common, start: startSqlite },
+  // Newcomers wait for half a minute after each loss.
+  'sqlite-replaced': { ...common, start: startReplacedSqlite },
+  'postgres-promoted': { ...common, services: ['postgres'], start: startPromotedPostgres },
   postgres: {
     ...common,
     services: ['postgres'],
@@ -53,7 +57,14 @@ export const CHAOS_STORES = {
 
 export type ChaosStoreName = keyof typeof CHAOS_STORES;
 
-const { pgbouncer: _pooler, 'redis-cluster': _cluster, galera: _galera, ...shared } = CHAOS_STORES;
+const {
+  'sqlite-replaced': _replaced,
+  'postgres-promoted': _promoted,
+  pgbouncer: _pooler,
+  'redis-cluster': _cluster,
+  galera: _galera,
+  ...shared
+} = CHAOS_STORES;
 
 /** The stores by the names that `npm run lab -- soak` takes. */
 export const SOAK_STORES: Readonly<Record<string, TrialSetup>> = {

@@ -64,6 +64,7 @@ export async function startPostgres({
       env,
       // "Fast" shutdown; SIGTERM would wait until every client has gone.
       stopSignal: 'SIGINT',
+      drainSignal: 'SIGTERM',
       answers: () => acceptsSessions(port),
       cleanUp: () => removeSharedMemory(data),
     });

@@ -90,10 +90,13 @@ await describeWith(['redis', 'postgres'], 'When the process that started servers
   beforeAll(async () => {
     folder = makeFolder('owner');
     const contents = `
+      import { Networks } from './networks.ts';
       import { startPostgres } from './postgres.ts';
       import { startRedis } from './redis.ts';
       const [redis, paused, postgres] = await Promise.all([startRedis(), startRedis(), startPostgres()]);
       paused.pause();
+      // Where they are not allowed, there is nothing to stay.
+      await Networks.open(2).catch(() => undefined);
       console.log(JSON.stringify([redis, paused, postgres].map(({ dir }) => dir)));
       process.on('SIGUSR2', () => { throw new Error('uncaught'); });
       process.on('SIGHUP', () => process.exit());
@@ -128,7 +131,7 @@ await describeWith(['redis', 'postgres'], 'When the process that started servers
     });
     const dirs = JSON.parse(await firstLine(owner)) as string[];
     const started = processTree(owner.pid!).slice(1);
-    // Two times Redis, PostgreSQL with its helpers, and the watchdog.
+    // Two times Redis, PostgreSQL with its helpers, the watchdog, and what keeps networks. These have no names, so they end with their processes.
     expect(started.length).toBeGreaterThan(4);
     owner.kill(signal);
     await expect.poll(() => started.filter(isRunning)).toEqual([]);

@@ -17,13 +17,15 @@ export interface MariadbOptions {
   args?: readonly string[];
   /** More variables of its environment. */
   env?: Record<string, string>;
+  /** The file of the network namespace in which it runs. */
+  network?: string;
 }
 
 /** Describes a MariaDB server in a new folder. `ports` begins with the one for clients. */
 export function mariadbServer(
   [mariadbd, installDb]: Programs,
   ports: Ports,
-  { args = [], env = {} }: MariadbOptions,
+  { args = [], env = {}, network }: MariadbOptions,
   started: (run: CommandLine, dir: string) => CommandLine = (run) => run,
 ): ServerProcess {
   const user = unprivilegedUser('mysql');
@@ -62,6 +64,7 @@ export function mariadbServer(
     ],
     run: started(run, dir),
     user,
+    network,
     env,
     answers: () => greets(port),
   });

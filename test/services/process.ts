@@ -6,12 +6,16 @@ import { removeFolder, spawnGuarded } from './guard.ts';
 import { releasePorts } from './ports.ts';
 import { until } from './probe.ts';
 import { endTree, killTree, signalTree } from './process-tree.mjs';
+import type { User } from './run-as.ts';
 import type { CommandLine, ServerSpec } from './server-spec.ts';
 import { firstData } from './templates.ts';
 
 // Far more than any of them needs on an idle machine: a starved one must not fail a test.
 const START_MS = 60_000;
 const STOP_MS = 20_000;
+
+/** How long the last clients have to go. A driver may say that its connections have ended a moment before they are closed. */
+const DRAIN_MS = 300;
 
 /** A private server: a child process in a temporary folder, listening on 127.0.0.1 only. */
 export class ServerProcess {
@@ -47,7 +51,7 @@ export class ServerProcess {
     if (this.#child) throw new Error(`${this.#spec.name} is already running`);
     if (!this.#prepared) await this.#prepare();
     this.#prepared = true;
-    const child = this.#spawn(this.#spec.run);
+    const child = this.#spawn(this.#spec.run, this.#spec.network);
     const isUp = await until(this.#spec.answers, {
       timeoutMs: START_MS,
       whileTrue: () => this.#child === child,
@@ -90,6 +94,7 @@ export class ServerProcess {
 
   /** Ends the server for good and removes its folder. */
   async stop(): Promise<void> {
+    await this.#drain();
     await this.shutdown();
     if (existsSync(this.dir)) this.#spec.cleanUp?.();
     await removeFolder(this.dir);
@@ -99,6 +104,13 @@ export class ServerProcess {
   #signal(signal: NodeJS.Signals): void {
     if (this.pid === undefined) throw new Error(`${this.#spec.name} is not running`);
     signalTree(this.pid, signal);
+  }
+
+  async #drain(): Promise<void> {
+    const child = this.#child;
+    if (this.#spec.drainSignal === undefined || child === undefined) return;
+    child.kill(this.#spec.drainSignal);
+    await until(async () => this.#child === undefined, { timeoutMs: DRAIN_MS });
   }
 
   async #end(end: (pid: number) => Promise<void>): Promise<void> {
@@ -122,9 +134,11 @@ export class ServerProcess {
     else await firstData(name, join(dir, 'data'), make);
   }
 
-  #spawn([command, ...args]: CommandLine): ChildProcess {
+  #spawn(line: CommandLine, network?: string): ChildProcess {
     const { dir, env, user, stopSignal = 'SIGTERM' } = this.#spec;
-    const child = spawnGuarded({ dir, command, args, env, user, stopSignal, logFile: this.#logFile });
+    const [command, ...args] = network === undefined ? line : inNetwork(network, line, user);
+    const runAs = network === undefined ? user : undefined;
+    const child = spawnGuarded({ dir, command, args, env, user: runAs, stopSignal, logFile: this.#logFile });
     this.#child = child;
     child.once('exit', () => {
       this.#child = undefined;
@@ -135,4 +149,10 @@ export class ServerProcess {
   #failure(problem: string): Error {
     return new Error(`${this.#spec.name} ${problem}. The end of its log:\n${this.log()}`);
   }
+}
+
+/** Only root may enter a network, and becomes the user after that. */
+function inNetwork(network: string, line: CommandLine, user: User | undefined): CommandLine {
+  const become = user ? [`--setuid=${user.uid}`, `--setgid=${user.gid}`] : [];
+  return ['nsenter', `--net=${network}`, ...become, '--', ...line];
 }

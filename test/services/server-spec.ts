@@ -18,8 +18,12 @@ export interface ServerSpec {
   readonly isCopy?: boolean;
   readonly env?: Record<string, string>;
   readonly user?: User | undefined;
+  /** The file of the network namespace in which it runs; ours unless told otherwise. */
+  readonly network?: string | undefined;
   /** The signal for an orderly end; SIGTERM unless told otherwise. */
   readonly stopSignal?: NodeJS.Signals;
+  /** The signal for an end as soon as the last client has gone, where there is one. `stop` tries it first, for a moment. */
+  readonly drainSignal?: NodeJS.Signals;
   /** Whether it answers its clients. May throw as long as it does not. */
   readonly answers: () => Promise<boolean>;
   /** Called after the last end, before the folder is removed. */

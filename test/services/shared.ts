@@ -16,7 +16,9 @@ export async function shared(kind: SharedName): Promise<StoreServer> {
 }
 
 async function ask(method: string, path: string): Promise<{ name: string; url: string }> {
-  const answer = await fetch(`${inject('sharedServers')}/${path}`, { method });
+  // A connection that is kept may have ended while a test held up the process.
+  const headers = { connection: 'close' };
+  const answer = await fetch(`${inject('sharedServers')}/${path}`, { method, headers });
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${path}: ${text}`);
   return JSON.parse(text);

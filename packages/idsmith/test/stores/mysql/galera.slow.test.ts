@@ -28,7 +28,7 @@ await describeWith(['mariadb', 'galera'], 'The MySQL store on three nodes of Gal
   const listen = ({ code }: { code?: string }) => void warnings.push(code);
   beforeAll(async () => {
     process.on('warning', listen);
-    galera = await startGalera();
+    galera = await startGalera({ separable: true });
     stores = await Promise.all(galera.nodes.map(({ url }) => openStore(url)));
     pools = galera.nodes.map(({ url }) => createPool(url));
     anywhere = mysqlStore(inTurns(pools));
@@ -67,7 +67,40 @@ await describeWith(['mariadb', 'galera'], 'The MySQL store on three nodes of Gal
     await connection.end();
   });
 
-  it('repeats no number and no flake while nodes are killed, frozen and come back', async () => {
+  it('gets no number from a node without a majority, and hears why; the majority goes on, and then all', async () => {
+    const numbers: bigint[] = [];
+    const take = async (store: Store) => numbers.push((await store.allocate('cut off', 1)).first);
+    await stores[0]!.defineSequence({ name: 'cut off' });
+    for (const store of stores) await take(store);
+    for (const number of [2, 0]) {
+      const node = galera.nodes[number]!;
+      const others = stores.filter((_, at) => at !== number);
+      await galera.cutOff(node);
+      // Whoever asks before the nodes have noticed waits, and is told no later than all others.
+      const early = stores[number]!.allocate('cut off', 1).catch((error) => error);
+      for (const store of others)
+        await expect.poll(() => take(store).catch(String), { timeout: 60_000 }).toBe(numbers.length + 1);
+      const late = await openStore(node.url);
+      const refused = [
+        early,
+        ...[stores[number]!, late].flatMap((store) => [
+          store.allocate('cut off', 1),
+          store.describeSequence('cut off'),
+          store.listLeases('cut off'),
+        ]),
+      ].map((call) => call.catch((error) => error));
+      for (const error of await Promise.all(refused)) {
+        expect(error).toMatchObject({ code: 'STORE', reason: 'UNAVAILABLE' });
+        expect(String(error)).toMatch(/cut off from the majority.*wsrep_cluster_status = non-Primary/);
+      }
+      await late.close();
+      await galera.rejoin(node);
+      for (const store of stores) await take(store);
+    }
+    expect(new Set(numbers).size).toBe(numbers.length);
+  }, 300_000);
+
+  it('repeats no number and no flake while nodes are cut off, killed, frozen and come back', async () => {
     const seen = galera.nodes.map(() => ({ numbers: [] as bigint[], flakes: [] as bigint[] }));
     let isOver = false;
     // All are at work before the first node is killed. Each number is asked for: what is at hand would hide that a node does not answer.
@@ -99,6 +132,10 @@ await describeWith(['mariadb', 'galera'], 'The MySQL store on three nodes of Gal
     };
     await Promise.all([0, 1, 2].map((node) => grown(node, 50)));
     for (const node of [2, 0]) {
+      await galera.cutOff(galera.nodes[node]!);
+      await grown(1, 50);
+      await galera.rejoin(galera.nodes[node]!);
+      await grown(node, 20);
       await galera.nodes[node]!.kill();
       await grown(1, 50);
       await galera.nodes[node]!.restart();
@@ -114,6 +151,8 @@ await describeWith(['mariadb', 'galera'], 'The MySQL store on three nodes of Gal
     const [numbers, flakes] = [seen.flatMap((of) => of.numbers), seen.flatMap((of) => of.flakes)];
     expect(new Set(numbers).size).toBe(numbers.length);
     expect(new Set(flakes).size).toBe(flakes.length);
-    console.log(`Galera: ${numbers.length} numbers and ${flakes.length} flakes, none repeated`);
+    console.log(
+      `Galera, cut off by ${galera.partition}: ${numbers.length} numbers and ${flakes.length} flakes, none repeated`,
+    );
   }, 600_000);
 });

@@ -25,20 +25,16 @@ const DEEP = [
   '**/locality/{lease-history,shared-counter,timeline,uniqueness}.test.ts',
 ];
 
-/** Rooms whose modules remember something: generators of one process know each other, and commands listen to signals. */
-const WITH_STATE = /\/test\/(flake|locality|uuid7|connect|cli)\//;
+/** How a test listens to what its whole process tells, or looks at its memory. It would meet other files of that process, too. */
+const LISTENS =
+  /diagnostics_channel|idsmith:(store|lease|sequence)|process\.(on|once)\(|opentelemetry|node:v8/;
 
-/** What a test starts or changes beyond its own objects. */
-const EFFECTS =
-  /#services|\/services\/|'(\.\.?\/)+support\/(?!unique|vectors)|packed-home|run-verify|node:(child_process|worker_threads)|\bvi\b|process\./;
-
-/** Files that share a process with others, because nothing of them stays behind: the library is loaded once a worker, not once a file. */
-const PURE = ['test', 'packages/idsmith/test', 'packages/shard/test', 'packages/console/test/lib'].flatMap(
-  (folder) =>
-    readdirSync(here(folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.test.ts') && !name.endsWith('.slow.test.ts'))
-      .map((name) => join(folder, name))
-      .filter((file) => !WITH_STATE.test(file) && !EFFECTS.test(readFileSync(here(file), 'utf8'))),
+/** Quick files that get a process of their own. The others share processes: the library is loaded once a worker, which halves the work of a run. */
+const ALONE = ['test', 'packages'].flatMap((folder) =>
+  readdirSync(here(folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /(?<!\.slow)\.test\.ts$/.test(name) && !name.includes('node_modules'))
+    .map((name) => join(folder, name))
+    .filter((file) => LISTENS.test(readFileSync(here(file), 'utf8'))),
 );
 
 // Tests load the sources, by the condition `idsmith-source` of the packages. What is built is tested as users get it: in worker
@@ -58,13 +54,11 @@ export default defineConfig({
         test: {
           name: 'quick',
           include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
-          exclude: [...APART, ...SLOW, ...PURE],
+          exclude: [...APART, ...SLOW, ...ALONE],
+          isolate: false,
         },
       },
-      {
-        extends: true,
-        test: { name: 'pure', include: PURE, exclude: [...APART, ...SLOW], isolate: false },
-      },
+      { extends: true, test: { name: 'alone', include: ALONE, exclude: APART } },
       {
         extends: true,
         test: {

@@ -1,15 +1,13 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { makeFolder } from '#services/guard.ts';
 import { idsmithIn } from '../../../idsmith/test/cli/in-process.ts';
 import { bin } from '../../../idsmith/test/cli/run.ts';
 
-/** The folder of all runs of a test file. */
-export const folder = mkdtempSync(join(tmpdir(), 'idsmith-command-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+/** The folder of all runs of a process of tests, which takes it with it. */
+export const folder = makeFolder('command');
 
 interface Outcome {
   readonly code: number | null;

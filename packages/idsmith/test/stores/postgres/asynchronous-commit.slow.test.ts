@@ -27,6 +27,8 @@ await describeWith(['postgres'], NAME, () => {
   it('keeps its setting for the programs of the same pool', async () => {
     const server = await startPostgres({ args: ['-c', 'synchronous_commit=off'] });
     const pool = new pg.Pool({ connectionString: server.url, max: 1 });
+    // The server may end before the pool's connections have.
+    pool.on('connect', (client) => client.on('error', () => {}));
     const store = postgresStore(pool);
     await store.defineSequence({ name: 'orders' });
     await store.allocate('orders', 1);

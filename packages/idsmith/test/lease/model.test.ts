@@ -18,6 +18,10 @@ import {
   LONG_LOST,
   LOST,
   NEW,
+  NOTE_BEHIND,
+  NOTE_LOST,
+  NOTED,
+  NOTES,
   REWINDING,
   type Story,
   TAKEN_OVER,
@@ -51,6 +55,9 @@ const SEARCHES: [name: string, world: World, story: Story, depth: number][] = [
     KEPT,
     8,
   ],
+  ['a store that has lost the note of a longer ttl', NOTES, NOTE_LOST, 10],
+  ['a store that may lose the note of a longer ttl', NOTES, NOTE_BEHIND, 12],
+  ['a store that goes back, with a holder of a longer ttl', NOTES, NOTED, 14],
   ['clients with different limits, one of them with a long lease', LIMITS, LONG_LOST, 11],
 ];
 

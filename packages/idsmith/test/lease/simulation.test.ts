@@ -18,7 +18,7 @@ describeKind({
     'a store does not keep the fence of what is released': 38,
     'a store that can forget says that it cannot': 267,
     'a newcomer does not wait after its store went back': 265,
-    'a store that goes back tells the same lineage': 840,
+    'a store that goes back tells the same lineage': 735,
     'a store comes back as it was some time ago': 157,
   },
 });

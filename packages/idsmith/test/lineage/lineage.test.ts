@@ -234,6 +234,71 @@ describe('a namespace whose store goes back', () => {
     expect(holder.from).toBeGreaterThanOrEqual(until);
   });
 
+  /** A holder with a longer ttl than the store's usual one of a second, and another one. */
+  async function longHolder() {
+    const world = new FakeTime();
+    const server = new RewindingServer(() => world.now);
+    const terms = { ...options, timer: world, clock: world.clock() };
+    const usual = await acquireLease(server.connect(), terms);
+    const replica = server.copy();
+    const long = await acquireLease(server.connect(), { ...terms, ttl: 5000 });
+    /** The first time that a newcomer may put into ids. */
+    const nextFrom = async () => {
+      await acquireLease(server.connect(), { ...terms, waitFor: 0 }).catch(() => undefined);
+      return (await server.connect().listLeases('orders')).find(({ id }) => id === -1)?.fence;
+    };
+    return { world, server, terms, usual, replica, long, nextFrom };
+  }
+
+  it('makes others wait long enough when the note of a longer ttl is lost with its lease', async () => {
+    const { world, server, replica, long, nextFrom } = await longHolder();
+    await world.advance(4000);
+    const { until } = long;
+    server.promote(replica);
+    expect(await nextFrom()).toBeGreaterThanOrEqual(until);
+  });
+
+  it('lets a longer ttl count when its note is older than any loss that is covered', async () => {
+    const { world, server, long, nextFrom } = await longHolder();
+    // Of 60 seconds, twice the skew, and some renewals.
+    await world.advance(59_000);
+    expect(long.until - world.now).toBeLessThanOrEqual(1000);
+    const replica = server.copy();
+    await world.advance(5000);
+    expect(long.until - world.now).toBeGreaterThan(2500);
+    const { until } = long;
+    server.promote(replica);
+    expect(await nextFrom()).toBeGreaterThanOrEqual(until);
+  });
+
+  it('grants a longer ttl at once to a process that has long known of its note, in the same lineage', async () => {
+    const { world, server, terms } = await longHolder();
+    const store = server.connect();
+    const windowOf = async () => {
+      const lease = await acquireLease(store, { ...terms, ttl: 5000, reacquire: false });
+      const { until } = lease;
+      await lease.release();
+      return until - world.now;
+    };
+    expect(await windowOf()).toBe(1000);
+    await world.advance(59_000);
+    expect(await windowOf()).toBe(1000);
+    await world.advance(1200);
+    expect(await windowOf()).toBe(5000);
+    server.promote(server.copy());
+    await world.advance(6000);
+    expect(await windowOf()).toBe(1000);
+  });
+
+  it('renews a lease with a longer ttl in time before that', async () => {
+    const { world, long } = await longHolder();
+    const fenced: number[] = [];
+    long.on('fenced', () => fenced.push(world.now));
+    await world.advance(70_000);
+    expect(fenced).toEqual([]);
+    expect(long.state).toBe('active');
+  });
+
   /** A holder of the only node id that is stopped in the middle of a renewal, for longer than its lease. */
   async function stoppedHolder(ttl: number) {
     const world = new FakeTime();

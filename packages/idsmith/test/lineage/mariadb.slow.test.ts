@@ -202,14 +202,15 @@ await describeWith(['mariadb'], 'A MariaDB whose replica is promoted', () => {
 await describeWith(['mariadb'], 'A MariaDB that acknowledges writes', () => {
   let server: ServerProcess;
   beforeAll(async () => {
-    server = await startMariadb();
+    server = await startMariadb({ args: ['--server-id=1', '--log-bin=bin'] });
   });
   afterAll(() => server?.stop());
 
   /** The warnings of a process that uses leases and sequences of the server. */
-  async function warningsWith(flush: number, settings = ''): Promise<string[]> {
+  async function warningsWith(flush: number, settings = '', syncBinlog = 1): Promise<string[]> {
     const client = await createConnection(server.url);
     await client.query(`SET GLOBAL innodb_flush_log_at_trx_commit = ${flush}`);
+    await client.query(`SET GLOBAL sync_binlog = ${syncBinlog}`);
     await client.end();
     const found: string[] = [];
     const listen = ({ code, message }: Error & { code?: string }) => void found.push(`${code} ${message}`);
@@ -239,4 +240,17 @@ await describeWith(['mariadb'], 'A MariaDB that acknowledges writes', () => {
   it.each([1, 3])('once they are on the disk gives no warning: %i', async (flush) => {
     expect(await warningsWith(flush)).toEqual([]);
   });
+
+  it.each([0, 100])(
+    'before its binary log is on the disk is told of once: sync_binlog = %i',
+    async (sync) => {
+      for (const settings of ['', '?losslessFailover=true'])
+        expect(await warningsWith(1, settings, sync)).toEqual([
+          expect.stringMatching(`^STORE_DELAYED_FLUSH .*sync_binlog = ${sync}: .*Set sync_binlog = 1`),
+        ]);
+      // One is enough, and with 3 the commit itself is on the disk.
+      expect(await warningsWith(2, '', sync)).toEqual([expect.not.stringContaining('sync_binlog')]);
+      expect(await warningsWith(3, '', sync)).toEqual([]);
+    },
+  );
 });

@@ -1,10 +1,12 @@
 import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { acquireLease } from 'idsmith';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/stores/open.ts';
 import { sqliteStore } from '../../src/stores/sqlite/store.ts';
+import type { Store } from '../../src/stores/store.ts';
 import { allRepeats, Minter, mintWhile, NO_REPEATS } from './minters.ts';
 
 let folder: string;
@@ -44,6 +46,26 @@ describe('A SQLite file that an older one replaces', () => {
     expect(newcomer.flakes.length).toBe(1000);
     expect(allRepeats(all)).toEqual(NO_REPEATS);
     await Promise.allSettled(all.map((each) => each.end()));
+  });
+
+  it('makes newcomers wait for a lease with a longer ttl, though the note of the ttl is lost, too', async () => {
+    const options = { namespace: 'nodes', size: 8, maxSkew: 1000 };
+    const stores = await Promise.all([1, 2].map(() => openStore(`sqlite:${file}`)));
+    const [before, lost] = stores as [Store, Store];
+    const known = await acquireLease(before, options);
+    const db = new Database(file);
+    db.exec(`VACUUM INTO '${join(folder, 'backup.db')}'`);
+    db.close();
+    const long = await acquireLease(lost, { ...options, ttl: 120_000 });
+    const { until } = long;
+    for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
+    renameSync(join(folder, 'backup.db'), file);
+    const next = await openStore(`sqlite:${file}`);
+    await expect(acquireLease(next, { ...options, waitFor: 0 })).rejects.toThrow('can be used at');
+    const birth = (await next.listLeases('nodes')).find(({ id }) => id === -1);
+    expect(birth?.fence).toBeGreaterThanOrEqual(until);
+    await Promise.allSettled([known, long].map((lease) => lease.release()));
+    await Promise.allSettled([...stores, next].map((store) => store.close()));
   });
 
   it('is noticed by those who remember when its content is copied into the same file', async () => {

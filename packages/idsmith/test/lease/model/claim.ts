@@ -45,10 +45,10 @@ export function choose(
 
 /** The namespace's own record that is needed before anything is claimed; `undefined` if the present one is right. */
 function founding(
-  { limit }: Process,
+  { limit, ttl }: Process,
   birth: LeaseRecord | undefined,
   { now, lineage }: { readonly now: number; readonly lineage: number },
-  { maxSkew }: World,
+  { maxSkew, notes }: World,
   rules: Rules,
   owner: string,
 ): LeaseRecord | undefined {
@@ -57,6 +57,7 @@ function founding(
   const recorded = lineageOf(birth) ?? '0';
   const verdict = rules.judgeNamespace(recorded, { now, lineage: told }, limit, maxSkew);
   if (verdict.kind === 'wait-until') return rules.foundedBirth(owner, told, limit, verdict.time);
+  if (birth && notes && ttl > birth.epoch) return { ...birth, owner, epoch: ttl };
   return birth ? undefined : rules.foundedBirth(owner, told, limit, 0);
 }
 
@@ -65,12 +66,14 @@ function claim(
   ready: readonly Candidate[],
   pick: number,
   { owner, now = 0, lineage, birth }: Acquiring,
-  { maxSkew, rewinds }: World,
+  world: World,
   rules: Rules,
   put: Put,
 ): void {
+  const { maxSkew, rewinds } = world;
   const candidate = ready[pick]!;
-  const next = rules.claimed(candidate, now, { owner, label: '', ttl: process.ttl, maxSkew });
+  const ttl = rules.grantedTtl(process.ttl, 0, world);
+  const next = rules.claimed(candidate, now, { owner, label: '', ttl, maxSkew });
   const from = rules.windowStart(candidate, now, maxSkew);
   const left = ready.filter((other) => other !== candidate);
   const acquiring = { owner, now, birth, left, from, ...(rewinds && { lineage: lineage! }) };

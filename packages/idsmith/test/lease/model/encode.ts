@@ -31,6 +31,7 @@ export function encode(state: State): string {
   write(state.lineage);
   write(state.replica ? state.replica.length : NONE);
   if (state.replica) for (const record of state.replica) writeRecord(record);
+  write(state.behindSince ?? NONE);
   for (const used of state.used) write(used);
   for (const { process } of order) writeProcess(process);
   for (const record of state.records) writeRecord(record);
@@ -64,6 +65,7 @@ function writeProcess(process: Process): void {
     write(held.from);
     write(held.copiedUntil);
     write(held.lineage ?? NONE);
+    write(held.notedAt ?? NONE);
     write(held.attempts.length);
     for (const attempt of held.attempts) writeRecord(attempt);
   } else write(NONE);

@@ -63,13 +63,15 @@ function renewing(
   process: Process,
   now: number,
   { names, time, lineage }: State,
-  { rewinds }: World,
+  world: World,
   rules: Rules,
 ): Process & { task: SwapTask } {
-  const held = process.held!;
+  const { rewinds, notes } = world;
+  const notedAt = process.held!.notedAt ?? now;
+  const held = notes ? { ...process.held!, notedAt } : process.held!;
   const { record } = held;
   const owner = rules.namesAttempts ? nameOf(names) : record.owner!;
-  const next = rules.renewed(record, now, process.ttl, owner);
+  const next = rules.renewed(record, now, rules.grantedTtl(process.ttl, now - notedAt, world), owner);
   const after: Held = rules.awaitsRenewal
     ? { ...held, attempts: [...held.attempts, next] }
     : { ...held, record: next };

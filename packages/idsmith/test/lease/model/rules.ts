@@ -1,6 +1,8 @@
 import { type LeaseRecord, sameRecord } from '../../../src/lease/port.ts';
 import * as protocol from '../../../src/lease/protocol.ts';
+import { grantedTtl } from '../../../src/lineage/granted-ttl.ts';
 import { judgeNamespace } from '../../../src/lineage/judge.ts';
+import type { World } from './state.ts';
 
 /** Milliseconds in one unit of the model's time. */
 const UNIT = 1000;
@@ -18,6 +20,8 @@ export const RULES = {
   datedBirth: protocol.datedBirth,
   foundedBirth: protocol.foundedBirth,
   judgeNamespace,
+  grantedTtl: (ttl: number, noted: number, { notes, maxSkew }: World) =>
+    notes ? grantedTtl(ttl, notes.usual, noted, maxSkew, notes.covered) : ttl,
   /** The lineage that a store tells when it has gone back so often. */
   toldLineage: (lineage: number) => lineage,
   /** A store that tells its lineage claims node ids and founds namespaces only while it has the lineage of the namespace's record. */

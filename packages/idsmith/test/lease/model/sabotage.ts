@@ -16,6 +16,9 @@ import {
   LOCALITY,
   LONG_LOST,
   LOST,
+  NOTE_BEHIND,
+  NOTE_LOST,
+  NOTES,
   REWINDING,
   type Story,
   TAKEN_OVER,
@@ -220,6 +223,21 @@ export const SABOTAGES: readonly Sabotage[] = [
     },
     world: { ...REWINDING, ...QUIET, mints: false },
     story: UNKNOWN,
+  },
+  {
+    name: 'a ttl counts that others may not know of',
+    rules: { grantedTtl: (ttl) => ttl },
+    world: { ...NOTES, ...QUIET, mints: false },
+    story: NOTE_LOST,
+  },
+  {
+    name: 'a ttl counts from the second renewal on, while its note may still be lost',
+    rules: {
+      grantedTtl: (ttl, noted, world) =>
+        RULES.grantedTtl(ttl, noted, { ...world, notes: { usual: 1, covered: 1 } }),
+    },
+    world: { ...NOTES, releases: false, mints: false },
+    story: NOTE_BEHIND,
   },
   {
     name: 'a claim does not compare the lineage of the store',

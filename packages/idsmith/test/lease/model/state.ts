@@ -32,6 +32,8 @@ export interface World {
   readonly rewinds?: boolean;
   /** What each process takes for the longest ttl, and uses for its own, where they do not agree. */
   readonly limits?: readonly number[];
+  /** In a world with rewinds: processes note a longer ttl than that of the namespace. All others wait for `usual` at least after a loss. */
+  readonly notes?: { readonly usual: number /** The longest loss. */; readonly covered: number };
 }
 
 /** A request to swap a record, on its way to the store. */
@@ -86,6 +88,8 @@ export interface Held {
   readonly copiedUntil: number;
   /** In a world with rewinds: the lineage in which the record is known to be whole. */
   readonly lineage?: number | undefined;
+  /** In a world with notes: the time of the first renewal. */
+  readonly notedAt?: number | undefined;
 }
 
 export interface Process {
@@ -125,6 +129,8 @@ export interface State {
   readonly lineage: number;
   /** The records of a replica that gets no more changes; `undefined` while it gets them all. */
   readonly replica?: readonly (LeaseRecord | undefined)[] | undefined;
+  /** The time when the replica fell behind. */
+  readonly behindSince?: number | undefined;
 }
 
 /** Names a step of one process: what it does, what it is afterwards, and what else is then different. */

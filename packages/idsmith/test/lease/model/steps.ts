@@ -30,7 +30,7 @@ export function steps(state: State, world: World, rules: Rules): Step[] {
   for (const by of new Set([1, world.ttl])) {
     if (state.time + by <= world.end) found.push([`${by} passes`, { ...state, time: state.time + by }]);
   }
-  if (world.rewinds && state.lineage === 0) found.push(rewind(state));
+  if (world.rewinds && state.lineage === 0) found.push(...rewind(state, world));
   if (!world.durable && state.faults > 0 && state.records.some(Boolean)) {
     const records = state.records.map(() => undefined);
     found.push(['the store loses everything', { ...state, records, faults: state.faults - 1 }]);
@@ -39,10 +39,15 @@ export function steps(state: State, world: World, rules: Rules): Step[] {
 }
 
 /** A replica stops to get changes, and is promoted some time later: everything that was acknowledged in between is gone. */
-function rewind(state: State): Step {
-  const { replica, records, lineage } = state;
-  if (!replica) return ['the replica falls behind', { ...state, replica: records }];
-  return ['the store goes back', { ...state, records: replica, replica: undefined, lineage: lineage + 1 }];
+function rewind(state: State, { notes }: World): Step[] {
+  const { replica, records, lineage, time, behindSince = time } = state;
+  if (!replica)
+    return [
+      ['the replica falls behind', { ...state, replica: records, ...(notes && { behindSince: time }) }],
+    ];
+  if (notes && time - behindSince > notes.covered) return [];
+  const after = { ...state, records: replica, replica: undefined, lineage: lineage + 1 };
+  return [['the store goes back', { ...after, behindSince: undefined }]];
 }
 
 /** The holder's clock may show anything near the store's time, and have jumped there from anywhere. */

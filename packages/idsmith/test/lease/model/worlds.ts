@@ -33,6 +33,17 @@ export const LIMITS: World = { ...VOLATILE, processes: 2, nodes: 1, limits: [4, 
 /** The store may go back once to an earlier state, and then tells another lineage. */
 export const REWINDING: World = { ...DURABLE, processes: 2, nodes: 1, rewinds: true, faults: 1 };
 
+/** The first process has a longer ttl than the other one knows of. The store goes back by two units of time at most. */
+export const NOTES: World = {
+  ...REWINDING,
+  limits: [4, 1],
+  notes: { usual: 1, covered: 2 },
+  maxSkew: 0,
+  clockError: 0,
+  ttl: 1,
+  faults: 0,
+};
+
 /** Holders mint locality UUIDs. */
 export const LOCALITY: World = { ...DURABLE, followsClock: true };
 
@@ -65,6 +76,20 @@ export const KEPT: Story = [...TOLD, ...acquires('P0')];
 
 /** The store goes back to the time before that process had it. */
 export const UNKNOWN: Story = [...TOLD, 'the replica falls behind', ...acquires('P0'), 'the store goes back'];
+
+const notes = (p: string) => [`${p} lists`, `${p} founds`, `${p} has`, `${p} hears`];
+
+/** A replica has the namespace without the note of a longer ttl, and nothing later. The process with that ttl has a node id. */
+const NOTED_LATER: Story = [...notes('P1'), 'the replica falls behind', ...notes('P0'), ...acquires('P0')];
+
+/** A process notes its longer ttl and takes a node id, and the store goes back to the time before that. */
+export const NOTE_LOST: Story = [...NOTED_LATER, 'the store goes back'];
+
+/** A process has noted its longer ttl, and has a node id. */
+export const NOTED: Story = [...TOLD, ...acquires('P0')];
+
+/** A replica has the namespace without the note, and nothing later. The holder has renewed once. */
+export const NOTE_BEHIND: Story = [...NOTED_LATER, '1 passes', 'P0 renews', 'P0 has', 'P0 hears yes'];
 
 /** A replica has that holder's record and nothing later. The lease has run out, and another process has the node id. */
 export const BEHIND: Story = [...KEPT, 'the replica falls behind', '2 passes', ...acquires('P1')];

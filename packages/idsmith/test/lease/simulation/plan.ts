@@ -24,6 +24,8 @@ export interface Plan {
   readonly worker: Omit<WorkerPlan, 'tamper' | 'isLowered'>;
   /** Whether some clients of a store that can forget have a lower limit than the others, who have long leases. */
   readonly isLowered: boolean;
+  /** The ttl of some clients that start later, where others wait for so long after a loss only if the namespace has a note of it, ms. */
+  readonly longTtl: number | undefined;
   readonly ttl: number;
   readonly maxSkew: number;
   /** How long faults happen, and how long afterwards service may take to resume, ms. */
@@ -31,7 +33,7 @@ export interface Plan {
   readonly recovery: number;
 }
 
-/** @param seed every fifth one has a store that tells its lineage, and goes back */
+/** @param seed every fifth one has a store that tells its lineage, and goes back. Every tenth one has clients with a longer ttl there. */
 export function makePlan(random: SeededRandom, seed: number): Plan {
   const ttl = random.between(100, 5000);
   const maxSkew = random.between(0, Math.floor(ttl / 4));
@@ -53,6 +55,7 @@ export function makePlan(random: SeededRandom, seed: number): Plan {
   const plan: Plan = {
     store,
     isLowered,
+    longTtl: undefined,
     ttl,
     maxSkew,
     processes: random.between(3, 6),
@@ -78,7 +81,13 @@ export function makePlan(random: SeededRandom, seed: number): Plan {
     recovery: 12 * longest + 2 * store.maxTtl + 4 * maxSkew + 20_000,
   };
   const tellsLineage = seed % 5 === 0;
-  return { ...plan, store: { ...store, tellsLineage, hasClock: store.hasClock || tellsLineage } };
+  const longTtl = tellsLineage && durable && seed % 2 === 0 ? 6 * store.maxTtl : undefined;
+  return {
+    ...plan,
+    longTtl,
+    recovery: plan.recovery + 12 * (longTtl ?? 0),
+    store: { ...store, tellsLineage, hasClock: store.hasClock || tellsLineage },
+  };
 }
 
 /** Few ids in a tick, so that ticks fill. */

@@ -77,7 +77,9 @@ export class Simulation {
     const machine = new Machine(`process ${++this.#started}`, timeline);
     machine.offset = random.between(-this.plan.maxSkew, this.plan.maxSkew);
     const { worker: common, ttl, store } = this.plan;
-    const lease = isLowered ? { ...common.lease, ttl } : common.lease;
+    const isLong = this.#started > this.plan.processes && this.#started % 2 === 0;
+    const longTtl = isLong ? this.plan.longTtl : undefined;
+    const lease = { ...common.lease, ttl: isLowered ? ttl : (longTtl ?? common.lease.ttl) };
     const plan = { ...common, lease, isLowered, tamper: this.#tamper };
     // A copy of a process knows the limits that its original has seen.
     const connect = (machine: Machine, isCopy: boolean) =>

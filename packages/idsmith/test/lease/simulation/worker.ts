@@ -23,6 +23,8 @@ import type { AnyId, Family, Ledger, Trail } from './ledger.ts';
 /** What a store told when a record was made. */
 interface Told {
   readonly lineage: string | undefined;
+  /** The time of the store. */
+  readonly now: number;
   /** The clock of the process right before. */
   readonly readAt: number;
 }
@@ -61,7 +63,7 @@ export class Worker {
   #fencedSince: number | undefined;
   /** The record that it holds, as far as it knows, and what the store told when the record was made. */
   #record: LeaseRecord | undefined;
-  #told: Told = { lineage: undefined, readAt: Number.NEGATIVE_INFINITY };
+  #told: Told = { lineage: undefined, now: 0, readAt: Number.NEGATIVE_INFINITY };
   /** Times that its original may use as well as itself: it leaves them to that one. */
   #leavesUntil = 0;
 
@@ -92,7 +94,7 @@ export class Worker {
     const moment = async (namespace: string) => {
       const readAt = this.machine.clock.now();
       const answer = (await store.moment?.(namespace)) as Moment;
-      told = { lineage: answer.lineage, readAt };
+      told = { ...answer, readAt };
       return answer;
     };
     const watch = async (next: LeaseRecord, swap: Promise<boolean>) => {
@@ -124,12 +126,18 @@ export class Worker {
     machine.offset = this.machine.offset;
     const copy = new Worker(machine, this.#plan, this.#connect, this.#random, this.#ledger, this);
     copy.#record = this.#record;
+    const { lineage, now, readAt } = this.#told;
+    const record = this.#record;
+    const { ttl = 0 } = this.#plan.lease;
     const acquired = {
-      record: this.#record,
+      record,
       from: lease.from,
+      ttl: lineage === undefined ? ttl : Math.min(ttl, record.expiresAt - now),
       wasEmpty: false,
       layout: undefined,
-      ...this.#told,
+      lineage,
+      readAt,
+      notedAt: undefined,
     };
     copy.#use(new Lease(copy.#settings(), acquired));
     if (isTold) for (const worker of [this, copy]) worker.#lease?.fence();

@@ -58,11 +58,16 @@ async function storm(store, processes, size) {
   const namespace = `storm ${crypto.randomUUID()}`;
   const counters = Array.from({ length: processes }, () => counted(store));
   const begin = performance.now();
+  const counts = [];
   const leases = await Promise.all(
-    counters.map(({ counting }) => acquireLease(counting, { namespace, size, ttl: TTL })),
+    counters.map(async ({ count, counting }) => {
+      const lease = await acquireLease(counting, { namespace, size, ttl: TTL });
+      // Later ones are renewals.
+      counts.push(count.operations);
+      return lease;
+    }),
   );
   const seconds = (performance.now() - begin) / 1000;
-  const counts = counters.map(({ count }) => count.operations);
   if (new Set(leases.map(({ id }) => id)).size !== processes) throw new Error('a node id was given twice');
   await Promise.all(leases.map((lease) => lease.release()));
   const average = counts.reduce((sum, each) => sum + each, 0) / processes;

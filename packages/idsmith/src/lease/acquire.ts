@@ -1,9 +1,10 @@
 import { InvalidOptionError, LeasesExhaustedError, StoreError } from '../errors.js';
+import { grantedTtl } from '../lineage/granted-ttl.js';
 import { show } from '../options.js';
 import { randomFraction } from '../random.js';
 import { pauseUnlessAborted, unlessAborted } from '../support/abort.js';
-import { backoff } from '../support/backoff.js';
 import { freshName, randomName } from '../support/fresh-name.js';
+import { backoff } from '../support/retry.js';
 import { systemTimer } from '../support/timer.js';
 import { founding } from './founding.js';
 import {
@@ -13,6 +14,7 @@ import {
   longestTtl,
   type NamespaceView,
   NO_NODES,
+  notedSince,
   type Page,
   read,
   requireBelievable,
@@ -26,7 +28,6 @@ import {
 import { announceWait } from './node-wait.js';
 import { DEFAULT_MAX_TTL, type LeaseSettings } from './options.js';
 import { type LeaseRecord, sameRecord } from './port.js';
-import { heldHere } from './process-leases.js';
 import {
   anyReady,
   type Candidate,
@@ -51,8 +52,13 @@ const ON_THE_WAY = 1000;
 const MAX_REFUSALS = 12;
 const BACKOFF = { unit: 5, longest: 1000 };
 
-/** The longest wait for others to found a namespace: in times that a look at it takes, and in ms. */
-const YIELD = { looks: 2, ms: 2000 };
+/** Of those who find a namespace without a founder, the share that comes first, and the answers of the store that the others wait for after them. */
+const FOUNDERS = { share: 1 / 32, lead: 2 };
+/** The longest answer of the store that counts for this wait, ms. */
+const LONGEST_ANSWER = 3000;
+
+/** The most of a first answer that counts, ms. The rest of it may be the set-up of the store. */
+const SET_UP = 500;
 
 /** A namespace of more node ids than this number of pages is large: it is not listed as long as pages are enough. */
 const LARGE = 16;
@@ -70,6 +76,10 @@ export interface Claimed {
 
 /** A node id that was acquired. */
 export interface Acquired extends Claimed {
+  /** The ttl that the record was made with, ms. */
+  readonly ttl: number;
+  /** The store's time since when the namespace has had a note of the whole ttl, as far as this process knows, ms. */
+  readonly notedAt: number | undefined;
   /** True when the namespace was empty: new, or lost by its store. */
   readonly wasEmpty: boolean;
   /** The layout that the namespace remembers. */
@@ -113,8 +123,8 @@ class Acquisition {
   #hasRivals = false;
   /** True when this process has let others found the namespace. */
   #hasYielded = false;
-  /** The time that the last look took, ms. */
-  #lookedFor = 0;
+  /** The time that the store needed for an answer, ms. */
+  #answerTime = 0;
   /** True when this process has tried to prepare the namespace. */
   #isPrepared = false;
   /** The rounds in which the store refused a swap. */
@@ -168,7 +178,8 @@ class Acquisition {
     if (preparation) {
       // A date counts only in the lineage that was told with it, so it may be used again. Without a lineage each step reads the time.
       this.#isPrepared = view.lineage !== undefined;
-      if (await swap(settings, ...preparation)) return undefined;
+      if (preparation === 'rivals') await this.#letOthersFound();
+      else if (await swap(settings, ...preparation)) return undefined;
       // A second refusal may mean that the store has another lineage than the one at hand.
       if (this.#hasRivals) this.#before = undefined;
       this.#hasRivals = true;
@@ -183,31 +194,33 @@ class Acquisition {
   }
 
   /**
-   * Waits for a random time before a namespace is founded. Of many that start at once, the first one founds it, and the others find it founded.
-   * The wait is as long as the store needs to answer: longer when many ask it. There is none with a timer of the caller's, which may stand still
-   * until this call has ended.
+   * Waits for a random time before a namespace is founded. Of many that start at once, a few come first, the first of them founds it, and all
+   * others find it founded. The wait grows with the time that the store needs for an answer, and so with the number of those who ask it. There is
+   * none with a timer of the caller's, which may stand still until this call has ended.
    */
   async #letOthersFound(): Promise<void> {
     const { timer, random } = this.#settings;
     this.#hasYielded = true;
-    const ms = randomFraction(random) * Math.min(YIELD.looks * this.#lookedFor, YIELD.ms);
+    const { share, lead } = FOUNDERS;
+    const chance = randomFraction(random);
+    const answers = chance < share ? chance / share : 1 + lead * chance;
+    const ms = answers * Math.min(this.#answerTime, LONGEST_ANSWER);
     if (timer === systemTimer) await pauseUnlessAborted(timer, ms, this.#background, this.#signal);
   }
 
   async #look(): Promise<NamespaceView> {
     const settings = this.#settings;
-    const begun = settings.clock.now();
     this.#signal?.throwIfAborted();
+    const begun = settings.clock.now();
     const page = pageOf(settings, this.#fullPages, this.#hasRivals, randomFraction(settings.random));
     const isAgain =
       this.#isPrepared || this.#hasYielded || this.#hasRivals || this.#fullPages > 0 || this.#needsAll;
-    const looking = viewNamespace(
-      settings,
-      this.#needsAll ? undefined : page,
-      isAgain ? this.#before : undefined,
-    );
+    const before = isAgain ? this.#before : undefined;
+    const looking = viewNamespace(settings, this.#needsAll ? undefined : page, before);
     this.#before = await unlessAborted(looking, this.#signal);
-    this.#lookedFor = Math.max(0, settings.clock.now() - begun);
+    const { readAt } = this.#before;
+    if (readAt !== before?.readAt)
+      this.#answerTime = Math.max(0, Math.min(readAt - begun, SET_UP), settings.clock.now() - readAt);
     // Who has founded the namespace meanwhile claims a node id now.
     if (this.#hasYielded && !this.#isPrepared && this.#before.birth) this.#hasRivals = true;
     return this.#before;
@@ -215,7 +228,9 @@ class Acquisition {
 
   async #tryToClaim(best: Candidate, view: NamespaceView): Promise<Acquired | undefined> {
     const settings = this.#settings;
-    const basis = { now: view.now, birth: view.birth, layout: layoutOf(view.records) };
+    const notedAt = notedSince(settings, view);
+    const ttl = firstTtl(settings, view, notedAt);
+    const basis = { now: view.now, birth: view.birth, layout: layoutOf(view.records), ttl };
     for (const candidate of this.#choices(best, view)) {
       const node = await claim(settings, this.#owner, candidate, basis, this.#hasRivals);
       if (node) {
@@ -223,7 +238,7 @@ class Acquisition {
         if (this.#signal?.aborted) await freeNode(settings, node).catch(() => undefined);
         this.#signal?.throwIfAborted();
         const { layout } = basis;
-        const told = { lineage: lineageOf(view.birth), readAt: view.readAt };
+        const told = { lineage: lineageOf(view.birth), readAt: view.readAt, ttl, notedAt };
         return { ...node, ...told, wasEmpty: this.#wasEmpty, layout };
       }
       this.#hasRivals = true;
@@ -312,12 +327,12 @@ export function pageOf(
 async function preparing(
   settings: LeaseSettings,
   view: NamespaceView,
-): Promise<[expected: LeaseRecord | undefined, next: LeaseRecord] | undefined> {
+): Promise<[expected: LeaseRecord | undefined, next: LeaseRecord] | 'rivals' | undefined> {
   const { store, random } = settings;
   const { records, birth, now, lineage } = view;
   if (lineage !== undefined) {
     const founded = await founding(settings, view, lineage);
-    if (founded) return [birth, founded];
+    if (founded) return founded === 'rivals' ? founded : [birth, founded];
   } else if (store.durable === false) {
     if (birth === undefined) return [undefined, undatedBirth(randomName(random))];
     if (isUndated(birth))
@@ -337,6 +352,17 @@ interface ClaimBasis {
   readonly birth: LeaseRecord | undefined;
   /** The layout that the namespace remembers. */
   readonly layout: string | undefined;
+  /** The length of the window, ms. */
+  readonly ttl: number;
+}
+
+/** The length of a first window, ms. */
+function firstTtl(
+  { ttl, usualTtl, maxSkew }: LeaseSettings,
+  { lineage, now }: NamespaceView,
+  notedAt = now,
+): number {
+  return lineage === undefined ? ttl : grantedTtl(ttl, usualTtl, now - notedAt, maxSkew);
 }
 
 /**
@@ -354,8 +380,8 @@ async function claim(
   basis: ClaimBasis,
   hasRivals: boolean,
 ): Promise<Claimed | undefined> {
-  const { now, birth } = basis;
-  const record = claimed(candidate, now, { ...settings, owner });
+  const { now, birth, ttl } = basis;
+  const record = claimed(candidate, now, { ...settings, owner, ttl });
   const { claimLease } = settings.store;
   const isAtomic = birth !== undefined && claimLease !== undefined;
   const isDone = isAtomic
@@ -433,4 +459,39 @@ function exhausted(
     taken: takenOf(view),
     size,
   });
+}
+
+/** The part of a lease that tells its record in a store. */
+interface HeldLease {
+  readonly namespace: string;
+  readonly id: number;
+  readonly term: number;
+  readonly until: number;
+}
+
+const LEASES = Symbol.for('idsmith.leases');
+
+/** The leases of this process that were not released. In the realm, because hot reload evaluates this module again. */
+function leases(): Set<WeakRef<HeldLease>> {
+  const realm = globalThis as { [LEASES]?: Set<WeakRef<HeldLease>> };
+  realm[LEASES] ??= new Set();
+  return realm[LEASES];
+}
+
+/** Counts a lease of this process until the function that comes back is called. */
+export function countLease(lease: HeldLease): () => void {
+  const ref = new WeakRef(lease);
+  leases().add(ref);
+  return () => leases().delete(ref);
+}
+
+/** The number of these records that leases of this process hold. */
+function heldHere(namespace: string, records: readonly LeaseRecord[]): number {
+  const own = new Set<string>();
+  for (const ref of leases()) {
+    const lease = ref.deref();
+    if (lease === undefined) leases().delete(ref);
+    else if (lease.namespace === namespace) own.add(`${lease.id} ${lease.term} ${lease.until}`);
+  }
+  return records.filter(({ id, epoch, fence }) => own.has(`${id} ${epoch} ${fence}`)).length;
 }

@@ -23,7 +23,7 @@ import { foundedBirth, lineageOf, NAMESPACE_ID } from './protocol.js';
 // namespaces from lost ones: as long as it has the store's lineage, a namespace without a record is new.
 
 /**
- * The birth record that the namespace needs; `undefined` if the present one is right.
+ * The birth record that the namespace needs; `undefined` if the present one is right, `'rivals'` if somebody else founds at the same time.
  *
  * @param lineage the lineage of the store in this view
  */
@@ -31,10 +31,10 @@ export async function founding(
   settings: LeaseSettings,
   view: NamespaceView,
   lineage: string,
-): Promise<LeaseRecord | undefined> {
+): Promise<LeaseRecord | 'rivals' | undefined> {
   const { store, ttl, maxSkew, random, lostWrite } = settings;
   const { birth, records, isWhole } = view;
-  const longest = Math.max(longestTtl(settings), birth?.epoch ?? 0);
+  const longest = Math.max(longestTtl(settings), ttl, birth?.epoch ?? 0);
   const loss = judgeLoss(birth?.fence ?? 0, lostWrite, view, longest, maxSkew);
   const verdict = loss.kind === 'go-on' ? judgeNamespace(lineageOf(birth), view, longest, maxSkew) : loss;
   const found = (floor: number) => foundedBirth(randomName(random), lineage, longest, floor);
@@ -44,7 +44,8 @@ export async function founding(
     const isOld = records.some(({ id }) => id >= 0) || !isWhole;
     if (isOld && store.durable !== false) return found(birth?.fence ?? 0);
     const isNew = !isOld && (await isNewNamespace(settings));
-    return found(isNew ? await storeFloor(settings, view, longest) : view.now + longest + 2 * maxSkew);
+    const floor = isNew ? await storeFloor(settings, view, longest) : view.now + longest + 2 * maxSkew;
+    return floor === undefined ? 'rivals' : found(floor);
   }
   // Others must know for how long to wait after a loss.
   const isLonger = store.durable !== false && birth !== undefined && ttl > birth.epoch;
@@ -58,33 +59,31 @@ export async function founding(
 export async function foundAfterChange(settings: LeaseSettings): Promise<void> {
   const view = await viewNamespace(settings, NO_NODES, undefined);
   const next = view.lineage === undefined ? undefined : await founding(settings, view, view.lineage);
-  if (next) await swap(settings, view.birth, next);
+  if (typeof next === 'object') await swap(settings, view.birth, next);
 }
 
-/** The most times that others may be quicker to write the record of the store. */
-const MAX_TRIES = 8;
-
 /**
- * The time before which no window of a new namespace may begin, ms, by the store's own birth record.
+ * The time before which no window of a new namespace may begin, ms, by the store's own birth record; `undefined` if somebody else was quicker
+ * to write that record. Whoever was founds the same namespace, most likely.
  *
  * @param view tells the lineage of the namespace. In a store that can forget, it may be another one: of another node of a Cluster.
  */
-async function storeFloor(settings: LeaseSettings, view: Moment, longest: number): Promise<number> {
+async function storeFloor(
+  settings: LeaseSettings,
+  view: Moment,
+  longest: number,
+): Promise<number | undefined> {
   const own = { ...settings, namespace: STORE_NAMESPACE };
-  let floor = 0;
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const birth = (await read(own, NO_NODES)).find(({ id }) => id === NAMESPACE_ID);
-    const isTold = tries === 0 && settings.store.durable !== false;
-    const moment = isTold ? view : await storeMoment(own);
-    const verdict = judgeStore(settings, birth, moment, longest);
-    // Whoever has written the record may have known only shorter windows.
-    if (verdict === undefined) return birth?.fence ? birth.fence + Math.max(0, longest - birth.epoch) : 0;
-    floor = verdict.fence;
-    if (await swap(own, birth, verdict)) return floor;
-  }
-  // Somebody else keeps writing it. To wait is always right.
-  return Math.max(floor, (await storeMoment(own)).now + longest + 2 * settings.maxSkew);
+  const birth = (await read(own, NO_NODES)).find(({ id }) => id === NAMESPACE_ID);
+  const moment = settings.store.durable === false ? await storeMoment(own) : view;
+  const verdict = judgeStore(settings, birth, moment, longest);
+  // Whoever has written the record may have known only shorter windows.
+  if (verdict === undefined) return birth?.fence ? birth.fence + Math.max(0, longest - birth.epoch) : 0;
+  return (await swap(own, birth, verdict)) ? verdict.fence : undefined;
 }
+
+/** The most times that others may be quicker to write a birth record. */
+const MAX_TRIES = 8;
 
 /** The longest difference of clocks that a restored store allows for, ms. */
 const USUAL_SKEW = 10_000;

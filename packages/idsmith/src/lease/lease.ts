@@ -1,10 +1,12 @@
 import { InvalidOptionError, type StoreError } from '../errors.js';
+import { grantedTtl } from '../lineage/granted-ttl.js';
+import type { Moment } from '../lineage/judge.js';
 import { wentBack } from '../lineage/went-back.js';
 import { show } from '../options.js';
 import { requireSignal } from '../support/abort.js';
 import { freshName } from '../support/fresh-name.js';
 import { keepAlive } from '../support/timer.js';
-import { type Acquired, acquire, freeNode } from './acquire.js';
+import { type Acquired, acquire, countLease, freeNode } from './acquire.js';
 import { LeaseEmitter, type LeaseEvent, type LeaseEvents } from './events.js';
 import { foundAfterChange } from './founding.js';
 import { LeaseTimers } from './lease-timers.js';
@@ -18,7 +20,6 @@ import {
 } from './namespace-store.js';
 import { type LeaseOptions, type LeaseSettings, leaseSettings } from './options.js';
 import { type LeaseRecord, type LeaseStore, sameRecord } from './port.js';
-import { countLease } from './process-leases.js';
 import { isOlder, released, renewed, verdict } from './protocol.js';
 import { type LeaseWait, LeaseWaiters, releasedError } from './waiters.js';
 import { bindLease, type LeaseUser, type LeaseWindow, requireRoom, requireShared } from './window.js';
@@ -81,7 +82,7 @@ export class Lease {
       onWindowEnd: () => this.#emitFenced(),
     });
     // Sooner than later ones: of many leases that began together, the renewals are spread from the first on.
-    this.#timers.renewAfter(settings.ttl / 3, 0.62);
+    this.#timers.renewAfter(acquired.ttl / 3, 0.62);
     this.#timers.watchWindow();
     leasesOf(settings.store).add(this);
     this.#stopCounting = countLease(this);
@@ -236,14 +237,16 @@ export class Lease {
 
   /** Renews the lease. Never rejects: a failure is an event, and the renewal is tried again. */
   async #renew(node: HeldNode): Promise<void> {
-    const settings = this.#settings;
+    // The store has as long to answer as the present window allows.
+    const settings = { ...this.#settings, ttl: node.ttl };
     try {
       await this.#keepLayout();
       const readAt = settings.clock.now();
-      const { now, lineage } = await storeMoment(settings);
+      const moment = await storeMoment(settings);
+      const { now, lineage } = moment;
       requireBelievable(settings, now, node.record.fence);
       if (this.#isOver(node)) return;
-      const next = node.attemptRenewal(now, readAt, settings.ttl, freshName(settings.random));
+      const next = node.attemptRenewal(moment, readAt, this.#settings, freshName(settings.random));
       const isDone = await swap(settings, node.record, next);
       // If not, the record has changed: one of our attempts has succeeded, or another process has changed it.
       const current = isDone ? next : await this.#stored(node);
@@ -255,7 +258,7 @@ export class Lease {
       if (found !== 'taken') this.#end();
       const isLost = isDoubtful || (found === 'broken' && isOlder(current, node.record));
       if (isLost) {
-        this.#lostWrite = node.record.expiresAt - settings.ttl;
+        this.#lostWrite = node.record.expiresAt - node.ttl;
         this.#tellWentBack(node, isDoubtful);
       }
       this.#replace();
@@ -377,7 +380,7 @@ export class Lease {
       for (const lease of leasesOf(this.#settings.store)) lease.#end();
     this.#events.emit('renewal-failed', error);
     this.#emitFenced();
-    this.#timers.renewAfter(this.#settings.ttl / 10);
+    this.#timers.renewAfter(this.#node.ttl / 10);
   }
 
   /** The record that the store has of the node id. */
@@ -400,7 +403,7 @@ export class Lease {
   #windowMoved(event: 'renewed' | 'reacquired'): void {
     this.#fencedEmitted = false;
     this.#user?.move(this.#node.window);
-    this.#timers.renewAfter(this.#settings.ttl / 3);
+    this.#timers.renewAfter(this.#node.ttl / 3);
     this.#timers.watchWindow();
     this.#events.emit(event);
     this.#waiters.wake();
@@ -423,6 +426,14 @@ export class Lease {
 /** Unanswered renewals to remember. A forgotten one that is found later counts as that of another process, which is safe. */
 const MAX_ATTEMPTS = 100;
 
+/** A renewal that was sent. */
+interface Attempt {
+  readonly record: LeaseRecord;
+  /** This clock before the store's time was read, ms. */
+  readonly readAt: number;
+  readonly ttl: number;
+}
+
 /** A node id as its holder knows it: the record, the window, and the renewals that were sent. No clock, no store. */
 class HeldNode {
   /** The first timestamp that may go into an id. */
@@ -431,12 +442,17 @@ class HeldNode {
   /** This clock before the store's time was read from which the record was made, ms. */
   #readAt: number;
   /** Renewals that were sent and not answered. Each of them may have succeeded. */
-  #attempts: readonly { readonly record: LeaseRecord; readonly readAt: number }[] = [];
+  #attempts: readonly Attempt[] = [];
   #lineage: string | undefined;
+  #ttl: number;
+  /** The store's time since when the namespace has had a note of the whole ttl, ms: the first renewal at the latest. */
+  #notedAt: number | undefined;
   #hasEnded = false;
 
-  constructor({ record, from, lineage, readAt }: Acquired) {
+  constructor({ record, from, lineage, readAt, ttl, notedAt }: Acquired) {
     this.#record = record;
+    this.#ttl = ttl;
+    this.#notedAt = notedAt;
     this.from = from;
     this.#lineage = lineage;
     this.#readAt = readAt;
@@ -445,6 +461,11 @@ class HeldNode {
   /** The lineage of the store in which the record was last known to be whole; `undefined` if the store tells none. */
   get lineage(): string | undefined {
     return this.#lineage;
+  }
+
+  /** The ttl that the record was made with, ms. */
+  get ttl(): number {
+    return this.#ttl;
   }
 
   /** The record that the store has acknowledged. */
@@ -469,11 +490,21 @@ class HeldNode {
   /**
    * The record of a renewal that is sent now.
    *
+   * @param moment what the store told before
+   * @param readAt this clock before that
    * @param owner a name that was never used
    */
-  attemptRenewal(now: number, readAt: number, ttl: number, owner: string): LeaseRecord {
+  attemptRenewal(
+    { now, lineage = this.#lineage }: Moment,
+    readAt: number,
+    { ttl: wanted, usualTtl, maxSkew }: LeaseSettings,
+    owner: string,
+  ): LeaseRecord {
+    this.#notedAt ??= now;
+    const noted = now - this.#notedAt;
+    const ttl = lineage === undefined ? wanted : grantedTtl(wanted, usualTtl, noted, maxSkew);
     const record = renewed(this.#record, now, ttl, owner);
-    this.#attempts = [...this.#attempts.slice(-MAX_ATTEMPTS), { record, readAt }];
+    this.#attempts = [...this.#attempts.slice(-MAX_ATTEMPTS), { record, readAt, ttl }];
     return record;
   }
 
@@ -483,7 +514,8 @@ class HeldNode {
    *
    * @param now the store's time before the renewal, ms
    */
-  isLate(now: number, { ttl, maxSkew, clock }: LeaseSettings): boolean {
+  isLate(now: number, { maxSkew, clock }: LeaseSettings): boolean {
+    const ttl = this.#ttl;
     const margin = Math.max(ttl / 3, Math.min(2 * maxSkew, ttl / 2));
     const passed = clock.now() - this.#readAt;
     return this.#record.expiresAt - now < margin || !(passed >= 0 && passed < ttl - margin);
@@ -503,6 +535,7 @@ class HeldNode {
   adopt(record: LeaseRecord, lineage: string | undefined): void {
     const attempt = this.#attempts.find((each) => sameRecord(each.record, record));
     this.#readAt = attempt?.readAt ?? this.#readAt;
+    this.#ttl = attempt?.ttl ?? this.#ttl;
     this.#record = record;
     this.#lineage = lineage ?? this.#lineage;
     this.#attempts = [];

@@ -148,7 +148,9 @@ export async function viewNamespace(
   const isDated = settings.store.durable !== false || (birth !== undefined && !isUndated(birth));
   if (before && isDated && isRecent(settings, readAt - before.readAt))
     return { ...part, now: before.now, lineage: before.lineage, readAt: before.readAt };
-  return { ...part, ...(await storeMoment(settings)), readAt };
+  const moment = await storeMoment(settings);
+  rememberNote(settings, birth, moment);
+  return { ...part, ...moment, readAt };
 }
 
 const isRecent = ({ ttl }: LeaseSettings, age: number) => age >= 0 && age <= TIME_LIFE * ttl;
@@ -289,6 +291,41 @@ export function rememberLimit({ store, namespace }: LeaseSettings, birth: LeaseR
 /** The longest ttl that any client of the namespace may have used, as far as this process knows. */
 export function longestTtl({ store, namespace, maxTtl }: LeaseSettings): number {
   return Math.max(limits.get(store)?.get(namespace) ?? 0, maxTtl);
+}
+
+/** The longest ttl of a namespace, as its birth record notes it. */
+interface TtlNote {
+  readonly ttl: number;
+  readonly lineage: string | undefined;
+  /** The store's time when this process first saw the note, ms. */
+  readonly seenAt: number;
+}
+
+/** The notes that this process has seen. A note that was lost and written again has another lineage. */
+const notes = new WeakMap<LeaseStore, Map<string, TtlNote>>();
+
+/** @param moment read after the birth record */
+function rememberNote(
+  { store, namespace }: LeaseSettings,
+  birth: LeaseRecord | undefined,
+  { now, lineage }: Moment,
+): void {
+  const known = notes.get(store) ?? new Map<string, TtlNote>();
+  notes.set(store, known);
+  const note = known.get(namespace);
+  if (birth === undefined) known.delete(namespace);
+  else if (note?.ttl !== birth.epoch || note.lineage !== lineage)
+    known.set(namespace, { ttl: birth.epoch, lineage, seenAt: now });
+}
+
+/** The store's time since when this process has known that the namespace has a note of its ttl, ms; `undefined` if it has just been written. */
+export function notedSince(
+  { store, namespace, ttl }: LeaseSettings,
+  { birth, lineage }: NamespaceView,
+): number | undefined {
+  const note = notes.get(store)?.get(namespace);
+  const isSame = note !== undefined && note.ttl === birth?.epoch && note.lineage === lineage;
+  return isSame && note.ttl >= ttl ? note.seenAt : undefined;
 }
 
 /** @throws NamespaceRefusal when other clients of this namespace would not wait for windows of this length */

@@ -24,7 +24,10 @@ export interface LeaseOptions {
    * anything is held. Without this option the layouts are compared when a generator takes the lease.
    */
   layout?: LeaseLayout | undefined;
-  /** The length of a lease without renewal, ms. Default 30,000, or the `maxTtl` of the store if that is less. */
+  /**
+   * The length of a lease without renewal, ms. Default 30,000, or the `maxTtl` of the store if that is less. On a store that tells its lineage,
+   * a longer one counts after about 80 seconds: see `docs/lineage.md`.
+   */
   ttl?: number | undefined;
   /** A text for people. Default host and process id, where the runtime tells them. */
   label?: string | undefined;
@@ -73,6 +76,8 @@ export type LeaseSettings = Readonly<
 > & {
   readonly store: LeaseStore;
   readonly maxTtl: number;
+  /** The shortest time for which any client of the store waits after a loss, ms. */
+  readonly usualTtl: number;
   /** `undefined` for the longest wait that can be necessary. */
   readonly waitFor: number | undefined;
   /** The lowest node id. The others follow, up to `first` + `size` − 1. */
@@ -152,6 +157,7 @@ export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSe
     reacquire,
     ttl,
     maxTtl,
+    usualTtl: store.usualTtl ?? Math.min(DEFAULT_MAX_TTL, store.maxTtl ?? DEFAULT_MAX_TTL),
     onWait,
     ...range,
     layout: layout && layoutWithin(layout.fingerprint, range.nodes),

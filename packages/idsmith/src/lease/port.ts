@@ -30,6 +30,11 @@ export interface LeaseStore {
   readonly guarded?: boolean;
   /** The longest ttl that the store allows, ms. Only a store that can forget needs a limit, with the default 30,000. */
   readonly maxTtl?: number;
+  /**
+   * The ttl for which every client of the store waits after a loss, ms, whatever the namespace notes. A longer ttl counts once its note is old
+   * enough: see `docs/lineage.md`. Default 30,000, or `maxTtl` if that is less.
+   */
+  readonly usualTtl?: number;
   /** True when `now()` reads the clock of the calling machine, and so cannot reveal a wrong clock. Default `false`. */
   readonly hostClock?: boolean;
   /** The store's clock, ms, when it has one. */

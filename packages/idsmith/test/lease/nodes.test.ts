@@ -3,7 +3,7 @@ import { acquireLease, FlakeGenerator, LocalityGenerator, layouts, leaseFlakes, 
 import { connect } from 'idsmith/connect';
 import { describe, expect, it } from 'vitest';
 import { pageOf } from '../../src/lease/acquire.ts';
-import { summarise } from '../../src/lease/namespace-summary.ts';
+import { summarise } from '../../src/lease/namespace.ts';
 import { layoutOf, layoutWithin, splitLayout } from '../../src/lease/protocol.ts';
 import { repeated } from '../support/unique.ts';
 import { named, setUp, TTL } from './set-up.ts';

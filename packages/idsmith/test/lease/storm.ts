@@ -34,10 +34,15 @@ export async function storm(
   options: LeaseOptions,
 ): Promise<Storm> {
   const counters = Array.from({ length: processes }, (_, i) => counted(storeOf(i)));
+  const counts: number[] = [];
   const leases = await Promise.all(
-    counters.map(({ counting }) => acquireLease(counting, { ttl: 120_000, ...options })),
+    counters.map(async ({ count, counting }) => {
+      const lease = await acquireLease(counting, { ttl: 120_000, ...options });
+      // Later ones are renewals.
+      counts.push(count.operations);
+      return lease;
+    }),
   );
-  const counts = counters.map(({ count }) => count.operations);
   return {
     leases,
     average: counts.reduce((sum, each) => sum + each, 0) / processes,

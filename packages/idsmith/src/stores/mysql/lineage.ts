@@ -1,7 +1,6 @@
 import { warn } from '#runtime';
-import type { DriverError } from '../../support/driver-error.js';
 import { OneSuccess } from '../../support/single-flight.js';
-import { reasonOf } from '../../support/store-error.js';
+import { type DriverError, reasonOf } from '../../support/store-error.js';
 import { SqlLineage } from '../sql/lineage.js';
 import type { Ask } from '../sql/session.js';
 import { plainText } from '../sql/values.js';
@@ -24,7 +23,16 @@ const FLUSH = 'innodb_flush_log_at_trx_commit';
 /** The values with which a transaction is acknowledged before that, and whose crash loses it. MariaDB has a third that is safe, as 1 is. */
 const LOSSES: Readonly<Record<string, string>> = { 0: 'the server', 2: 'its machine' };
 
-const VARIABLES = `SHOW VARIABLES WHERE Variable_name IN (${['server_uuid', FLUSH, ...CLUSTERS]
+/** The variable that says how many transactions the binary log may have before it is written to the disk; 0 for no limit. */
+const SYNC_BINLOG = 'sync_binlog';
+
+const VARIABLES = `SHOW VARIABLES WHERE Variable_name IN (${[
+  'server_uuid',
+  FLUSH,
+  'log_bin',
+  SYNC_BINLOG,
+  ...CLUSTERS,
+]
   .map((name) => `'${name}'`)
   .join(', ')})`;
 
@@ -68,7 +76,7 @@ export class MysqlLineage {
     );
     // What a server of a cluster loses in a crash, the others have.
     if (CLUSTERS.some((name) => !['OFF', '', undefined].includes(variables.get(name)))) return undefined;
-    warnOfFlush(variables.get(FLUSH) ?? '1');
+    warnOfFlush(variables);
     if (this.#isLossless) return undefined;
     const server = variables.has('server_uuid') ? MYSQL_SERVER : MARIADB_SERVER;
     await this.#ask(`SELECT ${server} AS server`);
@@ -76,12 +84,20 @@ export class MysqlLineage {
   }
 }
 
-function warnOfFlush(value: string): void {
-  const crashed = LOSSES[value];
-  if (crashed === undefined) return;
-  warn(
-    `the server has ${FLUSH} = ${value}: a crash of ${crashed} loses the last second of writes, and ids that were given out in it can come ` +
-      `again. Set ${FLUSH} = 1: see docs/stores.md`,
-    'STORE_DELAYED_FLUSH',
-  );
+function warnOfFlush(variables: ReadonlyMap<string, string>): void {
+  const [flush = '1', sync = '1'] = [FLUSH, SYNC_BINLOG].map((name) => variables.get(name));
+  const crashed = LOSSES[flush];
+  if (crashed !== undefined)
+    warn(
+      `the server has ${FLUSH} = ${flush}: a crash of ${crashed} loses the last second of writes, and ids that were given out in it can come ` +
+        `again. Set ${FLUSH} = 1: see docs/stores.md`,
+      'STORE_DELAYED_FLUSH',
+    );
+  // A commit is not written to the disk then: after a crash, a transaction counts as committed if the binary log has it.
+  else if (flush === '1' && variables.get('log_bin') === 'ON' && sync !== '1')
+    warn(
+      `the server has log_bin = ON and ${SYNC_BINLOG} = ${sync}: after a crash of its machine, it undoes writes that the binary log has lost, and ` +
+        `ids that were given out in them can come again. Set ${SYNC_BINLOG} = 1: see docs/stores.md`,
+      'STORE_DELAYED_FLUSH',
+    );
 }

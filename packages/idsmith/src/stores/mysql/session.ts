@@ -1,12 +1,11 @@
-import type { SqlChange, SqlDriver } from '../../drivers/driver.js';
-import { rowsIn } from '../../drivers/driver.js';
+import { rowsIn, type SqlChange, type SqlDriver } from '../../drivers/driver.js';
 import { mysqlLike } from '../../drivers/mysql2.js';
 import type { SqlAdapter, SqlExecutor, SqlValue } from '../../drivers/port.js';
 import { StoreError } from '../../errors.js';
-import type { DriverError } from '../../support/driver-error.js';
+import type { DriverError } from '../../support/store-error.js';
 import { mysql } from '../sql/dialect.js';
 import { driverOf, ServerSession } from '../sql/session.js';
-import { onlyInteger, plainText } from '../sql/values.js';
+import { plainText } from '../sql/values.js';
 
 /** The part of a client that the store uses. A pool or connection of `mysql2/promise` has it. */
 export interface MysqlClient {
@@ -41,6 +40,18 @@ const ER_DUP_ENTRY = 1062;
 /** ER_UNKNOWN_COM_ERROR, with which a node of Galera that has no majority refuses every statement. */
 const NO_MAJORITY = 1047;
 
+/**
+ * ER_UNKNOWN_COM_ERROR, ER_ERROR_DURING_COMMIT, ER_LOCK_WAIT_TIMEOUT: the failures of a node of Galera that has no majority. The last one is also that of
+ * a wait for what the other nodes have acknowledged.
+ */
+const MAY_BE_CUT_OFF: readonly unknown[] = [NO_MAJORITY, 1180, 1205];
+
+/** The outcome of a change with this failure is unknown: ER_ERROR_DURING_COMMIT. */
+const UNKNOWN_OUTCOME = 1180;
+
+/** The code of a failure of such a node, which `storeReasons` knows. */
+const NOT_READY = 'WSREP_NOT_READY';
+
 /** ER_CHECKREAD, ER_LOCK_DEADLOCK: the statement was rolled back. A lock wait that timed out has been long enough. */
 const ROLLED_BACK: readonly unknown[] = [1020, 1213];
 
@@ -48,8 +59,16 @@ const ROLLED_BACK: readonly unknown[] = [1020, 1213];
 const GALERA = `/*M!100300 , (SELECT GLOBAL_VALUE FROM information_schema.SYSTEM_VARIABLES
   WHERE VARIABLE_NAME = 'WSREP_ON') AS galera */`;
 
-/** A server of MySQL or MariaDB as a store uses it: refuses changes inside an open transaction. */
+/** A replica refuses changes with this setting, but not those of a user with the right SUPER or READ_ONLY ADMIN. */
+const READ_ONLY_SETTING = 'CAST(@@global.read_only AS CHAR)';
+
+/** Some versions tell a number, others a word. */
+const isOn = (value: string | undefined) => value !== '0' && value !== 'OFF';
+
+/** A server of MySQL or MariaDB as a store uses it: refuses changes inside an open transaction, and on a replica. */
 export class MysqlSession extends ServerSession {
+  /** True for a server that was read-only when it was last asked. */
+  #isReadOnly = false;
   /** True for a node of Galera: another node may have acknowledged writes that this one has not applied yet. */
   #isGalera = false;
 
@@ -58,14 +77,30 @@ export class MysqlSession extends ServerSession {
    * same ids again. An open transaction would be ended by the statements that create tables.
    */
   async prepare(): Promise<void> {
-    const rows = await this.ask(`SELECT CAST((${mysql.outsideTransaction}) AS CHAR) AS outside ${GALERA}`);
-    if (onlyInteger(rows) !== 1)
+    const rows = await this.ask(
+      `SELECT CAST((${mysql.outsideTransaction}) AS CHAR) AS outside, ${READ_ONLY_SETTING} AS locked ${GALERA}`,
+    );
+    const [outside, locked, galera] = Object.values((rows[0] ?? {}) as object).map(plainText);
+    if (outside !== '1')
       throw new StoreError(
         'mysql store: the connection has autocommit = 0 or an open transaction. Set autocommit = 1, and end every transaction ' +
           'before its connection goes back to the pool',
         { reason: 'IN_TRANSACTION' },
       );
-    this.#isGalera = plainText(Object.values(rows[0] as object)[1]) === 'ON';
+    this.#isReadOnly = isOn(locked);
+    this.#isGalera = galera === 'ON';
+  }
+
+  /**
+   * @throws an error like that of the server, which lets this user write to a replica all the same. A write there is one that the primary never
+   * gets, and both would give out the same ids.
+   */
+  async #refuseReplica(query: SqlDriver['query'], sql: string): Promise<void> {
+    if (!this.#isReadOnly || /^(SELECT|SHOW) /.test(sql)) return;
+    const [row] = rowsIn(await query(`SELECT ${READ_ONLY_SETTING} AS locked`, []));
+    this.#isReadOnly = isOn(plainText(Object.values((row ?? {}) as object)[0]));
+    if (!this.#isReadOnly) return;
+    throw Object.assign(new Error('the server is running with read_only'), { errno: READ_ONLY[0] });
   }
 
   async ask(sql: string, values: readonly SqlValue[] = []): Promise<readonly unknown[]> {
@@ -92,14 +127,23 @@ export class MysqlSession extends ServerSession {
    * the primary, and when a node has no majority, a node that has one. When the connection is inside a transaction, its end undoes a change that must not count.
    */
   protected isUseless(error: unknown): boolean {
-    const { errno } = (error ?? {}) as DriverError;
-    return READ_ONLY.includes(errno) || errno === NO_MAJORITY || error instanceof StoreError;
+    const { errno, code } = (error ?? {}) as DriverError;
+    return (
+      READ_ONLY.includes(errno) || errno === NO_MAJORITY || code === NOT_READY || error instanceof StoreError
+    );
   }
 
   /** The rows of a query or the outcome of a change. */
   #answer(sql: string, values: readonly SqlValue[]): Promise<unknown[] | SqlChange> {
     return this.onConnection(async ({ answer, query }, left) => {
-      const given = await (answer ?? query)(limited(sql, left, this.#isGalera), values);
+      await this.#refuseReplica(query, sql);
+      const statement = limited(sql, left, this.#isGalera);
+      const given = await (answer ?? query)(statement, values).catch(async (error) => {
+        const mayBeCutOff = this.#isGalera
+          ? MAY_BE_CUT_OFF.includes(error?.errno)
+          : error?.errno === NO_MAJORITY;
+        throw mayBeCutOff ? await galeraError(query, error) : error;
+      });
       requireCommitted(given);
       return given as unknown[] | SqlChange;
     });
@@ -112,7 +156,10 @@ export class MysqlSession extends ServerSession {
   async #change(sql: string, values: readonly SqlValue[]): Promise<number> {
     try {
       const outcome = this.isAdapter
-        ? await this.transact((inside) => outcomeOf(inside, sql, values))
+        ? await this.transact(async (inside) => {
+            await this.#refuseReplica(inside.query, sql);
+            return outcomeOf(inside, sql, values);
+          })
         : ((await this.#answer(sql, values)) as SqlChange);
       return Number(outcome.insertId) || Number(outcome.affectedRows);
     } catch (error) {
@@ -121,6 +168,20 @@ export class MysqlSession extends ServerSession {
       throw error;
     }
   }
+}
+
+/** The reason of a failure, if this is a node of Galera that does not serve; otherwise the failure. */
+async function galeraError(query: SqlDriver['query'], error: DriverError): Promise<unknown> {
+  const rows = await query("SHOW STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_status')", [])
+    .then(rowsIn)
+    .catch(() => []);
+  const status = new Map(rows.map((row) => Object.values(row as object).map(plainText) as [string, string]));
+  if (status.get('wsrep_ready') !== 'OFF') return error;
+  const message =
+    `this node of Galera is cut off from the majority, or has not joined it yet (wsrep_cluster_status = ${status.get('wsrep_cluster_status')}, ` +
+    `wsrep_ready = OFF), and takes no statements: ${error.message}`;
+  const errno = error.errno === UNKNOWN_OUTCOME ? UNKNOWN_OUTCOME : NO_MAJORITY;
+  return Object.assign(new Error(message, { cause: error }), { errno, code: NOT_READY });
 }
 
 /** The outcome of a change in a transaction of its own, whose sender tells rows alone. */

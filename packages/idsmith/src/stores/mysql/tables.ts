@@ -1,5 +1,5 @@
 import { StoreError } from '../../errors.js';
-import type { DriverError } from '../../support/driver-error.js';
+import type { DriverError } from '../../support/store-error.js';
 import { SCHEMA, type SchemaMarker, type SchemaVersion, schemaOf } from '../schema-version.js';
 import type { Columns } from '../sql/columns.js';
 import { mysql } from '../sql/dialect.js';

@@ -179,6 +179,31 @@ await describeWith(['mariadb'], 'sequences in MariaDB', () => {
     });
   });
 
+  it('refuses a replica even to a user who may write there, until it is promoted', async () => {
+    await withPool({}, async (shared, pool) => {
+      await shared.store().defineSequence({ name: 'x' });
+      await pool.query('SET GLOBAL read_only = 1');
+      const store = mysqlStore(pool);
+      const record = { id: 0, owner: 'a', epoch: 1, fence: 5, expiresAt: 5, label: '' };
+      const changes = [
+        () => store.allocate('x', 1),
+        () => store.defineSequence({ name: 'y' }),
+        () => store.swapLease('nodes', undefined, record),
+      ];
+      for (const change of changes)
+        await expect(change()).rejects.toThrow(
+          expect.objectContaining({
+            message: expect.stringMatching('read_only is on, as on a replica: a store needs the primary'),
+            reason: 'READ_ONLY',
+          }),
+        );
+      expect(await store.describeSequence('x')).toMatchObject({ next: 1n });
+      await pool.query('SET GLOBAL read_only = 0');
+      expect((await store.allocate('x', 1)).first).toBe(1n);
+      expect(await store.swapLease('nodes', undefined, record)).toBe(true);
+    });
+  });
+
   it('refuses a table that the server keeps in its memory', async () => {
     await withPool({}, async (shared, pool) => {
       await shared.sql(`${upstreamTable()} ENGINE = MEMORY`);

@@ -1,7 +1,6 @@
 import { bytesToHex } from '../encoding/hex.js';
 import { IdError, StoreError } from '../errors.js';
-import { storeReason } from '../support/driver-error.js';
-import { reasonOf } from '../support/store-error.js';
+import { reasonOf, storeReason } from '../support/store-error.js';
 import { withTimeout } from '../support/timeout.js';
 import type { CommandPart, ScriptClient } from './client.js';
 

@@ -3,13 +3,10 @@ import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '#services';
-import { binaryClient, textClient } from '../../src/redis/client.ts';
+import { textClient } from '../../src/redis/client.ts';
 import { redisError, ScriptRunner } from '../../src/redis/script-runner.ts';
 
 const ECHO = `return { KEYS[1], ARGV[1], #KEYS, #ARGV }`;
-
-/** Bytes that are not UTF-8. */
-const BYTES = Uint8Array.of(0, 255, 128, 10);
 
 /** A client of each driver, and the end of the client. */
 const drivers: Record<string, (url: string) => Promise<{ client: unknown; end: () => void }>> = {
@@ -49,25 +46,8 @@ for (const [name, connect] of Object.entries(drivers)) {
       expect(await runner.run('echoing', ECHO, ['a key', 'b'], [7, 'ü', ''])).toEqual(['a key', '7', 2, 3]);
     });
 
-    it('passes keys and arguments in bytes, and gets bytes', async () => {
-      const runner = new ScriptRunner(binaryClient(driver.client), options);
-      const reply = await runner.run('echoing', ECHO, [BYTES], [BYTES.subarray(1)]);
-      expect(reply).toEqual([Buffer.from(BYTES), Buffer.from(BYTES.subarray(1)), 1, 1]);
-    });
-
-    it('sends commands in bytes', async () => {
-      const runner = new ScriptRunner(binaryClient(driver.client), options);
-      await runner.use('writing', (client) => client.send('SET', 'bytes', BYTES));
-      expect(await runner.use('reading', (client) => client.send('GET', 'bytes'))).toEqual(
-        Buffer.from(BYTES),
-      );
-    });
-
-    it.each([
-      ['text', textClient],
-      ['bytes', binaryClient],
-    ] as const)('sends the text of a script only once, with replies in %s', async (_, wrap) => {
-      const runner = new ScriptRunner(wrap(driver.client), options);
+    it('sends the text of a script only once', async () => {
+      const runner = new ScriptRunner(textClient(driver.client), options);
       await server.command('CONFIG', 'RESETSTAT');
       for (let i = 0; i < 3; i++) await runner.run('echoing', ECHO, ['k'], ['a']);
       const stats = await server.command('INFO', 'commandstats');

@@ -4,7 +4,7 @@ import { lineageOf, NAMESPACE_ID } from '../../lease/protocol.js';
 import { REGISTRY, type Registry } from './registry.js';
 import type { StoreScripts } from './schema.js';
 import { DELETE_KEY, LIST_LEASES, READ_LEASES, READ_MOMENT, SWAP_LEASE } from './scripts.js';
-import { msOf } from './sequences.js';
+import { redisMs } from './sequences.js';
 
 /** Leases in Redis: one hash for each namespace. */
 export function redisLeases(scripts: StoreScripts, registry: Registry, durable: boolean): LeaseStore {
@@ -12,7 +12,7 @@ export function redisLeases(scripts: StoreScripts, registry: Registry, durable: 
     // A Cluster chooses the node by the key, so the node of the namespace answers.
     const reply = await scripts.run('reading the clock', READ_MOMENT, [keyOf(namespace)]);
     const [seconds, micros, lineage] = reply as unknown[];
-    return { now: msOf([seconds, micros]), lineage: String(lineage) };
+    return { now: redisMs([seconds, micros]), lineage: String(lineage) };
   }
 
   async function swap(

@@ -1,10 +1,9 @@
 import { InvalidOptionError } from '../../errors.js';
 import { requireChoice, show } from '../../options.js';
-import { loadRedisDriver, type RedisDriver } from '../../redis/load-driver.js';
 import type { DisposableStore } from '../store.js';
 import { addressOf, requireSettings } from '../url.js';
-import { beginConnection, type RedisTarget } from './drivers.js';
-import { beginGroup, type RedisGroup } from './groups.js';
+import { beginConnection, loadRedisDriver, type RedisDriver, type RedisTarget } from './drivers.js';
+import { type Address, beginGroup, type NatMap, type RedisGroup, serversOf } from './groups.js';
 import { OwnRedisClient } from './own-client.js';
 import { type RedisStoreOptions, storeOn } from './store.js';
 
@@ -16,18 +15,23 @@ const TIMEOUT = 5000;
  * `redis+sentinel://a:26379,b:26379/mymaster`. The store has a client of its own, of the package `redis` or else of `ioredis`, which
  * connects on first use. `close()` ends the client.
  *
+ * @param natMap for a Cluster or Sentinels whose servers are reached at other addresses than they tell
  * @throws InvalidOptionError when the URL has another form
  * @throws StoreError when neither package is installed
  */
-export async function openRedis(url: string): Promise<DisposableStore> {
-  const isGroup = GROUP.test(url);
-  const parsed = isGroup ? parseGroupUrl(url) : parseUrl(url);
+export async function openRedis(url: string, natMap?: NatMap): Promise<DisposableStore> {
+  const parsed = GROUP.test(url) ? parseGroupUrl(url, natMap) : parseUrl(url);
   return openParsed(await loadRedisDriver(), parsed, TIMEOUT);
 }
 
 /** The store of a URL with a given driver. */
-export function openRedisWith(driver: RedisDriver, url: string, timeout = TIMEOUT): DisposableStore {
-  return openParsed(driver, GROUP.test(url) ? parseGroupUrl(url) : parseUrl(url), timeout);
+export function openRedisWith(
+  driver: RedisDriver,
+  url: string,
+  timeout = TIMEOUT,
+  natMap?: NatMap,
+): DisposableStore {
+  return openParsed(driver, GROUP.test(url) ? parseGroupUrl(url, natMap) : parseUrl(url), timeout);
 }
 
 function openParsed(
@@ -71,7 +75,7 @@ const GROUP_FORM = {
 };
 
 /** @throws InvalidOptionError when the URL has another form; it shows nothing of the URL */
-function parseGroupUrl(url: string): ParsedGroupUrl {
+function parseGroupUrl(url: string, natMap: NatMap = {}): ParsedGroupUrl {
   const kind = GROUP.exec(url)?.[1]?.toLowerCase() as RedisGroup['kind'];
   const refuseForm = (why: string): never => {
     throw new InvalidOptionError(`a URL of a Redis ${kind} must look like ${GROUP_FORM[kind]}: ${why}`);
@@ -99,7 +103,7 @@ function parseGroupUrl(url: string): ParsedGroupUrl {
     master: decodeURIComponent(path),
   };
   return {
-    group: { ...group, database: databaseOf(`/${second}`) },
+    group: { ...group, database: databaseOf(`/${second}`), natMap },
     password,
     options: optionsOf(settings),
   };
@@ -165,4 +169,39 @@ function databaseOf(path: string): number {
   throw new InvalidOptionError(
     `the database of a Redis URL must be a number, as in redis://host:6379/0${shown}`,
   );
+}
+
+/**
+ * The fields of `INFO` of the server of a URL, over a connection of its own. A script asks, because scripts are what every user of
+ * a store may run.
+ *
+ * @throws Error of the driver when the server cannot be reached, or the user may not run `INFO`
+ */
+export async function redisInfo(url: string): Promise<ReadonlyMap<string, string>> {
+  const { target } = parseUrl(url);
+  const driver = await loadRedisDriver();
+  const client = new OwnRedisClient(() => beginConnection(driver, target), TIMEOUT);
+  try {
+    const text = String(await client.evaluate('EVAL', "return redis.call('INFO')", [], []));
+    return new Map(
+      text.split('\r\n').flatMap((line): [string, string][] => {
+        const [, name, value] = /^(\w+):(.*)$/.exec(line) ?? [];
+        return name === undefined || value === undefined ? [] : [[name, value]];
+      }),
+    );
+  } finally {
+    client.end();
+  }
+}
+
+/** The hosts that the URL of a Redis Cluster or of Sentinels names, and the servers that these name. */
+interface GroupAddresses {
+  readonly hosts: readonly Address[];
+  readonly servers: readonly Address[];
+}
+
+/** Asks a Redis Cluster, or Sentinels, for the addresses of all their servers. */
+export async function groupAddresses(url: string): Promise<GroupAddresses> {
+  const { group } = parseGroupUrl(url);
+  return { hosts: group.hosts, servers: await serversOf(await loadRedisDriver(), group) };
 }

@@ -26,7 +26,7 @@ export function redisRows(scripts: StoreScripts, registry: Registry, durable: bo
     const row = definition
       ? { ...decodeRow(name, String(definition), String(next), mark ? String(mark) : undefined), lineage }
       : undefined;
-    return { row, past: past ? String(past) : undefined, lineage, now: msOf(time) };
+    return { row, past: past ? String(past) : undefined, lineage, now: redisMs(time) };
   }
 
   const read = async (name: string): Promise<SequenceRow | undefined> => (await look(name)).row;
@@ -125,7 +125,7 @@ export function redisRows(scripts: StoreScripts, registry: Registry, durable: bo
 const keyOf = (name: string) => `idsmith:sequence:{${encodeURIComponent(name)}}`;
 
 /** The time of a reply: seconds, and microseconds. */
-export function msOf(reply: unknown[]): number {
+export function redisMs(reply: unknown[]): number {
   const [seconds, micros] = reply.map(Number) as [number, number];
   return seconds * 1000 + Math.floor(micros / 1000);
 }

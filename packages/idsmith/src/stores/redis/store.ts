@@ -1,3 +1,4 @@
+import { type IdError, StoreError } from '../../errors.js';
 import { requireChoice, requireInteger, requireKnown } from '../../options.js';
 import {
   type IoredisClient,
@@ -59,7 +60,7 @@ export function storeOn(
   const timeout = requireTimeout(options.timeout, 5000);
   const place = own?.at === undefined ? '' : ` at ${own.at}`;
   const errorOf = (operation: string, error: unknown) =>
-    redisError('redis store', operation + place, error, own?.password);
+    withAdvice(redisError('redis store', operation + place, error, own?.password));
   const runner = new ScriptRunner(client, { timeout, errorOf });
   const durable = requireChoice('durable', options.durable, [false, true]);
   const maxTtl = options.maxTtl ?? (durable ? undefined : 30_000);
@@ -75,4 +76,26 @@ export function storeOn(
     ...(maxTtl !== undefined && { maxTtl }),
   };
   return makeStore('redis', methods, own);
+}
+
+/** What to do about answers of a server that is not of the kind that the client takes it for, or has a setting that the answer does not name. */
+const ADVICE: readonly (readonly [answer: RegExp, advice: string])[] = [
+  [
+    /failed: MOVED /,
+    'the server is a node of a Redis Cluster: its URL begins with redis+cluster://, and a client of your own must be one of a Cluster',
+  ],
+  [
+    /failed: ERR unknown command .?EVAL/i,
+    'the server runs no scripts. If it is a Sentinel, the URL must be redis+sentinel://host:port/master, with the name of the master',
+  ],
+  [
+    /failed: NOREPLICAS /,
+    'min-replicas-to-write of the server is higher than the number of replicas that follow it',
+  ],
+];
+
+function withAdvice(error: IdError): IdError {
+  const [, advice] = ADVICE.find(([answer]) => answer.test(error.message)) ?? [];
+  if (advice === undefined || !(error instanceof StoreError)) return error;
+  return new StoreError(`${error.message}; ${advice}`, { cause: error.cause, reason: error.reason });
 }

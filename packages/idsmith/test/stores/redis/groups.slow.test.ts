@@ -13,7 +13,7 @@ import {
   startRedisCluster,
   startRedisSentinels,
 } from '#services';
-import type { RedisDriver } from '../../../src/redis/load-driver.ts';
+import type { RedisDriver } from '../../../src/stores/redis/drivers.ts';
 import { openRedisWith } from '../../../src/stores/redis/open.ts';
 import type { Store } from '../../../src/stores/store.ts';
 
@@ -54,12 +54,12 @@ await describeWith(['redis'], 'The store of a URL of a Cluster', () => {
       openRedisWith(driver, `${clusterUrl(cluster)}?maxTtl=2000`),
     );
     await initStore(stores[0]!);
-    // The first connection takes longer than a lease of a second may wait.
+    // The first connection takes longer than a lease of two seconds may wait.
     for (const store of stores) await store.listLeases('killed');
     const ids = await Promise.all(stores.map((store) => connect(store)));
     const seen: bigint[] = [];
     const mint = async () => {
-      const generators = await Promise.all(ids.map((each) => each.flakes('killed', { ttl: 1000 })));
+      const generators = await Promise.all(ids.map((each) => each.flakes('killed', { ttl: 2000 })));
       for (const generator of generators)
         seen.push(...(await Promise.all([generator.nextAsync(), generator.nextAsync()])));
     };
@@ -105,10 +105,12 @@ await describeWith(['redis'], 'The store of a URL of Sentinels', () => {
     await initStore(stores[0]!);
     await stores[0]!.defineSequence({ name: 'numbers' });
     const first = await stores[0]!.allocate('numbers', 1);
+    // The first connection takes longer than a lease of two seconds may wait.
+    for (const store of stores) await store.listLeases('chosen');
     const ids = await Promise.all(stores.map((store) => connect(store)));
     const seen: bigint[] = [];
     const mint = async () => {
-      const generators = await Promise.all(ids.map((each) => each.flakes('chosen', { ttl: 1000 })));
+      const generators = await Promise.all(ids.map((each) => each.flakes('chosen', { ttl: 2000 })));
       for (const generator of generators) seen.push(await generator.nextAsync(), await generator.nextAsync());
     };
     await mint();

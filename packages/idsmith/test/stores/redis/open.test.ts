@@ -3,7 +3,7 @@ import { ClosedError, InvalidOptionError, type LeaseRecord, StoreError } from 'i
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '#services';
 import { FaultyProxy } from '../../../../verify/src/proxy/faulty-proxy.ts';
-import type { RedisDriver } from '../../../src/redis/load-driver.ts';
+import type { RedisDriver } from '../../../src/stores/redis/drivers.ts';
 import { beginConnection } from '../../../src/stores/redis/drivers.ts';
 import { openRedis, openRedisWith } from '../../../src/stores/redis/open.ts';
 

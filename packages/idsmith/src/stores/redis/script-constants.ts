@@ -1,3 +1,0 @@
-// Values that scripts and their callers share: `--- @const` puts them into the scripts.
-
-export { UNMARKED } from '../../sequence/blocks.js';

@@ -81,10 +81,10 @@ interface EtcdResponse {
  * Asks etcd. Messages name the `operation`. A transaction with conditions is sent once. All other requests are sent to one endpoint
  * after the other, until one answers.
  */
-export type Ask = (operation: string, path: string, body?: object) => Promise<EtcdResponse>;
+export type AskEtcd = (operation: string, path: string, body?: object) => Promise<EtcdResponse>;
 
 /** Asks the endpoint that answered last, and then the others where a repetition is harmless. */
-export function asker(options: EtcdStoreOptions): Ask {
+export function asker(options: EtcdStoreOptions): AskEtcd {
   const endpoints = requireEndpoints(options?.endpoints);
   const timeout = requireTimeout(options.timeout, 5000);
   let turn = 0;
@@ -101,10 +101,17 @@ export function asker(options: EtcdStoreOptions): Ask {
         const cause = fetchCause(error);
         // A transaction that may have reached etcd may have succeeded. Sent again, it would report the opposite.
         if (tried < endpoints.length && (isRead || wasNeverSent(cause))) continue;
-        throw storeError(`etcd store: ${operation} at ${endpoint}`, cause);
+        throw storeError(`etcd store: ${operation} at ${endpoint}`, explained(cause, timeout));
       }
     }
   };
+}
+
+/** The reason of a failed request. A time limit says nothing about etcd by itself. */
+function explained(cause: unknown, timeout: number): unknown {
+  if ((cause as Error | undefined)?.name !== 'TimeoutError') return cause;
+  const text = `no answer within ${timeout} ms. A member that does not reach most of the others has no leader, and answers nothing`;
+  return Object.assign(new Error(text, { cause }), { name: 'TimeoutError' });
 }
 
 async function fetchJson(
@@ -121,6 +128,13 @@ async function fetchJson(
     signal: AbortSignal.timeout(timeout),
   });
   const text = await response.text();
+  if (text.includes('database space exceeded'))
+    throw Object.assign(
+      new Error(
+        'etcd: database space exceeded. Compact and defragment the members, or raise --quota-backend-bytes; then run etcdctl alarm disarm',
+      ),
+      { code: 'ENOSPC' },
+    );
   if (!response.ok) throw new Error(`HTTP ${response.status}: ${text.slice(0, 200)}`);
   const reply = JSON.parse(text);
   // Another kind of server must not pass for an empty etcd.

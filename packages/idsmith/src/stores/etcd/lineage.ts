@@ -3,7 +3,7 @@ import { systemRandom } from '../../random.js';
 import { randomName } from '../../support/fresh-name.js';
 import { pause, systemTimer } from '../../support/timer.js';
 import { Doubts } from '../doubts.js';
-import { type Ask, type EtcdReply, fromBase64, type KeyValue, toBase64 } from './connection.js';
+import { type AskEtcd, type EtcdReply, fromBase64, type KeyValue, toBase64 } from './connection.js';
 
 // etcd tells two numbers of itself: its revision, which a snapshot keeps, and its raft index, which begins again when a snapshot is
 // restored. Each revision has an entry of the raft log of its own, so revision − index never rises in one life of the cluster. This cannot be
@@ -46,10 +46,10 @@ const MAX_TRIES = 20;
 /** The lineage of an etcd. */
 export class EtcdLineage {
   /** Asks etcd, and notices answers that are from an earlier time than those before. */
-  readonly ask: Ask = (...request) => this.#askWatched(...request);
+  readonly ask: AskEtcd = (...request) => this.#askWatched(...request);
   /** The request for the key, for a transaction. */
   readonly range: object;
-  readonly #askPlainly: Ask;
+  readonly #askPlainly: AskEtcd;
   readonly #key: string;
   readonly #doubts = new Doubts(RESTART);
   /** The life that this process has compared last. */
@@ -63,7 +63,7 @@ export class EtcdLineage {
   /** The reason why the lineage is not told. */
   #silence: string | undefined;
 
-  constructor(ask: Ask, key: string) {
+  constructor(ask: AskEtcd, key: string) {
     this.#askPlainly = ask;
     this.#key = toBase64(key);
     this.range = { request_range: { key: this.#key } };

@@ -1,13 +1,12 @@
 import { InvalidOptionError } from '../../errors.js';
 import { refuse, requireChoice, requireInteger, requireKnown } from '../../options.js';
 import { sequenceStore } from '../../sequence/rows.js';
-import { SchemaGate } from '../schema-version.js';
+import { decodeSchema, encodeSchema, SchemaGate, type SchemaMarker } from '../schema-version.js';
 import { type DisposableStore, makeStore } from '../store.js';
 import { requireSettings } from '../url.js';
-import { asker, type EtcdStoreOptions } from './connection.js';
+import { type AskEtcd, asker, type EtcdStoreOptions, fromBase64, toBase64 } from './connection.js';
 import { etcdLeases } from './leases.js';
 import { EtcdLineage } from './lineage.js';
-import { checkedAsk, etcdMarker } from './schema.js';
 import { etcdPasts, etcdRows } from './sequences.js';
 
 /**
@@ -63,4 +62,31 @@ export async function openEtcd(url: string): Promise<DisposableStore> {
     ...(timeout != null && { timeout: Number(timeout) }),
     ...(maxJump != null && { maxJump: Number(maxJump) }),
   });
+}
+
+/** The marker in etcd: one key. */
+export function etcdMarker(ask: AskEtcd, name: string): SchemaMarker {
+  const key = toBase64(name);
+  return {
+    async read(operation) {
+      const { reply } = await ask(operation, '/v3/kv/range', { key });
+      const [found] = reply.kvs ?? [];
+      return found && decodeSchema(fromBase64(found.value ?? ''));
+    },
+    async write(schema) {
+      await ask('writing the schema version', '/v3/kv/txn', {
+        compare: [{ key, result: 'EQUAL', target: 'VERSION', version: '0' }],
+        success: [{ request_put: { key, value: toBase64(encodeSchema(schema)) } }],
+      });
+    },
+    isForbidden: (error) => /permission denied/.test((error as Error).message),
+  };
+}
+
+/** Asks an etcd whose schema is checked before the first request, and marked before the first change. A change has conditions. */
+export function checkedAsk(ask: AskEtcd, schema: SchemaGate): AskEtcd {
+  return async (operation, path, body = undefined) => {
+    await (body !== undefined && 'compare' in body ? schema.mark(operation) : schema.admit(operation));
+    return ask(operation, path, body);
+  };
 }

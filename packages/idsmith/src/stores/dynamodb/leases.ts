@@ -1,8 +1,7 @@
 import { requireNamespace, requireTrial, STORE_NAMESPACE } from '../../lease/namespace.js';
 import { type LeaseRecord, type LeaseStore, OWN_IDS, sameRecord } from '../../lease/port.js';
 import { NAMESPACE_ID } from '../../lease/protocol.js';
-import { conditionally, deleteItems, type Item, readItems, scan } from './connection.js';
-import type { CheckedTable } from './schema.js';
+import { type CheckedTable, conditionally, deleteItems, type Item, readItems, scan } from './connection.js';
 
 /** The attributes of a lease item, besides the table's hash key. */
 export const LEASE_ATTRIBUTES = ['namespace', 'node', 'owner', 'epoch', 'fence', 'expiresAt', 'label'];

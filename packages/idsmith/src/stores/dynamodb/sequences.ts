@@ -4,8 +4,7 @@ import type { SequenceRow } from '../../sequence/blocks.js';
 import type { CeilingRecords } from '../../sequence/past.js';
 import type { SequenceRows } from '../../sequence/rows.js';
 import { decodeCeiling, decodeRow, encodeCeiling, encodeDefinition } from '../definition.js';
-import { conditionally, dated, type Item, type Sdk, scan } from './connection.js';
-import type { CheckedTable } from './schema.js';
+import { type CheckedTable, conditionally, dated, type Item, type Sdk, scan } from './connection.js';
 
 /** The attributes of a sequence item, besides the table's hash key. */
 export const SEQUENCE_ATTRIBUTES = ['sequence', 'definition', 'next', 'change'];

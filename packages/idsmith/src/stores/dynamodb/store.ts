@@ -5,9 +5,15 @@ import { requireTimeout } from '../../support/timeout.js';
 import { SchemaGate } from '../schema-version.js';
 import { type DisposableStore, makeStore, type OwnClient } from '../store.js';
 import { requireSettings } from '../url.js';
-import { type DynamodbClient, loadSdk, openTable, serviceTime } from './connection.js';
+import {
+  checkedTable,
+  type DynamodbClient,
+  dynamodbMarker,
+  loadSdk,
+  openTable,
+  serviceTime,
+} from './connection.js';
 import { dynamodbLeases, LEASE_ATTRIBUTES } from './leases.js';
-import { checkedTable, dynamodbMarker } from './schema.js';
 import { dynamodbPasts, dynamodbRows, SEQUENCE_ATTRIBUTES } from './sequences.js';
 
 /** Options of a DynamoDB store. */

@@ -1,7 +1,7 @@
 import { hasMethods } from '../../drivers/driver.js';
 import type { SqlValue } from '../../drivers/port.js';
 import { refuse } from '../../options.js';
-import type { DriverError } from '../../support/driver-error.js';
+import type { DriverError } from '../../support/store-error.js';
 import { type RemoteSqliteOptions, remoteSqliteStore } from '../sqlite/remote.js';
 import type { DisposableStore } from '../store.js';
 

@@ -2,10 +2,9 @@ import { errorTable, IdError, InvalidOptionError, StoreError } from '../../error
 import { requireNamespace } from '../../lease/namespace.js';
 import { refuse } from '../../options.js';
 import { requireSequenceName } from '../../sequence/name.js';
-import { backoff } from '../../support/backoff.js';
-import { storeReason } from '../../support/driver-error.js';
 import { freshName } from '../../support/fresh-name.js';
-import { fetchCause, reasonOf, wasNeverSent } from '../../support/store-error.js';
+import { backoff } from '../../support/retry.js';
+import { fetchCause, reasonOf, storeReason, wasNeverSent } from '../../support/store-error.js';
 import { keepAlive, pause, systemTimer } from '../../support/timer.js';
 import { ServerReply } from './server-reply.js';
 
@@ -204,7 +203,7 @@ function codeIn(text: string): unknown {
  *
  * @throws InvalidOptionError without the URL, which may hold a token
  */
-export function requireServerUrl(url: unknown): string {
+export function requireHttpUrl(url: unknown): string {
   if (typeof url !== 'string' || !URL.canParse(url)) throw badUrl();
   const { protocol, origin, pathname, search, hash, username, password } = new URL(url);
   const isPlain = [search, hash, username, password].every((part) => part === '');
@@ -217,7 +216,7 @@ export function requireServerUrl(url: unknown): string {
  *
  * @throws InvalidOptionError when the URL cannot be parsed; the message does not show the URL
  */
-export function splitToken(url: string): { url: string; token: string | undefined } {
+export function splitUrl(url: string): { url: string; token: string | undefined } {
   if (!URL.canParse(url)) throw badUrl();
   const parsed = new URL(url);
   // Tokens of idsmith have no character that a URL must escape.

@@ -2,7 +2,7 @@ import type { StoreReason } from '../../errors.js';
 import type { LeaseRecord } from '../../lease/port.js';
 import { withOrigin } from '../../sequence/block.js';
 import type { Block, SequenceInfo } from '../../sequence/port.js';
-import { storeReasons } from '../../support/driver-error.js';
+import { storeReasons } from '../../support/store-error.js';
 
 /** A JSON object in a server's reply. A missing or wrong field is an error: the server may be of another kind. */
 export class ServerReply {

@@ -3,7 +3,7 @@ import { requireKnown } from '../../options.js';
 import { requireTimeout } from '../../support/timeout.js';
 import { requireUsable, type SchemaVersion, schemaOf, UNMARKED_SCHEMA } from '../schema-version.js';
 import { type DisposableStore, makeStore } from '../store.js';
-import { requireServerUrl, serverAsker, splitToken } from './connection.js';
+import { requireHttpUrl, serverAsker, splitUrl } from './connection.js';
 import { httpLeases } from './leases.js';
 import { httpSequences } from './sequences.js';
 import type { ServerReply } from './server-reply.js';
@@ -46,7 +46,7 @@ export function httpStore(url: string, options: HttpStoreOptions = {}): Disposab
   if (token !== undefined && (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)))
     throw new InvalidOptionError('token must be the text that idsmith token create has shown');
   const timeout = requireTimeout(limit, 5000);
-  const askServer = serverAsker({ base: requireServerUrl(url), token, timeout, fetch: ask });
+  const askServer = serverAsker({ base: requireHttpUrl(url), token, timeout, fetch: ask });
   let durable = false;
   let maxTtl = USUAL_MAX_TTL;
 
@@ -93,7 +93,7 @@ export function httpStore(url: string, options: HttpStoreOptions = {}): Disposab
  * @throws StoreError when the server does not answer
  */
 export async function openHttp(url: string): Promise<DisposableStore> {
-  const { url: server, token } = splitToken(url);
+  const { url: server, token } = splitUrl(url);
   const store = httpStore(server, token === undefined ? {} : { token });
   await store.now?.();
   return store;

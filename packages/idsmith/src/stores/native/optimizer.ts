@@ -6,7 +6,7 @@ import type { Block } from '../../sequence/port.js';
 export type Optimizer = 'pooled-lo' | 'pooled' | 'none';
 
 /** One value of a sequence, and the definition of the sequence at that moment. */
-export interface Reading {
+export interface NativeReading {
   readonly value: bigint;
   readonly increment: bigint;
   readonly min: bigint | undefined;
@@ -53,7 +53,7 @@ export class BlockReader {
    * @throws SequenceExhaustedError when the block would pass the limit of the sequence
    * @throws StoreError when the sequence has changed its direction, so that its ids would repeat
    */
-  read(reading: Reading): Block | undefined {
+  read(reading: NativeReading): Block | undefined {
     const direction = reading.increment < 0n ? -1n : 1n;
     const place = { at: reading.value * direction, size: reading.increment * direction, direction };
     if (this.#optimizer === 'none') return blockOf(place.at, place.at, direction);
@@ -70,7 +70,7 @@ export class BlockReader {
   }
 
   /** `'pooled-lo'`: the value and what follows it. */
-  #from(place: Place, { value, min, max }: Reading): Block | undefined {
+  #from(place: Place, { value, min, max }: NativeReading): Block | undefined {
     const { at, size, direction } = place;
     const end = at + size - 1n;
     const limit = direction > 0n ? max : min === undefined ? undefined : -min;
@@ -87,7 +87,7 @@ export class BlockReader {
   }
 
   /** `'pooled'`: the value and what precedes it, down to the value before. */
-  #upTo(place: Place, { min, max, start }: Reading): Block {
+  #upTo(place: Place, { min, max, start }: NativeReading): Block {
     const { at, direction } = place;
     const limit = direction > 0n ? min : max === undefined ? undefined : -max;
     const first = at - this.#sizeBelow(place, start) + 1n;

@@ -1,9 +1,9 @@
 import { IdError, NoSuchSequenceError, SequenceExhaustedError, StoreError } from '../../errors.js';
 import { refuse, refuseName, requireKnown, show } from '../../options.js';
 import type { Block, BlockSource } from '../../sequence/port.js';
-import { storeReason } from '../../support/driver-error.js';
+import { storeReason } from '../../support/store-error.js';
 import { requireTimeout } from '../../support/timeout.js';
-import { BlockReader, type Optimizer, type Reading } from './optimizer.js';
+import { BlockReader, type NativeReading, type Optimizer } from './optimizer.js';
 
 /** Options of a native sequence: a sequence of the database itself. */
 export interface NativeSequenceOptions {
@@ -124,7 +124,7 @@ function startOf(initialValue: unknown, optimizer: Optimizer): bigint | undefine
 }
 
 /** The values in a row. Columns may be text, bytes or numbers. */
-function readingOf(name: string, row: object, optimizer: Optimizer): Reading {
+function readingOf(name: string, row: object, optimizer: Optimizer): NativeReading {
   const [value, increment, min, max, start] = Object.values(row).map(wholeNumber);
   const isWhole = value !== undefined && increment !== undefined && increment !== 0n;
   if (isWhole) return { value, increment, min, max, start };

@@ -1,4 +1,4 @@
-import type { DriverError } from '../../support/driver-error.js';
+import type { DriverError } from '../../support/store-error.js';
 import { SCHEMA, type SchemaMarker, type SchemaVersion, schemaOf } from '../schema-version.js';
 import type { Columns } from '../sql/columns.js';
 import { postgres } from '../sql/dialect.js';

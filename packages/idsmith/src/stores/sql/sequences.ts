@@ -221,7 +221,7 @@ function redefined(values: Values, row: SequenceRow): string[] {
 /** The condition that the definition is still the same. */
 function sameDefinition(values: Values, row: SequenceRow): string {
   const sizes = [values.integer(signedBlockSize(row))];
-  // Rows of earlier versions have the block size without its sign.
+  // Other programs may write the block size without its sign.
   if (row.step < 0) sizes.push(values.integer(row.blockSize));
   return [`block_size IN (${sizes.join(', ')})`, ...shape(values, row)].join(' AND ');
 }

@@ -1,7 +1,7 @@
 import type { SqlValue } from '../../drivers/port.js';
 import { requireKnown } from '../../options.js';
 import { sequenceStore } from '../../sequence/rows.js';
-import type { DriverError } from '../../support/driver-error.js';
+import type { DriverError } from '../../support/store-error.js';
 import { requireTimeout, withTimeout } from '../../support/timeout.js';
 import { SchemaGate, type SchemaMarker, schemaOf } from '../schema-version.js';
 import { sqlite } from '../sql/dialect.js';
@@ -123,11 +123,16 @@ export function remoteSqliteStore(
       ...sequenceStore(sqlRows(sqlite, { run: sequences, lineage })),
       schemaVersion: () => alone('schemaVersion', admit),
       durable: true,
+      // Whoever says that the database was restored names the longest ttl.
+      usualTtl: LONGEST_TTL,
       ...(sql && { sql }),
     },
     own,
   );
 }
+
+/** The longest ttl of any lease, ms. */
+const LONGEST_TTL = 86_400_000;
 
 type AskServer = (sql: string, values?: readonly SqlValue[]) => Promise<readonly unknown[]>;
 

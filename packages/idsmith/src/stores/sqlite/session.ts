@@ -1,6 +1,6 @@
 import type { SqlExecutor } from '../../drivers/port.js';
 import { type SqliteConnection, sqliteRowsOf } from '../../drivers/sqlite.js';
-import type { DriverError } from '../../support/driver-error.js';
+import type { DriverError } from '../../support/store-error.js';
 import { executorOf, type RunStatement, type SqlRun, sqlRunner } from '../sql/session.js';
 import { onlyInteger } from '../sql/values.js';
 import type { SqlAccess } from '../store.js';

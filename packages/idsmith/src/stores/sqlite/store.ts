@@ -2,9 +2,8 @@ import { isSqliteConnection, type SqliteConnection, sqliteRowsOf } from '../../d
 import { StoreError } from '../../errors.js';
 import { refuse, requireChoice, requireKnown } from '../../options.js';
 import { sequenceStore } from '../../sequence/rows.js';
-import type { DriverError } from '../../support/driver-error.js';
 import { packageError } from '../../support/load-package.js';
-import { storeError } from '../../support/store-error.js';
+import { type DriverError, storeError } from '../../support/store-error.js';
 import { UNMARKED_SCHEMA } from '../schema-version.js';
 import { sqlite } from '../sql/dialect.js';
 import { sqlLeases } from '../sql/leases.js';
@@ -13,7 +12,6 @@ import { sqlRows } from '../sql/sequences.js';
 import { type DisposableStore, makeStore, type OwnClient } from '../store.js';
 import { requireSettings } from '../url.js';
 import { checkFileSystem } from './file-system.js';
-import { collectStatements } from './libsql-statements.js';
 import { isBusy, readOnly, type SqliteDatabase, SqliteSession } from './session.js';
 import { leaseTable, readMarker, sqliteTable, withMarker } from './tables.js';
 
@@ -189,4 +187,40 @@ function storeOn(db: SqliteConnection, maxJump: number | undefined, own?: OwnFil
     },
     own,
   );
+}
+
+// libsql has no way to finalise a statement, and SQLite keeps the files of a closed connection open until the last statement is
+// finalised. So the garbage collector closes files. A collection takes time, so a few closed connections share one.
+
+/** The most closed connections whose files may still be open. Each has three: the database, the log, and the index of the log. */
+const MOST_OPEN = 8;
+
+/** The last statement of each closed connection. It is collected together with the others. The files belong to the process. */
+let uncollected: WeakRef<object>[] = [];
+
+/** Has the statements of closed connections collected when there are many. */
+export async function collectStatements(last: WeakRef<object>): Promise<void> {
+  uncollected = [...uncollected, last].filter((statement) => statement.deref() !== undefined);
+  if (uncollected.length < MOST_OPEN) return;
+  uncollected = [];
+  // A reference that was looked at keeps its statement until the present task is over. Finalisers run in a task of their own.
+  await nextTask();
+  collectGarbage();
+  await nextTask();
+}
+
+const nextTask = () => new Promise<void>((resolve) => setTimeout(resolve));
+
+function collectGarbage(): void {
+  const { Bun } = globalThis as { Bun?: { gc(isForced: boolean): void } };
+  const v8 = process.getBuiltinModule?.('node:v8');
+  const vm = process.getBuiltinModule?.('node:vm');
+  if (Bun !== undefined) Bun.gc(true);
+  else if (v8 !== undefined && vm !== undefined) {
+    // A context that is made with this flag has a function that collects the garbage of the whole process.
+    v8.setFlagsFromString('--expose-gc');
+    const collect = vm.runInNewContext('gc') as () => void;
+    v8.setFlagsFromString('--no-expose-gc');
+    collect();
+  }
 }

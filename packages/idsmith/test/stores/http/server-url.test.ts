@@ -1,6 +1,6 @@
 import { InvalidOptionError } from 'idsmith';
 import { expect, it } from 'vitest';
-import { requireServerUrl, splitToken } from '../../../src/stores/http/connection.ts';
+import { requireHttpUrl, splitUrl } from '../../../src/stores/http/connection.ts';
 import { openStore } from '../../../src/stores/open.ts';
 
 it.each([
@@ -8,13 +8,13 @@ it.each([
   ['https://:secret@host:7600/ids', 'https://host:7600/ids', 'secret'],
   ['http://host', 'http://host/', undefined],
 ])('%s has a URL and a token', (given, url, token) => {
-  expect(splitToken(given)).toEqual({ url, token });
+  expect(splitUrl(given)).toEqual({ url, token });
 });
 
 it.each(['https://secret@host:76000', 'http://secret@', 'http://secret@host:port'])(
   '%s is refused, and the message does not show the token',
   async (url) => {
-    expect(() => splitToken(url)).toThrow(InvalidOptionError);
+    expect(() => splitUrl(url)).toThrow(InvalidOptionError);
     const error = await openStore(url).catch((error) => error);
     expect(error).toBeInstanceOf(InvalidOptionError);
     expect(String(error.stack)).not.toContain('secret');
@@ -24,6 +24,6 @@ it.each(['https://secret@host:76000', 'http://secret@', 'http://secret@host:port
 it.each(['ftp://host', 'https://host/?a=1', 'https://host/#a', 'https://user:secret@host', 'host', 5])(
   '%s is no URL of a server',
   (url) => {
-    expect(() => requireServerUrl(url)).toThrow(/^the URL of a server must look like https:\/\/host:7600/);
+    expect(() => requireHttpUrl(url)).toThrow(/^the URL of a server must look like https:\/\/host:7600/);
   },
 );

@@ -1,6 +1,6 @@
 import { warn } from '#runtime';
 import { type Clock, systemClock, wholeMs } from '../clock.js';
-import { InvalidOptionError, TimeExhaustedError, UnsafeIntegerError } from '../errors.js';
+import { InvalidOptionError, LeaseFencedError, TimeExhaustedError, UnsafeIntegerError } from '../errors.js';
 import type { Lease } from '../lease/lease.js';
 import type { LeaseStore } from '../lease/port.js';
 import { type LeaseWait, requireWait } from '../lease/waiters.js';
@@ -15,14 +15,12 @@ import {
   requireKnown,
   requireMethod,
 } from '../options.js';
-import { Claims } from './claims.js';
-import { defineLayout, Layout } from './layout.js';
+import { Claims, fixedNodeState, LOWER_HALF, OwnState } from './claims.js';
+import { defineLayout, type Layout, requireLayout } from './layout.js';
 import { jflake } from './layouts.js';
-import { endingWith, nextWhenActive } from './lease-wait.js';
 import type { FlakeOptions, LeasedFlakeOptions, SharedFlake } from './options.js';
 import type { FlakeRules } from './pace.js';
-import { handleOf, requireHandle, requireShareable, SharedState } from './shared-state.js';
-import { fixedNodeState, LOWER_HALF, OwnState } from './state.js';
+import { handleOf, requireFlakeHandle, requireShareable, SharedState } from './shared-state.js';
 import { TickSlot } from './tick-table.js';
 
 const YEAR = 365 * 86_400_000;
@@ -74,8 +72,8 @@ export class FlakeGenerator<F extends IdForm = 'bigint'> {
   constructor(options: FlakeOptions<F> | { clock?: Clock | undefined }, handle?: SharedFlake<F>) {
     requireKnown('options', options, handle ? ['clock'] : OPTIONS);
     const given = (handle ?? options) as FlakeOptions<F>;
-    const { maxBackward = 10_000 } = given;
-    this.#layout = handle ? defineLayout(handle.layout) : layoutOf(options as FlakeOptions<F>);
+    const { maxBackward = 10_000, layout = jflake } = given;
+    this.#layout = handle ? defineLayout(handle.layout) : requireLayout(layout);
     this.#as = requireForm(given.as);
     this.#toForm = formOf(this.#as, this.#layout);
     this.#clock = requireMethod('clock', 'now', options.clock, systemClock);
@@ -100,7 +98,7 @@ export class FlakeGenerator<F extends IdForm = 'bigint'> {
 
   /**
    * The same as `leaseFlakes(store, options)`. Prefer `leaseFlakes` in code that is bundled: a bundler leaves the lease protocol out unless
-   * the program imports `leaseFlakes` or `connect`, so that a generator with a fixed node stays small.
+   * the program imports `leaseFlakes`, so that a generator with a fixed node stays small.
    *
    * @throws InvalidOptionError when a bundler has left the lease protocol out; other errors as `leaseFlakes` does
    *
@@ -159,7 +157,21 @@ export class FlakeGenerator<F extends IdForm = 'bigint'> {
    * @throws the reason of `signal` when it is aborted; other errors as {@link next} does
    */
   async nextAsync(options: { signal?: AbortSignal | undefined } = {}): Promise<IdForms[F]> {
-    return nextWhenActive(this, options, () => this.#closingSignal());
+    requireKnown('options', options, ['signal']);
+    const { signal } = requireWait(options);
+    const { lease } = this;
+    for (;;) {
+      signal?.throwIfAborted();
+      try {
+        return this.next();
+      } catch (error) {
+        if (lease === undefined || !(error instanceof LeaseFencedError)) throw error;
+      }
+      const wait = endingWith(options, this.#closingSignal());
+      // The generator may be ahead of the lease's clock. Then only the next window helps.
+      if (lease.state === 'active') await lease.whenMoved(wait);
+      else await lease.whenActive(wait);
+    }
   }
 
   /** Resolves when the lease is active, at once with a fixed node. Throws the same errors as `lease.whenActive`. */
@@ -273,7 +285,7 @@ export class FlakeGenerator<F extends IdForm = 'bigint'> {
     handle: SharedFlake<F>,
     options: { clock?: Clock | undefined } = {},
   ): FlakeGenerator<F> {
-    return new FlakeGenerator(options, requireHandle(handle));
+    return new FlakeGenerator(options, requireFlakeHandle(handle));
   }
 
   #closingSignal(): AbortSignal {
@@ -350,11 +362,6 @@ export function provideLeasing(lease: LeaseFlakes): LeaseFlakes {
   return lease;
 }
 
-function layoutOf({ layout = jflake }: Pick<FlakeOptions, 'layout'>): Layout {
-  if (layout instanceof Layout) return layout;
-  refuse('layout', 'a layout from defineLayout()', layout);
-}
-
 function attachedState(
   { state, turns }: Pick<SharedFlake, 'state' | 'turns'>,
   sequenceBits: number,
@@ -378,4 +385,10 @@ function formOf<F extends IdForm>(as: F, { bits }: Layout): ((id: bigint) => IdF
     number: Number,
   };
   return forms[as] as ((id: bigint) => IdForms[F]) | undefined;
+}
+
+/** The options of a wait that also ends with the generator. */
+function endingWith(options: LeaseWait, closing: AbortSignal): LeaseWait {
+  const { signal } = options;
+  return { ...options, signal: signal === undefined ? closing : AbortSignal.any([signal, closing]) };
 }

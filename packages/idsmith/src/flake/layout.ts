@@ -187,3 +187,14 @@ export function defineLayout(options: LayoutOptions): Layout {
   }
   return new Layout({ epoch, timeBits, nodeBits, sequenceBits, tick, order });
 }
+
+/**
+ * Checks that `layout` comes from `defineLayout()`, and returns it. The layout may be of another copy of this package: a development
+ * server that reloads modules has two.
+ *
+ * @throws InvalidOptionError for anything else
+ */
+export function requireLayout(layout: Layout): Layout {
+  if (typeof (layout as Partial<Layout> | null)?.fingerprint === 'string') return layout;
+  refuse('layout', 'a layout from defineLayout()', layout);
+}

@@ -1,5 +1,5 @@
+import { JFLAKE, PRESETS } from './decode.js';
 import { defineLayout } from './layout.js';
-import { JFLAKE, PRESETS } from './presets.js';
 
 /** The default of generators, which need none of the others. */
 export const jflake = defineLayout(JFLAKE);

@@ -1,8 +1,8 @@
 import { acquireLease } from '../lease/lease.js';
 import type { LeaseStore } from '../lease/port.js';
-import { type IdForm, refuse, requireKnown } from '../options.js';
+import { type IdForm, requireKnown } from '../options.js';
 import { FlakeGenerator, provideLeasing } from './generator.js';
-import { Layout } from './layout.js';
+import { requireLayout } from './layout.js';
 import { layouts } from './layouts.js';
 import type { LeasedFlakeOptions } from './options.js';
 
@@ -23,8 +23,7 @@ const LEASE_NAMES = [
   'signal',
 ] as const;
 
-/** The names of {@link LeasedFlakeOptions}. */
-export const LEASED_FLAKE_NAMES: readonly string[] = [...new Set([...LEASE_NAMES, ...GENERATOR_NAMES])];
+const NAMES = [...new Set([...LEASE_NAMES, ...GENERATOR_NAMES])];
 
 /**
  * Makes a generator on a lease of its own, which `close()` releases. The number of node ids comes from the layout. A generator that cannot
@@ -41,9 +40,9 @@ export const LEASED_FLAKE_NAMES: readonly string[] = [...new Set([...LEASE_NAMES
 export const leaseFlakes = /* @__PURE__ */ provideLeasing(async function leaseFlakes<
   F extends IdForm = 'bigint',
 >(store: LeaseStore, options: LeasedFlakeOptions<F>): Promise<FlakeGenerator<F>> {
-  requireKnown('options', options, LEASED_FLAKE_NAMES);
+  requireKnown('options', options, NAMES);
   const { layout = layouts.jflake } = options;
-  if (!(layout instanceof Layout)) refuse('layout', 'a layout from defineLayout()', layout);
+  requireLayout(layout);
   const lease = await acquireLease(store, { ...pick(options, LEASE_NAMES), layout });
   try {
     return FlakeGenerator.owning(lease, { ...pick(options, GENERATOR_NAMES), layout });

@@ -1,10 +1,10 @@
 import { InvalidOptionError } from '../errors.js';
 import type { LeaseWindow } from '../lease/window.js';
 import { type IdForm, isA, refuse, requireKnown, requireSharedMemory } from '../options.js';
+import type { FlakeState } from './claims.js';
 import type { Layout } from './layout.js';
 import type { SharedFlake } from './options.js';
 import { type FlakeRules, Pace } from './pace.js';
-import type { FlakeState } from './state.js';
 import type { SlotHandle, TickSlot } from './tick-table.js';
 
 // The shared memory in words of 64 bits: the position, then two windows of three words each (until, firstTick, node). The
@@ -169,7 +169,7 @@ export function handleOf<F extends IdForm>(
  *
  * @throws InvalidOptionError when the handle is not from `share()`, or has a name that it does not know
  */
-export function requireHandle<F extends IdForm>(handle: SharedFlake<F>): SharedFlake<F> {
+export function requireFlakeHandle<F extends IdForm>(handle: SharedFlake<F>): SharedFlake<F> {
   if (!isA('SharedArrayBuffer', handle?.state) || handle.state.byteLength !== SHARED_BYTES)
     refuse('handle', 'a handle from share()', handle);
   if (handle.turns !== undefined) requireKnown('handle.turns', handle.turns, ['memory', 'slot', 'group']);

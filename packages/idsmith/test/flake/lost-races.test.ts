@@ -1,9 +1,8 @@
 import { FlakeGenerator } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Claims } from '../../src/flake/claims.ts';
+import { Claims, OwnState } from '../../src/flake/claims.ts';
 import { SharedState } from '../../src/flake/shared-state.ts';
-import { OwnState } from '../../src/flake/state.ts';
 import { TickSlot } from '../../src/flake/tick-table.ts';
 import { beforeExchange } from '../support/interrupt-atomics.ts';
 import { increasing, NOW, tiny } from './set-up.ts';

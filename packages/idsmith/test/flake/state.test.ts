@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { OwnState } from '../../src/flake/claims.ts';
 import { SharedState } from '../../src/flake/shared-state.ts';
-import { OwnState } from '../../src/flake/state.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

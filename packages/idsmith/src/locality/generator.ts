@@ -2,7 +2,12 @@ import type { Clock } from '../clock.js';
 import type { Lease } from '../lease/lease.js';
 import { LocalityMinter } from './minter.js';
 import { isLease, type LocalityNode } from './node.js';
-import { type LocalityOptions, requireAttachOptions, requireHandle, type SharedLocality } from './options.js';
+import {
+  type LocalityOptions,
+  requireAttachOptions,
+  requireLocalityHandle,
+  type SharedLocality,
+} from './options.js';
 import { type LocalityUuid, uuidOf } from './uuid.js';
 
 /**
@@ -40,7 +45,7 @@ export class LocalityGenerator {
    * @throws InvalidOptionError when the handle is not from `share()`, or an option is not known
    */
   static attach(handle: SharedLocality, options: { clock?: Clock | undefined } = {}): LocalityGenerator {
-    return new LocalityGenerator(requireAttachOptions(options), requireHandle(handle));
+    return new LocalityGenerator(requireAttachOptions(options), requireLocalityHandle(handle));
   }
 
   /** A copy of the node in the ids, and its source. With a lease, the node changes when the lease is replaced. */

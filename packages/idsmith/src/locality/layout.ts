@@ -7,7 +7,7 @@
 //
 // The RFC 9562 format has version 8 and the variant `10` in the top two bits of word 2, in place of two of the 28 MAC bits.
 
-import { reverseBytes, swapNibbles } from '../encoding/bits.js';
+import { reverseBytes, swapNibbles } from '../encoding/hex.js';
 import type { MachineNode } from '../runtime/machine.js';
 import type { Spelling } from './text.js';
 

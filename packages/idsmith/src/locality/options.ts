@@ -90,7 +90,7 @@ function styleFrom(options: Pick<LocalityOptions, keyof LocalityStyle>): Localit
  *
  * @throws InvalidOptionError naming the first part that is wrong
  */
-export function requireHandle(handle: SharedLocality): SharedLocality {
+export function requireLocalityHandle(handle: SharedLocality): SharedLocality {
   if (typeof handle !== 'object' || handle === null) refuse('handle', 'a handle from share()', handle);
   const { counter, ledger, stream, seededIn, node } = requireKnown('handle', handle, HANDLE_NAMES);
   requireMemory('handle.counter', counter, COUNTER_BYTES);

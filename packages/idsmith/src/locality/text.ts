@@ -1,5 +1,5 @@
 import { asciiText } from '#runtime';
-import { reverseBytes, swapNibbles } from '../encoding/bits.js';
+import { reverseBytes, swapNibbles } from '../encoding/hex.js';
 
 /** The number of characters of an id. The last twelve are its time. */
 export const ID_LENGTH = 36;

@@ -3,8 +3,7 @@ import { InvalidOptionError, StoreError } from '../errors.js';
 import { show } from '../options.js';
 import { LockedRows } from '../stores/sql/locked-rows.js';
 import { counterName, formatDigest, markerName } from './counters.js';
-import type { SeriesFormat } from './format.js';
-import { type Calendar, type CalendarDate, periodText } from './period.js';
+import { type Calendar, type CalendarDate, periodText, type SeriesFormat } from './format.js';
 
 /** The parts of a series that decide about a number. */
 export interface SeriesPlan {

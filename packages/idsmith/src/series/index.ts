@@ -1,6 +1,5 @@
 export type { GivenNumber } from './audit-log.js';
-export type { ParsedNumber } from './format.js';
-export type { Period } from './period.js';
+export type { ParsedNumber, Period } from './format.js';
 export {
   type ListOptions,
   type NextOptions,

@@ -19,9 +19,16 @@ import {
   requireSeriesName,
   requireTenant,
 } from './counters.js';
-import { type ParsedNumber, SeriesFormat } from './format.js';
+import {
+  calendarOf,
+  isPeriodText,
+  type ParsedNumber,
+  PERIODS,
+  type Period,
+  periodText,
+  SeriesFormat,
+} from './format.js';
 import { otherFormat, type SeriesPlan, takeLocked } from './gapless-number.js';
-import { calendarOf, isPeriodText, PERIODS, type Period, periodText } from './period.js';
 import { momentOf, StoreClock, stopwatch } from './store-clock.js';
 
 /** Options of a series. */

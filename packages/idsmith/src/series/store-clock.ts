@@ -1,10 +1,10 @@
 import { type Clock, wholeMs } from '../clock.js';
 import { unlessAborted } from '../support/abort.js';
 import { SingleFlight } from '../support/single-flight.js';
-import { type Calendar, type CalendarDate, type Period, periodText } from './period.js';
+import { type Calendar, type CalendarDate, type Period, periodText } from './format.js';
 
 /** A reading of the store's clock: the date, and how long the date stays the same. */
-export interface Moment {
+export interface CalendarMoment {
   readonly date: CalendarDate;
   /** The time for which every reading gives the same unit of the date, ms. At most {@link HORIZON}. */
   readonly lasts: number;
@@ -17,7 +17,7 @@ export interface Moment {
 const HORIZON = 1000;
 
 /** The date at a reading of the clock. `unit` is the finest part of the date that matters. */
-export function momentOf(calendar: Calendar, unit: Period, now: number): Moment {
+export function momentOf(calendar: Calendar, unit: Period, now: number): CalendarMoment {
   const date = calendar(now);
   const text = periodText(unit, date);
   const isSame = (at: number) => periodText(unit, calendar(at)) === text;
@@ -35,9 +35,9 @@ export function momentOf(calendar: Calendar, unit: Period, now: number): Moment 
 /** A part of the time that is left, so that a clock of this machine that goes too slowly is not trusted to the end. */
 const TRUSTED = 0.999;
 
-/** A {@link Moment} that was read at a known time of this machine. */
-export interface Reading {
-  readonly moment: Moment;
+/** A {@link CalendarMoment} that was read at a known time of this machine. */
+export interface ClockReading {
+  readonly moment: CalendarMoment;
   /** True if the store's clock was asked after that time. */
   isAfter(call: Stopwatch): boolean;
   /** True while the date is certainly the same on the store's clock. */
@@ -74,12 +74,12 @@ export function stopwatch({ steady, clock }: HostTime): Stopwatch {
  */
 export class StoreClock {
   readonly #ask: () => Promise<number>;
-  readonly #momentOf: (now: number) => Moment;
+  readonly #momentOf: (now: number) => CalendarMoment;
   readonly #time: HostTime;
-  #last: Reading | undefined;
-  readonly #asking = new SingleFlight<Reading>();
+  #last: ClockReading | undefined;
+  readonly #asking = new SingleFlight<ClockReading>();
 
-  constructor(ask: () => Promise<number>, momentOf: (now: number) => Moment, time: HostTime) {
+  constructor(ask: () => Promise<number>, momentOf: (now: number) => CalendarMoment, time: HostTime) {
     this.#ask = ask;
     this.#momentOf = momentOf;
     this.#time = time;
@@ -90,7 +90,7 @@ export class StoreClock {
    *
    * @throws StoreError when the store fails; the reason of `signal` when it is aborted
    */
-  async read(signal: AbortSignal | undefined): Promise<Reading> {
+  async read(signal: AbortSignal | undefined): Promise<ClockReading> {
     if (this.#last?.holds) return this.#last;
     return unlessAborted(
       this.#asking.run(() => this.#askOnce()),
@@ -98,7 +98,7 @@ export class StoreClock {
     );
   }
 
-  async #askOnce(): Promise<Reading> {
+  async #askOnce(): Promise<ClockReading> {
     const sinceAsked = stopwatch(this.#time);
     const moment = this.#momentOf(wholeMs(await this.#ask()));
     const end = moment.lasts * TRUSTED;

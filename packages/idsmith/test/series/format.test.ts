@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { InvalidIdError, InvalidOptionError, SequenceExhaustedError, TimeExhaustedError } from 'idsmith';
 import { describe, expect, it } from 'vitest';
-import { SeriesFormat } from '../../src/series/format.ts';
-import { type Period, periodText } from '../../src/series/period.ts';
+import { type Period, periodText, SeriesFormat } from '../../src/series/format.ts';
 
 const date = { year: 2026, month: 7, day: 4 };
 const print = (format: string, period: Period, number: bigint, tenant?: string) =>

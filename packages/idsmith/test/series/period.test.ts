@@ -1,6 +1,6 @@
 import { InvalidOptionError } from 'idsmith';
 import { expect, it } from 'vitest';
-import { calendarOf, type Period, periodText } from '../../src/series/period.ts';
+import { calendarOf, type Period, periodText } from '../../src/series/format.ts';
 import { momentOf, StoreClock, stopwatch } from '../../src/series/store-clock.ts';
 
 const at = (text: string) => Date.parse(text);

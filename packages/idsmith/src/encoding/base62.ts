@@ -54,16 +54,3 @@ function significant(value: number): string {
   for (; rest >= 3844; rest = Math.floor(rest / 3844)) text = (PAIRS[rest % 3844] as string) + text;
   return (rest < 62 ? ALPHABET.charAt(rest) : (PAIRS[rest] as string)) + text;
 }
-
-/** The number of a base-62 text; `undefined` if the text is empty, has another character or passes 2^53 − 1. */
-export function fromBase62(text: string): number | undefined {
-  let value = 0;
-  for (let i = 0; i < text.length; i++) {
-    const digit = base62Digit(text.charCodeAt(i));
-    if (digit < 0) return undefined;
-    value = value * 62 + digit;
-    // Checked after each digit, before the next one could round the value.
-    if (value > Number.MAX_SAFE_INTEGER) return undefined;
-  }
-  return text === '' ? undefined : value;
-}

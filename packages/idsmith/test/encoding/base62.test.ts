@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { base62Digit, base62Pair, fromBase62, toBase62 } from '../../src/encoding/base62.ts';
+import { base62Digit, base62Pair, toBase62 } from '../../src/encoding/base62.ts';
+
+/** The number of a text, digit by digit. */
+const numberOf = (text: string) =>
+  [...text].reduce((value, digit) => value * 62 + base62Digit(digit.charCodeAt(0)), 0);
 
 describe('base 62', () => {
   it.each([
@@ -15,7 +19,7 @@ describe('base 62', () => {
     [Number.MAX_SAFE_INTEGER, 'fFgnDxSe7'],
   ])('writes %d as %s and reads it back', (value, text) => {
     expect(toBase62(value)).toBe(text);
-    expect(fromBase62(text)).toBe(value);
+    expect(numberOf(text)).toBe(value);
   });
 
   it('pads to a width and never cuts', () => {
@@ -27,17 +31,10 @@ describe('base 62', () => {
     expect(toBase62(value)).toBeUndefined();
   });
 
-  it.each(['', ' ', '-1', 'a-b', 'é', '0\n', 'fFgnDxSe8', 'zzzzzzzzzzzzzzzzzzzz'])(
-    'does not read %j',
-    (text) => {
-      expect(fromBase62(text)).toBeUndefined();
-    },
-  );
-
   it('writes numbers around the multiples of 62^4, where it divides, as any others', () => {
     for (const multiple of [1, 2, 61, 62, 3844, 31_764, 2 ** 29 - 1, 2 ** 29, 609_568_905]) {
       for (const value of [-2, -1, 0, 1, 2].map((offset) => multiple * 62 ** 4 + offset)) {
-        expect(fromBase62(toBase62(value)!)).toBe(value);
+        expect(numberOf(toBase62(value)!)).toBe(value);
         expect(toBase62(value)).toMatch(/^[1-9A-Za-z]/);
       }
     }
@@ -70,7 +67,7 @@ describe('base 62', () => {
     fc.assert(
       fc.property(number, number, (a, b) => {
         const [textA, textB] = [toBase62(a, 9) as string, toBase62(b, 9) as string];
-        expect(fromBase62(textA)).toBe(a);
+        expect(numberOf(textA)).toBe(a);
         expect(Math.sign(a - b)).toBe(textA < textB ? -1 : textA > textB ? 1 : 0);
       }),
     );

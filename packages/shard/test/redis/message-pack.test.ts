@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type PackedValue, packArray, packTexts, unpackArrays } from '../../src/encoding/message-pack.ts';
+import { type PackedValue, packArray, packTexts, unpackArrays } from '../../src/redis/message-pack.ts';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backoff } from '../../src/support/backoff.ts';
+import { backoff } from '../../src/support/retry.ts';
 
 describe('a back-off', () => {
   it('doubles up to the longest pause, with jitter between the floor and the whole', () => {

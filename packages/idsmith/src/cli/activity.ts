@@ -1,12 +1,19 @@
 import { systemTimer, type Timer } from '../support/timer.js';
-import { visible } from './text.js';
+import { textWidth, visible } from './text.js';
 
 /** A wait of this length, ms, is told. */
 const LONG_WAIT = 3000;
 
+/** The time between two updates of a bar, and between two lines where there is no terminal, ms. */
+const [BAR_INTERVAL, LINE_INTERVAL] = [100, 2000];
+
+/** The width of a bar in characters. */
+const BAR_WIDTH = 24;
+
 /** The part of standard error that is used. */
 interface Screen {
   readonly isTTY?: boolean;
+  readonly columns?: number;
   write(text: string): unknown;
 }
 
@@ -51,5 +58,44 @@ export class Activity {
 
   #write(text: string): void {
     this.#screen.write(`idsmith: ${visible(text)}\n`);
+  }
+}
+
+/** Progress on standard error: a bar on a terminal. Elsewhere, for example in a file, a line now and then, or nothing. */
+export class ProgressBar {
+  readonly #screen: Screen;
+  #shownAt = Number.NEGATIVE_INFINITY;
+  #isDrawn = false;
+
+  constructor(screen: Screen) {
+    this.#screen = screen;
+  }
+
+  /**
+   * @param share the part that is done, from 0 to 1
+   * @param text stands behind the bar
+   * @param line the line where there is no terminal
+   */
+  show(share: number, text: string, line?: string): void {
+    const { isTTY = false, columns } = this.#screen;
+    if (!isTTY && line === undefined) return;
+    if (performance.now() - this.#shownAt < (isTTY ? BAR_INTERVAL : LINE_INTERVAL)) return;
+    this.#shownAt = performance.now();
+    if (!isTTY) {
+      this.#screen.write(`idsmith: ${line}\n`);
+      return;
+    }
+    const full = Math.floor(Math.min(1, Math.max(0, share)) * BAR_WIDTH);
+    const bar = `[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}] ${text}`;
+    // A terminal that does not tell its width is assumed to have 80 columns.
+    const room = (columns || 80) - 1;
+    this.#screen.write(`\r\u001B[2K${textWidth(bar) > room ? bar.slice(0, room) : bar}`);
+    this.#isDrawn = true;
+  }
+
+  /** Removes the bar. */
+  end(): void {
+    if (this.#isDrawn) this.#screen.write('\r\u001B[2K');
+    this.#isDrawn = false;
   }
 }

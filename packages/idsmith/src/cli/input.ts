@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { createInterface } from 'node:readline/promises';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { InvalidOptionError } from '../errors.js';
+import { type Given, Interrupted, UsageError } from './command.js';
 
 /** The most characters of a line that are kept. No id is so long. */
 export const LONGEST_LINE = 4096;
@@ -98,3 +100,22 @@ const trimmed = (line: string) => line.trim().slice(0, LONGEST_LINE);
 
 /** The kept part of a line that was cut: always of the full length, so that nobody takes it for a whole line. */
 const firstPart = (line: string) => line.trimStart().padEnd(LONGEST_LINE).slice(0, LONGEST_LINE);
+
+/**
+ * Asks the user before something that cannot be undone. `--yes` is the answer of scripts.
+ *
+ * @throws UsageError where there is nobody to ask
+ * @throws Interrupted when the user does not want it
+ */
+export async function confirm(given: Given, what: string): Promise<void> {
+  if (given.on('yes')) return;
+  const { stdin, stderr } = given.io;
+  if (stdin.isTTY !== true) throw new UsageError(`${what}. --yes says that this is meant`);
+  const questions = createInterface({ input: stdin, output: stderr });
+  try {
+    const answer = await questions.question(`${what}. Go on? [y/N] `, { signal: given.signal });
+    if (!/^y(es)?$/i.test(answer.trim())) throw new Interrupted('nothing was done', 1);
+  } finally {
+    questions.close();
+  }
+}

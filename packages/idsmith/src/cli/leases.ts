@@ -1,6 +1,5 @@
 import { layouts } from '../flake/layouts.js';
-import { requireNamespace } from '../lease/namespace.js';
-import { type NamespaceSummary, summarise } from '../lease/namespace-summary.js';
+import { type NamespaceSummary, requireNamespace, summarise } from '../lease/namespace.js';
 import type { LeaseRecord } from '../lease/port.js';
 import { show } from '../options.js';
 import { digestOf } from '../stores/http/leases.js';

@@ -2,7 +2,7 @@ import { requireInteger } from '../options.js';
 import { markRestored } from '../stores/init.js';
 import type { Store } from '../stores/store.js';
 import type { Command, Given } from './command.js';
-import { confirm } from './confirm.js';
+import { confirm } from './input.js';
 import { refuseServer, requireStoreUrl, storeFlags, withStore } from './store.js';
 import { jsonText, visible } from './text.js';
 

@@ -124,7 +124,7 @@ async function open(named: StoreUrl, creates: boolean, { activity }: Given): Pro
   const { url, source } = named;
   const file = requireSqliteFile(source, url, creates);
   if (file?.isNew) activity.say(`making the database ${file.path}`);
-  activity.wait(`waiting for the store ${file?.path ?? addressOf(url)}`);
+  activity.wait(`waiting for the store ${file?.path ?? withoutLogin(url)}`);
   try {
     // Loaded here: a command that needs no store starts without it.
     const { openStore } = await import('../stores/open.js');
@@ -137,7 +137,7 @@ async function open(named: StoreUrl, creates: boolean, { activity }: Given): Pro
 }
 
 /** A URL without user, password and settings. */
-export function addressOf(url: string): string {
+export function withoutLogin(url: string): string {
   const [place = ''] = url.replace(/^([^:]*:\/\/).*@/s, '$1').split('?');
   return schemeOf(url) === '' ? '' : place;
 }

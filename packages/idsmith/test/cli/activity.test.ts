@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Activity } from '../../src/cli/activity.ts';
+import { Activity, ProgressBar } from '../../src/cli/activity.ts';
 
 /** What a person sees, with timers that go off by hand. */
 function made(isVerbose: boolean, isTTY: boolean) {
@@ -73,5 +73,20 @@ describe('The activity of a command', () => {
     const { activity, seen } = made(true, false);
     activity.say('a\u001B[2J');
     expect(seen).toEqual(['idsmith: a\\u{1b}[2J\n']);
+  });
+});
+
+describe('The progress bar', () => {
+  it('is drawn on a terminal within its width, and nowhere else', () => {
+    const shown: string[] = [];
+    const screen = { isTTY: true, columns: 40, write: (text: string) => void shown.push(text) };
+    const bar = new ProgressBar(screen);
+    bar.show(0.5, 'a text that is longer than the terminal is wide');
+    bar.end();
+    expect(shown[0]).toBe('\r\u001B[2K[############------------] a text that ');
+    expect(shown[1]).toBe('\r\u001B[2K');
+    const pipe = new ProgressBar({ write: () => expect.unreachable() });
+    pipe.show(1, 'done');
+    pipe.end();
   });
 });

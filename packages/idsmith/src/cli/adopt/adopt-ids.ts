@@ -1,4 +1,4 @@
-import type { SqlExecutor } from '../../drivers/port.js';
+import type { SqlDialect, SqlExecutor } from '../../drivers/port.js';
 import { InvalidOptionError, NoSuchSequenceError, SequenceExistsError, StoreError } from '../../errors.js';
 import { show } from '../../options.js';
 import { supplyOf } from '../../sequence/blocks.js';
@@ -8,8 +8,23 @@ import { rangeOfType } from '../../stores/sql/columns.js';
 import { isMissingTable } from '../../stores/sql/session.js';
 import type { SqlAccess } from '../../stores/store.js';
 import { retry } from '../../support/retry.js';
-import { type ColumnName, FOREIGN, type ForeignGenerator, type ForeignIds } from './foreign-ids.js';
-import { fieldsOf, whole } from './row-fields.js';
+import {
+  type ColumnName,
+  type ForeignDialect,
+  type ForeignGenerator,
+  type ForeignIds,
+  fieldsOf,
+  whole,
+} from './foreign-ids.js';
+import { mysqlIds } from './mysql-ids.js';
+import { postgresIds } from './postgres-ids.js';
+import { sqliteIds } from './sqlite-ids.js';
+
+const FOREIGN: Record<SqlDialect, ForeignDialect> = {
+  postgres: postgresIds,
+  mysql: mysqlIds,
+  sqlite: sqliteIds,
+};
 
 /** The ids of a table, and what an adoption does about them. */
 export interface AdoptionPlan {

@@ -1,7 +1,5 @@
-import type { SqlDialect, SqlExecutor } from '../../drivers/port.js';
-import { mysqlIds } from './mysql-ids.js';
-import { postgresIds } from './postgres-ids.js';
-import { sqliteIds } from './sqlite-ids.js';
+import type { SqlExecutor } from '../../drivers/port.js';
+import { plainText } from '../../stores/sql/values.js';
 
 /** A generator of the database, or of programs beside idsmith, that gives ids to the same column. */
 export interface ForeignGenerator {
@@ -46,8 +44,12 @@ export interface ForeignDialect {
   text(expression: string): string;
 }
 
-export const FOREIGN: Record<SqlDialect, ForeignDialect> = {
-  postgres: postgresIds,
-  mysql: mysqlIds,
-  sqlite: sqliteIds,
-};
+/** The values of a row as texts, in the order of its columns. */
+export function fieldsOf(row: Record<string, unknown> | undefined): (string | undefined)[] {
+  return Object.values(row ?? {}).map((value) =>
+    value === null || value === undefined ? undefined : plainText(value),
+  );
+}
+
+/** A whole number from its text; 0 where there is none. */
+export const whole = (text: string | undefined) => BigInt(text ?? '0');

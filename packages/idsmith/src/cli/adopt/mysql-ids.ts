@@ -1,9 +1,14 @@
 import type { SqlExecutor } from '../../drivers/port.js';
 import { InvalidOptionError } from '../../errors.js';
 import { show } from '../../options.js';
-import type { DriverError } from '../../support/driver-error.js';
-import type { ColumnName, ForeignDialect, ForeignGenerator } from './foreign-ids.js';
-import { fieldsOf, whole } from './row-fields.js';
+import type { DriverError } from '../../support/store-error.js';
+import {
+  type ColumnName,
+  type ForeignDialect,
+  type ForeignGenerator,
+  fieldsOf,
+  whole,
+} from './foreign-ids.js';
 
 const COLUMN = `SELECT CAST(column_type AS CHAR) AS type, CAST(extra AS CHAR) AS extra, CAST(column_default AS CHAR) AS expression,
     CAST(column_name AS CHAR) AS columnname FROM information_schema.columns

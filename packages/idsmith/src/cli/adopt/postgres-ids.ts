@@ -1,9 +1,14 @@
 import type { SqlExecutor } from '../../drivers/port.js';
 import { InvalidOptionError } from '../../errors.js';
 import { show } from '../../options.js';
-import type { DriverError } from '../../support/driver-error.js';
-import type { ColumnName, ForeignDialect, ForeignGenerator } from './foreign-ids.js';
-import { fieldsOf, whole } from './row-fields.js';
+import type { DriverError } from '../../support/store-error.js';
+import {
+  type ColumnName,
+  type ForeignDialect,
+  type ForeignGenerator,
+  fieldsOf,
+  whole,
+} from './foreign-ids.js';
 
 // The default of a column depends on its sequence, which is how PostgreSQL tells the sequence, whatever its name.
 const COLUMN = `SELECT CAST(CAST(c.oid AS regclass) AS text) AS tablename, quote_ident(a.attname) AS columnname,

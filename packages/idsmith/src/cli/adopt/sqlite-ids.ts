@@ -1,9 +1,14 @@
 import { InvalidOptionError } from '../../errors.js';
 import { show } from '../../options.js';
 import { isBusy } from '../../stores/sqlite/session.js';
-import type { DriverError } from '../../support/driver-error.js';
-import type { ColumnName, ForeignDialect, ForeignGenerator } from './foreign-ids.js';
-import { fieldsOf, whole } from './row-fields.js';
+import type { DriverError } from '../../support/store-error.js';
+import {
+  type ColumnName,
+  type ForeignDialect,
+  type ForeignGenerator,
+  fieldsOf,
+  whole,
+} from './foreign-ids.js';
 
 export const sqliteIds: ForeignDialect = {
   async look(sql, { table, column, native }: ColumnName) {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { InvalidOptionError } from 'idsmith';
 import type { Ids } from 'idsmith/connect';
 import { requireKnown } from 'idsmith/internal';
-import { idsOf, type PluginConnection, requireConnection } from 'idsmith/internal/plugins';
+import { type PluginConnection, pluginIds, requireConnection } from 'idsmith/internal/plugins';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -42,7 +42,7 @@ const OF_FASTIFY = ['prefix', 'logLevel', 'logSerializers'];
 export const idsmith: FastifyPluginAsync<IdsmithOptions> = forWholeServer(async (app, options) => {
   requireOptions(options);
   if (app.hasDecorator('ids')) refuse('fastify.ids is taken: register the plugin once');
-  const [ids, close] = await idsOf(options);
+  const [ids, close] = await pluginIds(options);
   // Fastify runs these hooks when no request is under way any more, so that every request can still mint.
   app.addHook('onClose', close);
   try {

@@ -3,8 +3,7 @@ import * as idsmith from 'idsmith';
 import { IdError, StoreError } from 'idsmith';
 import { describe, expect, it } from 'vitest';
 import { errorTable } from '../src/errors.ts';
-import { storeReason, storeReasons } from '../src/support/driver-error.ts';
-import { storeError } from '../src/support/store-error.ts';
+import { storeError, storeReason, storeReasons } from '../src/support/store-error.ts';
 
 const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
 const documented = Array.from(page.matchAll(/^\| `(\w+)` \| `(\w+)` \|/gm), ([, name, code]) => ({

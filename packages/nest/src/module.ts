@@ -1,5 +1,5 @@
 import { Ids } from 'idsmith/connect';
-import { idsOf } from 'idsmith/internal/plugins';
+import { pluginIds } from 'idsmith/internal/plugins';
 import { IdsHealthIndicator } from './health.js';
 import { idGeneratorToken } from './inject.js';
 import {
@@ -104,7 +104,7 @@ class IdsKeeper {
   /** Connects and opens everything. If something fails, nothing stays open. */
   static async open(connection: IdsmithConnection, generators: IdGenerators): Promise<IdsKeeper> {
     requireGivenConnection(connection);
-    const [ids, close] = await idsOf(connection);
+    const [ids, close] = await pluginIds(connection);
     try {
       const opened = Object.entries(generators).map(
         async ([name, open]): Promise<[string, unknown]> => [name, await open(ids)],

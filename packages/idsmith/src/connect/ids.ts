@@ -2,7 +2,6 @@ import { processLabel } from '#runtime';
 import { ClosedError, hasCode, NoSuchSequenceError } from '../errors.js';
 import type { FlakeGenerator } from '../flake/generator.js';
 import { layouts } from '../flake/layouts.js';
-import { LEASED_FLAKE_NAMES, leaseFlakes } from '../flake/leased.js';
 import { acquireLease, type Lease } from '../lease/lease.js';
 import { requireLabel } from '../lease/options.js';
 import type { LocalityGenerator } from '../locality/generator.js';
@@ -10,7 +9,6 @@ import { type IdForm, refuse, requireChoice, requireForm, requireKnown } from '.
 import type { Sequence } from '../sequence/sequence.js';
 import { Sequences } from '../sequence/sequences.js';
 import type { Series, SeriesOptions } from '../series/series.js';
-import { openStore } from '../stores/open.js';
 import type { Store } from '../stores/store.js';
 import { requireSignal, unlessAborted } from '../support/abort.js';
 import { OpenObjects } from '../support/open-objects.js';
@@ -28,7 +26,6 @@ import type {
 
 /** The number of node ids of a locality namespace. */
 const LOCALITY_NODES = 65_536;
-const FLAKE_NAMES = ['instance', ...LEASED_FLAKE_NAMES.filter((name) => name !== 'namespace')];
 const LOCALITY_NAMES = ['mode', 'reversal', 'window', 'format', 'reseed', 'counter'];
 const SHARED_NAMES = ['clock', 'random'];
 const SEQUENCE_NAMES = ['define', 'prefetch', 'source', 'implementation', 'as', 'signal'];
@@ -44,6 +41,7 @@ const LEASE_NAMES = [
   'onWait',
   'signal',
 ];
+const FLAKE_NAMES = ['layout', 'onFull', 'onClockBack', 'maxBackward', 'as', 'nodes'];
 
 /**
  * Connects to a store, and returns the generators and sequences of that store.
@@ -70,7 +68,10 @@ export async function connect(target: string | Store, options: ConnectOptions = 
       refuse('shared', 'left out with a store of your own, which you can share yourself', isShared);
     return new Ids(store, { label, ownsStore: false });
   }
-  const open = async () => new Ids(await openStore(target), { label, ownsStore: true });
+  const open = async () => {
+    const { openStore } = await import('../stores/open.js');
+    return new Ids(await openStore(target), { label, ownsStore: true });
+  };
   if (isShared) return unlessAborted(sharedConnection(target, options.label, open), signal);
   const opening = open();
   try {
@@ -128,7 +129,7 @@ export class Ids {
     options: FlakesOptions<F> = {},
   ): Promise<FlakeGenerator<F>> {
     this.#requireOpen();
-    requireKnown('options', options, FLAKE_NAMES);
+    requireKnown('options', options, [...FLAKE_NAMES, ...SHARED_NAMES, ...LEASE_NAMES]);
     // The type of ids is compared even where it is left out: the caller expects the default then.
     const given = { ...options, as: requireForm(options.as) };
     const isOpen = this.#flakes.has(namespace, options.instance);
@@ -280,6 +281,7 @@ export class Ids {
     options: FlakesOptions<IdForm>,
   ): Promise<Leased<FlakeGenerator<IdForm>>> {
     const label = options.label ?? this.#label;
+    const { leaseFlakes } = await import('../flake/leased.js');
     const generator = await leaseFlakes(this.store, { ...options, label, namespace });
     return { generator, lease: generator.lease as Lease };
   }

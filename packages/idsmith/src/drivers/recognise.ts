@@ -5,7 +5,7 @@ import { mysql2 } from './mysql2.js';
 import { drizzle, knex, kysely, prisma, sequelize, typeorm } from './orms.js';
 import type { SqlAdapter, SqlExecutor } from './port.js';
 import { pg, postgresJs } from './postgres.js';
-import { libsqlClient, sqlite } from './sqlite.js';
+import { libsqlClient, sqliteDatabase } from './sqlite.js';
 import { askTransaction, type CheckedExecutor } from './transaction.js';
 
 /** An adapter of the user's own. */
@@ -32,7 +32,7 @@ const RECOGNISERS: readonly Recogniser[] = [
   postgresJs,
   libsqlClient,
   mysql2,
-  sqlite,
+  sqliteDatabase,
   pg,
 ];
 

@@ -48,7 +48,7 @@ export function sqliteRowsOf(db: SqliteConnection, text: string, values: readonl
 export const isSqliteConnection = (db: unknown): db is SqliteConnection => hasMethods(db, 'prepare', 'exec');
 
 /** `better-sqlite3`, `libsql`, `node:sqlite` or `bun:sqlite`: a database. */
-export const sqlite: Recogniser = (db) =>
+export const sqliteDatabase: Recogniser = (db) =>
   isSqliteConnection(db)
     ? { dialect: 'sqlite', query: async (text, values) => sqliteRowsOf(db, text, values) }
     : undefined;

@@ -1,6 +1,5 @@
 import { MAX_INT64, MIN_INT64, readInt64 } from '../encoding/int64.js';
-import { decodeFlake, type LayoutOptions } from '../flake/decode.js';
-import { PRESETS } from '../flake/presets.js';
+import { decodeFlake, type LayoutOptions, PRESETS } from '../flake/decode.js';
 import { describePublicId } from '../public/describe.js';
 import { readKey } from './key-codec.js';
 import { DAY, RANKS, type RankedReading, ranked, timeFields, UNLIKELY } from './reading.js';

@@ -1,5 +1,4 @@
-import { reverseBytes, swapNibbles } from '../encoding/bits.js';
-import { bytesToHex } from '../encoding/hex.js';
+import { bytesToHex, reverseBytes, swapNibbles } from '../encoding/hex.js';
 import { readUuidText } from '../encoding/uuid-text.js';
 import { type RankedReading, ranked, rankedByTime, timeFields } from './reading.js';
 

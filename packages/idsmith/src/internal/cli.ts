@@ -1,6 +1,7 @@
 // Parts of the command line, for the packages that add commands to `idsmith`. Not public: names change without notice, and
 // each of those packages asks for exactly this version.
 
+export { ProgressBar } from '../cli/activity.js';
 export { readArguments, readCount, readInteger } from '../cli/arguments.js';
 export {
   type Command,
@@ -17,7 +18,6 @@ export { loadConfig } from '../cli/load-config.js';
 export { muteSqliteWarning } from '../cli/main.js';
 export { idLines, writeLines } from '../cli/output.js';
 export {
-  addressOf,
   refuseMemory,
   requireSqliteFile,
   type StoreUrl,
@@ -25,6 +25,7 @@ export {
   storeFlags,
   storeUrl,
   VERBOSE,
+  withoutLogin,
 } from '../cli/store.js';
-export { count, duration, jsonText, table, textWidth } from '../cli/text.js';
+export { count, duration, jsonText, table } from '../cli/text.js';
 export { refuseName } from '../options.js';

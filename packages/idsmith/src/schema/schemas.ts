@@ -1,7 +1,7 @@
 import { MAX_INT64, MAX_UINT64, MIN_INT64, readInt64 } from '../encoding/int64.js';
 import { readUuidText, writeUuidText } from '../encoding/uuid-text.js';
 import { InvalidIdError } from '../errors.js';
-import { Layout } from '../flake/layout.js';
+import { type Layout, requireLayout } from '../flake/layout.js';
 import { readKey } from '../inspect/key-codec.js';
 import { refuse, requireChoice, requireInteger, requireKnown, show } from '../options.js';
 import { type StandardSchema, standardSchema } from '../support/standard-schema.js';
@@ -19,8 +19,7 @@ export function flakeSchema(
   options: { layout?: Layout | undefined } = {},
 ): StandardSchema<bigint | string, bigint> {
   const { layout } = requireKnown('options', options, ['layout']);
-  if (layout !== undefined && !(layout instanceof Layout))
-    refuse('layout', 'a layout from defineLayout()', layout);
+  if (layout !== undefined) requireLayout(layout);
   return standardSchema((value) => {
     const id = wholeNumber(value, 0n, MAX_UINT64, 'a flake');
     layout?.decode(id);

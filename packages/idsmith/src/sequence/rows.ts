@@ -1,6 +1,6 @@
 import { NoSuchSequenceError, SequenceExistsError, StoreError } from '../errors.js';
 import { refuse, requireChoice, requireInteger, show } from '../options.js';
-import { backoff } from '../support/backoff.js';
+import { backoff } from '../support/retry.js';
 import { pause, systemTimer } from '../support/timer.js';
 import { endOf, isBlock, withOrigin } from './block.js';
 import {

@@ -25,7 +25,7 @@ export function headOf(prefix: string): string {
 }
 
 /** The 16 bytes of the UUID in a typed id with this head; `undefined` for other values. */
-export function readTypeId(text: unknown, head: string): Uint8Array | undefined {
+export function typeIdBytes(text: unknown, head: string): Uint8Array | undefined {
   if (typeof text !== 'string' || !text.startsWith(head)) return undefined;
   const suffix = text.slice(head.length);
   return SUFFIX.test(suffix) ? readBase32(suffix, 2)?.bytes : undefined;
@@ -33,7 +33,7 @@ export function readTypeId(text: unknown, head: string): Uint8Array | undefined 
 
 /** @throws InvalidIdError when `text` is not a typed id with this head */
 export function requireTypeId(text: unknown, head: string): Uint8Array {
-  const bytes = readTypeId(text, head);
+  const bytes = typeIdBytes(text, head);
   if (bytes !== undefined) return bytes;
   const form = `${head}… with ${SUFFIX_LENGTH} digits of base 32 in lower case`;
   throw new InvalidIdError(`${show(text)} is not a typed id: it must be ${form}`);

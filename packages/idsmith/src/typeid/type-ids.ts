@@ -6,7 +6,7 @@ import { show } from '../options.js';
 import { writeIds } from '../uuid7/forms.js';
 import { claimRun } from '../uuid7/process-line.js';
 import { uuid7 } from '../uuid7/uuid7.js';
-import { headOf, readTypeId, requireTypeId, SUFFIX_LENGTH, type TypeIdText } from './form.js';
+import { headOf, requireTypeId, SUFFIX_LENGTH, type TypeIdText, typeIdBytes } from './form.js';
 
 /** The parts of a typed id. */
 export interface TypeIdParts {
@@ -81,7 +81,7 @@ export function typeIds<P extends string>(prefix: P): TypeIds<P> {
       writeIds(view, 0, run, 1, words, first);
       return print();
     },
-    is: (text): text is TypeIdText<P> => readTypeId(text, head) !== undefined,
+    is: (text): text is TypeIdText<P> => typeIdBytes(text, head) !== undefined,
     parse(text) {
       const uuid = toUuid(text);
       const isTimed = uuid[14] === '7' && '89ab'.includes(uuid[19] as string);

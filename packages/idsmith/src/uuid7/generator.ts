@@ -90,7 +90,7 @@ export class Uuid7Generator {
    * @throws InvalidOptionError when the handle is not from `share()`, or an option is wrong
    */
   static attach(handle: SharedUuid7, options: Omit<Uuid7Options, 'node'> = {}): Uuid7Generator {
-    return new Uuid7Generator(requireAttachOptions(options), requireHandle(handle));
+    return new Uuid7Generator(requireAttachOptions(options), requireUuid7Handle(handle));
   }
 
   /**
@@ -291,7 +291,7 @@ function requireAttachOptions(options: Omit<Uuid7Options, 'node'>): Omit<Uuid7Op
 }
 
 /** @throws InvalidOptionError when the handle is not from `share()` */
-function requireHandle(handle: SharedUuid7): SharedUuid7 {
+function requireUuid7Handle(handle: SharedUuid7): SharedUuid7 {
   if (typeof handle !== 'object' || handle === null) refuse('handle', 'a handle from share()', handle);
   const { position } = requireKnown('handle', handle, ['position']);
   if (!isA('SharedArrayBuffer', position) || position.byteLength !== SHARED_BYTES)

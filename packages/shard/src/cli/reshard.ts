@@ -6,6 +6,7 @@ import {
   duration,
   type Given,
   Interrupted,
+  ProgressBar,
   readInteger,
   table,
   UsageError,
@@ -15,12 +16,11 @@ import { ShardMap } from '../map/shard-map.js';
 import type { EarlyMinting } from '../reshard/checks.js';
 import { MismatchError } from '../reshard/compare-states.js';
 import type { SkippedKeys } from '../reshard/key-placement.js';
-import type { PlanOptions } from '../reshard/options.js';
+import type { PlanOptions, ReshardProgress } from '../reshard/options.js';
 import { planReshard, type ReshardPair } from '../reshard/plan-reshard.js';
 import { abortReshard } from '../transition/abort-reshard.js';
 import { type ReshardReport, reshard } from '../transition/reshard.js';
 import { readShardConfig } from './key.js';
-import { ProgressDisplay } from './reshard-display.js';
 
 export const reshardCommand: Command = {
   name: 'reshard',
@@ -110,7 +110,8 @@ async function* plan([from, to]: Maps, given: Given): AsyncIterable<string> {
 async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
   const rate = readInteger(given, 'rate', 1, 1e9);
   const batch = readInteger(given, 'batch', 1, 10_000);
-  const display = new ProgressDisplay(given.io.stderr);
+  const bar = new ProgressBar(given.io.stderr);
+  let moved = 0;
   const controller = new AbortController();
   // A second signal ends the process at once. Nothing is lost then, either.
   const stop = () => controller.abort();
@@ -131,12 +132,15 @@ async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
       ...(rate !== undefined && { rate }),
       ...(batch !== undefined && { batch }),
       signal: controller.signal,
-      onProgress: (progress) => display.show(progress),
+      onProgress: (progress) => {
+        moved = progress.moved;
+        showProgress(bar, progress);
+      },
       onBegin: () => {
         hasBegun = true;
       },
     });
-    display.end();
+    bar.end();
     given.io.stderr.write(
       `idsmith: ${count(report.moved)} keys moved ${isAbort ? 'back ' : ''}in ${duration(report.seconds)}\n`,
     );
@@ -144,8 +148,8 @@ async function* move([from, to]: Maps, given: Given): AsyncIterable<string> {
     else yield* pairTable(isAbort ? [to, from] : [from, to], report.pairs, report.moved, report.bytes);
     for (const line of remarks(report, isAbort)) given.io.stderr.write(`idsmith: ${line}\n`);
   } catch (error) {
-    display.end();
-    throw withAdvice(error, controller.signal, hasBegun, display.moved);
+    bar.end();
+    throw withAdvice(error, controller.signal, hasBegun, moved);
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
@@ -258,4 +262,18 @@ function pairTable([from, to]: Maps, pairs: readonly ReshardPair[], keys: number
     count(pair.bytes),
   ]);
   return table(['from', 'to', 'keys', 'bytes'], [...rows, ['all', '', count(keys), count(bytes)]]);
+}
+
+/** Shows how far a resharding is. */
+export function showProgress(bar: ProgressBar, progress: ReshardProgress): void {
+  const share = progress.total === 0 ? 1 : progress.scanned / progress.total;
+  const text = describe(progress);
+  bar.show(share, `${`${Math.floor(share * 100)} %`.padStart(5)}  ${text}`, text);
+}
+
+function describe({ moved, rate, left }: ReshardProgress): string {
+  const time = left === undefined ? '' : `, ${duration(left)} left`;
+  // The rate of the first keys is not known yet.
+  const speed = Math.round(rate) === 0 ? '' : `, ${count(Math.round(rate))} a second`;
+  return `${count(moved)} keys moved${speed}${time}`;
 }

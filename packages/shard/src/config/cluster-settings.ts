@@ -1,6 +1,5 @@
 import { InvalidOptionError, refuse, requireKnown } from 'idsmith/internal';
-import { AUTH_NAMES, type Auth, pickAuth, type ShardAuth } from './auth.js';
-import type { NodeAddress, NodeLogin } from './login.js';
+import { AUTH_NAMES, type Auth, type NodeAddress, type NodeLogin, pickAuth, type ShardAuth } from './auth.js';
 import { readEntry, readTls } from './shard-entry.js';
 
 /** A Redis Cluster by some of its nodes, for a map that makes its own client of the package `ioredis`. */

@@ -1,7 +1,6 @@
 import { InvalidOptionError, refuse, requireChoice, requireInteger, requireKnown } from 'idsmith/internal';
-import { readAuth, type ShardAuth } from './auth.js';
+import { type NodeLogin, readAuth, type ShardAuth } from './auth.js';
 import { isClusterSettings, readClusterSettings, type ShardCluster } from './cluster-settings.js';
-import type { NodeLogin } from './login.js';
 import { requireText, type ShardEntry } from './shard-entry.js';
 import { CLUSTER, type NodesAndLogins, readShards, type ShardNode } from './shard-nodes.js';
 

@@ -1,8 +1,7 @@
 import { InvalidOptionError, refuse, requireInteger } from 'idsmith/internal';
 import { VARIANTS } from '../keys/codec.js';
 import { MAX_WEIGHT } from '../ring/hash-ring.js';
-import type { Auth } from './auth.js';
-import type { NodeLogin } from './login.js';
+import type { Auth, NodeLogin } from './auth.js';
 import { readEntry, requireText, type ShardEntry, toNumber } from './shard-entry.js';
 
 /** A Redis node of a map. */

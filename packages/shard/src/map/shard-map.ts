@@ -1,7 +1,5 @@
 import {
-  type BinaryClient,
   ClosedError,
-  type ClusterClient,
   Emitter,
   type IdError,
   InvalidIdError,
@@ -19,6 +17,7 @@ import type { ShardNode } from '../config/shard-nodes.js';
 import { stemOf } from '../keys/codec.js';
 import { Minter } from '../mint/minter.js';
 import { NodeSequence } from '../mint/node-sequence.js';
+import type { BinaryClient, ClusterClient } from '../redis/binary-client.js';
 import { NodeClients } from '../redis/clients.js';
 import { RedisConnection } from '../redis/connection.js';
 import { HashRing } from '../ring/hash-ring.js';

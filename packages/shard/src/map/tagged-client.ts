@@ -1,5 +1,5 @@
 import { InvalidOptionError } from 'idsmith/internal';
-import { taggedName } from '../keys/tagged-name.js';
+import { taggedName } from '../keys/slots.js';
 
 type Method = (...args: unknown[]) => unknown;
 

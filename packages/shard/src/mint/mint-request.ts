@@ -30,7 +30,7 @@ export interface MintRequest {
 }
 
 /** A part of a request that one node is asked for. */
-export interface MintLot {
+export interface MintPart {
   readonly request: MintRequest;
   /** The number of keys that the node has not reserved yet. */
   count: number;
@@ -72,14 +72,14 @@ export function endOnAbort(request: MintRequest, signal: AbortSignal): void {
 }
 
 /** Takes parts of requests that a node may be asked for, up to `most` keys. */
-export function takeLots(
+export function takeParts(
   requests: readonly MintRequest[],
   node: MintingNode,
   most: number,
   now: number,
   isAllowed: (request: MintRequest) => boolean,
-): MintLot[] {
-  const lots: MintLot[] = [];
+): MintPart[] {
+  const parts: MintPart[] = [];
   let left = most;
   for (const request of requests) {
     if (left === 0) break;
@@ -89,35 +89,35 @@ export function takeLots(
     const count = Math.min(wanted, left);
     request.wanted -= count;
     left -= count;
-    lots.push({ request, count });
+    parts.push({ request, count });
   }
-  return lots;
+  return parts;
 }
 
 /** Gives the keys of a range to the requests that the node was asked for, in their order. */
-export function distributeKeys(range: KeyRange, lots: readonly MintLot[], node: MintingNode): void {
+export function distributeKeys(range: KeyRange, parts: readonly MintPart[], node: MintingNode): void {
   const { ms, variant, count, restIn, span } = range;
   const { size } = node.sequence.nodeSet;
   const width = widthOf(span);
   const askAgainAt = performance.now() + Math.min(Math.max(restIn, 1), GATHERING);
   let [time, next, left] = [ms, variant, count];
-  for (const lot of lots) {
-    const { request } = lot;
+  for (const part of parts) {
+    const { request } = part;
     // A request that was aborted meanwhile needs no keys.
-    const share = request.isSettled ? 0 : Math.min(lot.count, left);
+    const share = request.isSettled ? 0 : Math.min(part.count, left);
     if (share > 0) {
       const keys = writeKeys(time, next, size, span, share, request.suffix);
       request.batches.push({ keys, ms: time, variant: next, span });
       request.reserved += share;
       request.failures?.delete(node);
-      lot.count -= share;
+      part.count -= share;
       left -= share;
       const offset = next - span.first + share;
       time += Math.floor(offset / width) * size;
       next = span.first + (offset % width);
     }
     // The rest may be had elsewhere at once. This node has more of it later.
-    if (lot.count > 0) {
+    if (part.count > 0) {
       request.notBefore ??= new Map();
       request.notBefore.set(node, askAgainAt);
     }

@@ -7,12 +7,12 @@ import {
   distributeKeys,
   endOnAbort,
   lastMsOf,
-  type MintLot,
+  type MintPart,
   type MintRequest,
   mergeKeys,
   mintRequest,
   rejectAll,
-  takeLots,
+  takeParts,
 } from './mint-request.js';
 import { MintingNode, MintingProofs, OpeningFailed } from './minting-nodes.js';
 import {
@@ -110,9 +110,9 @@ export class Minter {
     for (const node of nodes) {
       if (left === 0) break;
       const isAllowed = (request: MintRequest) => !node.hasFailed || this.#isStuck(request);
-      const lots = takeLots(this.#queue, node, share, now, isAllowed);
-      for (const { count } of lots) left -= count;
-      if (lots.length > 0) void this.#run(node, lots);
+      const parts = takeParts(this.#queue, node, share, now, isAllowed);
+      for (const { count } of parts) left -= count;
+      if (parts.length > 0) void this.#run(node, parts);
     }
     this.#queue = this.#queue.filter(({ wanted }) => wanted > 0);
     if (this.#queue.length > 0) this.#wakeLater(now);
@@ -186,38 +186,38 @@ export class Minter {
     if (Number.isFinite(next)) this.#timer = setTimeout(() => this.#pump(), Math.ceil(next - now));
   }
 
-  async #run(first: MintingNode, lots: readonly MintLot[]): Promise<void> {
+  async #run(first: MintingNode, parts: readonly MintPart[]): Promise<void> {
     let node = first;
     node.isBusy = true;
     try {
       await this.#proofs.settleDoubt();
-      const count = lots.reduce((sum, lot) => sum + lot.count, 0);
+      const count = parts.reduce((sum, part) => sum + part.count, 0);
       const isLarge = this.#nodes.length > MAX_NODES_IN_TURN;
       const bounds = await this.#proofs.boundsOf(isLarge ? undefined : node);
       if (isLarge) {
         // The proofs of many nodes take a while. The millisecond of the first node may be over.
-        const above = this.#lowestMs(node, lots, performance.now());
-        const next = nextNodeFor(this.#nodes, node, lots, above, bounds, this.#nodeSet);
+        const above = this.#lowestMs(node, parts, performance.now());
+        const next = nextNodeFor(this.#nodes, node, parts, above, bounds, this.#nodeSet);
         node.isBusy = false;
         if (next !== undefined) node = next;
         else {
-          this.#takeBack(lots);
+          this.#takeBack(parts);
           return this.#pump();
         }
         node.isBusy = true;
       }
       const sentAt = performance.now();
-      const reply = await node.sequence.mint(count, this.#lowestMs(node, lots, sentAt), bounds);
+      const reply = await node.sequence.mint(count, this.#lowestMs(node, parts, sentAt), bounds);
       node.answered(reply.kind === 'refused' ? undefined : reply.proof, sentAt);
       if (reply.kind !== 'refused') this.#timekeeper = node;
-      await this.#handleReply(node, lots, reply);
+      await this.#handleReply(node, parts, reply);
       node.succeeded();
       this.#failedNodes.delete(node);
     } catch (error) {
-      this.#fail(node, lots, error);
+      this.#fail(node, parts, error);
     }
     node.isBusy = false;
-    this.#takeBack(lots);
+    this.#takeBack(parts);
     this.#pump();
   }
 
@@ -225,21 +225,21 @@ export class Minter {
    * The first millisecond that a node may use, so that keys that a process mints one after the other ascend. A node whose clock
    * is behind the others does not wait for its clock because of that: its keys are then out of order by as much.
    */
-  #lowestMs(node: MintingNode, lots: readonly MintLot[], now: number): number {
-    const above = lots.reduce((highest, { request }) => Math.max(highest, request.above), 0);
+  #lowestMs(node: MintingNode, parts: readonly MintPart[], now: number): number {
+    const above = parts.reduce((highest, { request }) => Math.max(highest, request.above), 0);
     const clock = node.clockAt(now) ?? this.#timekeeper?.clockAt(now);
     return clock === undefined ? above : Math.min(above, Math.floor(clock) + this.#nodeSet.lead);
   }
 
   /** Puts parts of requests that the node did not serve back into the queue. */
-  #takeBack(lots: readonly MintLot[]): void {
-    const back = lots.filter(({ request, count }) => count > 0 && !request.isSettled);
+  #takeBack(parts: readonly MintPart[]): void {
+    const back = parts.filter(({ request, count }) => count > 0 && !request.isSettled);
     const returned = [...new Set(back.map(({ request }) => request))].filter(({ wanted }) => wanted === 0);
     for (const { request, count } of back) request.wanted += count;
     this.#queue = [...returned, ...this.#queue];
   }
 
-  async #handleReply(node: MintingNode, lots: readonly MintLot[], reply: MintReply): Promise<void> {
+  async #handleReply(node: MintingNode, parts: readonly MintPart[], reply: MintReply): Promise<void> {
     if (reply.kind !== 'refused') {
       if (reply.kind === 'keys') this.#proofs.forgetLosses();
       else this.#proofs.requireLasting();
@@ -249,8 +249,8 @@ export class Minter {
       else {
         const { name, address } = node.sequence.node;
         report('idsmith:key', () => ({ event: 'range-reserved', node: name, address, count: reply.count }));
-        distributeKeys(reply, lots, node);
-        for (const { request } of lots) this.#finish(request);
+        distributeKeys(reply, parts, node);
+        for (const { request } of parts) this.#finish(request);
       }
       return;
     }
@@ -280,9 +280,9 @@ export class Minter {
     node.waitUntil = performance.now() + Math.min(ms, this.#timeout);
   }
 
-  #fail(node: MintingNode, lots: readonly MintLot[], thrown: unknown): void {
+  #fail(node: MintingNode, parts: readonly MintPart[], thrown: unknown): void {
     const error = thrown instanceof OpeningFailed ? thrown.reason : thrown;
-    const requests = lots.map(({ request }) => request).filter(({ isSettled }) => !isSettled);
+    const requests = parts.map(({ request }) => request).filter(({ isSettled }) => !isSettled);
     if (error instanceof NodeSetConflictError) {
       this.#proofs.doubt();
       report('idsmith:key', () => ({ event: 'node-set-conflict', nodes: this.#nodeSet.nodes, error }));
@@ -323,7 +323,7 @@ export class Minter {
 export function nextNodeFor(
   nodes: readonly MintingNode[],
   node: MintingNode,
-  lots: readonly MintLot[],
+  parts: readonly MintPart[],
   above: number,
   bounds: MintBounds | undefined,
   { lead, size, skew }: NodeSet,
@@ -344,7 +344,7 @@ export function nextNodeFor(
   for (let ms = aim; ms <= limit && ms < aim + size; ms++) {
     const each = nodes[ms % size] as MintingNode;
     const isFree = each === node || (!each.isBusy && each.waitUntil <= now && !each.hasFailed);
-    if (isFree && !lots.some(({ request }) => request.failures?.has(each))) return each;
+    if (isFree && !parts.some(({ request }) => request.failures?.has(each))) return each;
   }
   return node;
 }

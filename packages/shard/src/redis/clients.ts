@@ -1,20 +1,22 @@
 import {
-  type BinaryClient,
-  binaryClient,
-  bytesForDriver,
   ClosedError,
-  type ClusterClient,
   type CommandPart,
-  clusterClient,
   packageError,
   refuse,
   type ScriptClient,
   StoreError,
   textClient,
 } from 'idsmith/internal';
+import type { NodeLogin } from '../config/auth.js';
 import type { DriverName, ShardSettings } from '../config/config.js';
-import type { NodeLogin } from '../config/login.js';
 import type { ShardNode } from '../config/shard-nodes.js';
+import {
+  type BinaryClient,
+  binaryClient,
+  bytesForDriver,
+  type ClusterClient,
+  clusterClient,
+} from './binary-client.js';
 import { type Ioredis, type IoredisClusters, ioredisClient, ioredisCluster } from './ioredis.js';
 import type { MadeClient } from './made-client.js';
 import { type NodeRedis, nodeRedisClient } from './node-redis.js';

@@ -1,8 +1,7 @@
 import { redisError, StoreError } from 'idsmith/internal';
-import type { NodeLogin } from '../config/login.js';
+import type { NodeLogin } from '../config/auth.js';
 import type { ShardNode } from '../config/shard-nodes.js';
-import { AnswerWatch } from './answer-watch.js';
-import { type CommandLimit, limitOf, type MadeClient, noAnswer } from './made-client.js';
+import { AnswerWatch, type CommandLimit, limitOf, type MadeClient, unanswered } from './made-client.js';
 
 /** The part of the package `ioredis` that is used here. */
 export interface Ioredis {
@@ -66,7 +65,8 @@ export function ioredisClient(
     const { resolve, reject } = command;
     const answered = answers.sent({
       limit,
-      late: () => isCallers || command.reject(noAnswer(node.address, command.name, timeout, connectionError)),
+      late: () =>
+        isCallers || command.reject(unanswered(node.address, command.name, timeout, connectionError)),
     });
     // Not `promise.then`: a rejection that nobody handles must stay visible as such.
     command.resolve = (reply) => {
@@ -81,7 +81,7 @@ export function ioredisClient(
       if (isReply || error instanceof StoreError) reject(error);
       // The reason why connecting failed says more than the message that there is no connection.
       else if (isSilent && connectionError === undefined)
-        reject(noAnswer(node.address, command.name, timeout));
+        reject(unanswered(node.address, command.name, timeout));
       else reject(redisError(`node ${node.address}`, command.name, connectionError ?? error, password));
     };
   });
@@ -174,7 +174,7 @@ export function ioredisCluster(
     command.reject = fail;
     waiting.add(fail);
     if (limit !== undefined && !isCallers)
-      timer = setTimeout(() => fail(noAnswer(node.address, command.name, timeout, nodeError)), limit);
+      timer = setTimeout(() => fail(unanswered(node.address, command.name, timeout, nodeError)), limit);
   });
 
   const client = new ClusterClient(

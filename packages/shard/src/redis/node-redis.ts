@@ -1,8 +1,7 @@
 import { redisError, StoreError } from 'idsmith/internal';
-import type { NodeLogin } from '../config/login.js';
+import type { NodeLogin } from '../config/auth.js';
 import type { ShardNode } from '../config/shard-nodes.js';
-import { AnswerWatch } from './answer-watch.js';
-import { type CommandLimit, limitOf, type MadeClient, noAnswer } from './made-client.js';
+import { AnswerWatch, type CommandLimit, limitOf, type MadeClient, unanswered } from './made-client.js';
 
 /** The part of the package `redis` that is used here. */
 export interface NodeRedis {
@@ -116,7 +115,7 @@ export function nodeRedisClient(
       };
       const answered = answers.sent({
         limit,
-        late: () => isCallers || fail(noAnswer(node.address, command, timeout, connectionError)),
+        late: () => isCallers || fail(unanswered(node.address, command, timeout, connectionError)),
       });
       const end = () => {
         answered();
@@ -133,7 +132,7 @@ export function nodeRedisClient(
           const isLogin = /^(NOAUTH|WRONGPASS)/.test(String(error?.message));
           if (isLogin || !(error instanceof ErrorReply)) {
             // The driver only tells that there is no connection.
-            const silence = isSilent && !isLogin ? noAnswer(node.address, command, timeout) : error;
+            const silence = isSilent && !isLogin ? unanswered(node.address, command, timeout) : error;
             return fail(connectionError ?? silence);
           }
           end();

@@ -1,8 +1,8 @@
-import { type ClusterClient, type CommandPart, pause, StoreError, systemTimer } from 'idsmith/internal';
+import { type CommandPart, pause, StoreError, systemTimer } from 'idsmith/internal';
 import type { ShardNode } from '../config/shard-nodes.js';
-import { SLOTS, slotOf, tagOfSlot } from '../keys/slots.js';
-import { taggedName, untaggedName } from '../keys/tagged-name.js';
+import { SLOTS, slotOf, taggedName, tagOfSlot, untaggedName } from '../keys/slots.js';
 import type { ShardMap } from '../map/shard-map.js';
+import type { ClusterClient } from '../redis/binary-client.js';
 import { CLOSE_SLOTS, FIND_SLOTS, OPEN_SLOTS } from '../redis/scripts.js';
 import { NodeConnection, TIMEOUT } from './node-connection.js';
 import { type RedisKey, redisKeyOf, reservedKeyOf, STATE_KEY } from './redis-keys.js';

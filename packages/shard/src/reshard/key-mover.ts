@@ -1,4 +1,5 @@
-import { type CommandPart, type PackedValue, packArray, StoreError, unpackArrays } from 'idsmith/internal';
+import { type CommandPart, StoreError } from 'idsmith/internal';
+import { type PackedValue, packArray, unpackArrays } from '../redis/message-pack.js';
 import { EVICTING, STALE } from '../redis/script-constants.js';
 import {
   CLAIM_KEYS,

@@ -1,6 +1,6 @@
 import { readKey } from 'idsmith/internal';
 import { stemOf } from '../keys/codec.js';
-import { isTagged } from '../keys/tagged-name.js';
+import { isTagged } from '../keys/slots.js';
 import { askNodes, requireAnswers } from '../mint/node-sequence.js';
 import type { ReshardContext } from './context.js';
 import type { KeySettings } from './options.js';

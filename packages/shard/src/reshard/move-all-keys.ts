@@ -6,8 +6,7 @@ import { type Direction, KeyMover } from './key-mover.js';
 import type { KeyPlacement } from './key-placement.js';
 import { type NodeConnection, scanKeys } from './node-connection.js';
 import type { MoveSettings, RateLimit } from './options.js';
-import type { ProgressTracker } from './progress.js';
-import { ProgressNotes } from './progress-notes.js';
+import { ProgressNotes, type ProgressTracker } from './progress.js';
 import { INCOMING_KEY, OUTGOING_KEY, type RedisKey, redisKeyText } from './redis-keys.js';
 
 /** The number of passes over all nodes after which the resharding gives up. */

@@ -1,14 +1,9 @@
-import {
-  type BinaryClient,
-  type CommandPart,
-  packTexts,
-  pause,
-  StoreError,
-  systemTimer,
-} from 'idsmith/internal';
+import { type CommandPart, pause, StoreError, systemTimer } from 'idsmith/internal';
 import type { ShardNode } from '../config/shard-nodes.js';
 import type { ShardMap } from '../map/shard-map.js';
+import type { BinaryClient } from '../redis/binary-client.js';
 import { RedisConnection } from '../redis/connection.js';
+import { packTexts } from '../redis/message-pack.js';
 import { UNLIST_KEYS } from '../redis/scripts.js';
 import { PROBE_KEY, type RedisKey, redisKeyOf, STATE_KEY } from './redis-keys.js';
 

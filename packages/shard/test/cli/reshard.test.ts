@@ -4,12 +4,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { reshard, type ShardConfig, ShardMap } from '@idsmith/shard';
+import { ProgressBar } from 'idsmith/internal/cli';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { describeWith } from '#services';
 import { idsmith } from '../../../idsmith/test/cli/in-process.ts';
 import { bin } from '../../../idsmith/test/cli/run.ts';
-import { ProgressDisplay } from '../../src/cli/reshard-display.ts';
+import { showProgress } from '../../src/cli/reshard.ts';
 import { ringOf, type Shards, startShards } from '../start-shards.ts';
 
 const PASSWORD = 'opensesame123';
@@ -246,14 +247,14 @@ describe('The progress of a resharding', () => {
 
   function shown(isTTY: boolean, columns?: number): string {
     let text = '';
-    const display = new ProgressDisplay({
+    const bar = new ProgressBar({
       isTTY,
       ...(columns !== undefined && { columns }),
       write: (more) => (text += more),
     });
-    display.show(progress);
-    display.show({ ...progress, moved: 2000 });
-    display.end();
+    showProgress(bar, progress);
+    showProgress(bar, { ...progress, moved: 2000 });
+    bar.end();
     return text;
   }
 
@@ -268,8 +269,8 @@ describe('The progress of a resharding', () => {
 
   it('has a rate only when the rate is known', () => {
     const lines: string[] = [];
-    const display = new ProgressDisplay({ isTTY: false, write: (line: string) => lines.push(line) });
-    display.show({ ...progress, rate: 0 });
+    const bar = new ProgressBar({ isTTY: false, write: (line: string) => lines.push(line) });
+    showProgress(bar, { ...progress, rate: 0 });
     expect(lines).toEqual(['idsmith: 1,234 keys moved, 1 min 15 s left\n']);
   });
 

@@ -1,7 +1,6 @@
 import { InvalidOptionError } from 'idsmith';
 import { describe, expect, it } from 'vitest';
-import { SLOTS, slotOf, tagOfSlot } from '../../src/keys/slots.ts';
-import { taggedName, untaggedName } from '../../src/keys/tagged-name.ts';
+import { SLOTS, slotOf, taggedName, tagOfSlot, untaggedName } from '../../src/keys/slots.ts';
 import { taggedArguments } from '../../src/map/tagged-client.ts';
 
 const KEY = '1jyVFw3401';

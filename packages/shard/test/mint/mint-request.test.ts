@@ -5,11 +5,11 @@ import {
   allNodesFailed,
   distributeKeys,
   endOnAbort,
-  type MintLot,
+  type MintPart,
   type MintRequest,
   mintRequest,
   rejectAll,
-  takeLots,
+  takeParts,
 } from '../../src/mint/mint-request.ts';
 import type { MintingNode } from '../../src/mint/minting-nodes.ts';
 import type { KeyRange } from '../../src/mint/node-sequence.ts';
@@ -27,7 +27,7 @@ const request = (count: number): MintRequest =>
     () => {},
     () => {},
   );
-const lot = (count: number): MintLot => ({ request: request(count), count });
+const part = (count: number): MintPart => ({ request: request(count), count });
 const range = (variant: number, count: number, restIn = 0): KeyRange => ({
   kind: 'keys',
   ms: 900,
@@ -71,15 +71,15 @@ describe('Requests', () => {
 
   it('are taken in parts, up to the most that a node is asked for', () => {
     const [node, requests] = [someNode(), [request(3), request(4), request(5)]];
-    const lots = takeLots(requests, node, 6, NOW, allowed);
-    expect(lots).toEqual([
+    const parts = takeParts(requests, node, 6, NOW, allowed);
+    expect(parts).toEqual([
       { request: requests[0], count: 3 },
       { request: requests[1], count: 3 },
     ]);
     expect(requests.map(({ wanted }) => wanted)).toEqual([0, 1, 5]);
-    expect(takeLots(requests, node, 0, NOW, allowed)).toEqual([]);
-    // A request that wants nothing has no lot.
-    expect(takeLots(requests, node, 100, NOW, allowed).map(({ count }) => count)).toEqual([1, 5]);
+    expect(takeParts(requests, node, 0, NOW, allowed)).toEqual([]);
+    // A request that wants nothing has no part.
+    expect(takeParts(requests, node, 100, NOW, allowed).map(({ count }) => count)).toEqual([1, 5]);
   });
 
   it('are left out where the node has failed them, has no more yet, or is not allowed', () => {
@@ -90,10 +90,10 @@ describe('Requests', () => {
     requests[2]!.notBefore = new Map([[node, NOW + 1]]);
     requests[3]!.notBefore = new Map([[node, NOW]]);
     requests[4]!.notBefore = new Map([[other, NOW + 1]]);
-    const lots = takeLots(requests, node, 100, NOW, (each) => each !== requests[5]);
-    expect(lots.map((each) => requests.indexOf(each.request))).toEqual([1, 3, 4]);
+    const parts = takeParts(requests, node, 100, NOW, (each) => each !== requests[5]);
+    expect(parts.map((each) => requests.indexOf(each.request))).toEqual([1, 3, 4]);
     // Nobody has failed or waits before the first moment of the clock either.
-    expect(takeLots([request(1)], node, 1, 0, allowed)).toHaveLength(1);
+    expect(takeParts([request(1)], node, 1, 0, allowed)).toHaveLength(1);
   });
 
   it('end with an error once and for all', () => {
@@ -152,20 +152,20 @@ describe('Requests', () => {
 
 describe('The keys of a range', () => {
   it('go to the requests in their order, on through the milliseconds of the node', () => {
-    const [node, lots] = [someNode(), [lot(3), lot(5), lot(1)] as const];
-    distributeKeys(range(12, 9), lots, node);
+    const [node, parts] = [someNode(), [part(3), part(5), part(1)] as const];
+    distributeKeys(range(12, 9), parts, node);
     const all = writeKeys(900, 12, SIZE, SPAN, 9, '02');
-    expect(lots.map(({ request: { batches } }) => batches)).toEqual([
+    expect(parts.map(({ request: { batches } }) => batches)).toEqual([
       [{ keys: all.slice(0, 3), ms: 900, variant: 12, span: SPAN }],
       [{ keys: all.slice(3, 8), ms: 903, variant: 11, span: SPAN }],
       [{ keys: all.slice(8), ms: 906, variant: 12, span: SPAN }],
     ]);
-    expect(lots.map(({ count, request: { reserved } }) => [count, reserved])).toEqual([
+    expect(parts.map(({ count, request: { reserved } }) => [count, reserved])).toEqual([
       [0, 3],
       [0, 5],
       [0, 1],
     ]);
-    expect(lots.every(({ request: { notBefore } }) => notBefore === undefined)).toBe(true);
+    expect(parts.every(({ request: { notBefore } }) => notBefore === undefined)).toBe(true);
   });
 
   it.each([
@@ -175,44 +175,44 @@ describe('The keys of a range', () => {
     [100, 100],
     [101, 100],
   ])('that are too few for the requests leave the node alone for a while: rest in %d ms', (restIn, wait) => {
-    const [node, other, lots] = [someNode(), someNode(), [lot(2), lot(4)] as const];
-    lots[1].request.notBefore = new Map([[other, 7]]);
-    distributeKeys(range(10, 3, restIn), lots, node);
-    expect(lots.map(({ count }) => count)).toEqual([0, 3]);
-    expect(lots[0].request.notBefore).toBeUndefined();
-    expect([...lots[1].request.notBefore!]).toEqual([
+    const [node, other, parts] = [someNode(), someNode(), [part(2), part(4)] as const];
+    parts[1].request.notBefore = new Map([[other, 7]]);
+    distributeKeys(range(10, 3, restIn), parts, node);
+    expect(parts.map(({ count }) => count)).toEqual([0, 3]);
+    expect(parts[0].request.notBefore).toBeUndefined();
+    expect([...parts[1].request.notBefore!]).toEqual([
       [other, 7],
       [node, NOW + wait],
     ]);
   });
 
   it('leave the node alone also if only one key is missing', () => {
-    const [node, only] = [someNode(), lot(4)];
+    const [node, only] = [someNode(), part(4)];
     distributeKeys(range(10, 3, 70), [only], node);
     expect(only.request.notBefore!.get(node)).toBe(NOW + 70);
   });
 
   it('do not go to a request that has ended, but to the next one', () => {
-    const lots = [lot(3), lot(3)] as const;
-    lots[0].request.isSettled = true;
-    distributeKeys(range(10, 3), lots, someNode());
-    expect(lots[0].request).toMatchObject({ reserved: 0, batches: [] });
-    expect(lots[1].request.batches[0]!.keys).toEqual(writeKeys(900, 10, SIZE, SPAN, 3, '02'));
+    const parts = [part(3), part(3)] as const;
+    parts[0].request.isSettled = true;
+    distributeKeys(range(10, 3), parts, someNode());
+    expect(parts[0].request).toMatchObject({ reserved: 0, batches: [] });
+    expect(parts[1].request.batches[0]!.keys).toEqual(writeKeys(900, 10, SIZE, SPAN, 3, '02'));
   });
 
   it('make a request forget that the node failed, and only that node', () => {
     const [node, other] = [someNode(), someNode()];
     const error = new StoreError('failed');
-    const lots = [lot(1), lot(1)] as const;
-    for (const each of lots)
+    const parts = [part(1), part(1)] as const;
+    for (const each of parts)
       each.request.failures = new Map([
         [node, error],
         [other, error],
       ]);
-    distributeKeys(range(10, 1), lots, node);
-    expect([...lots[0].request.failures!.keys()]).toEqual([other]);
+    distributeKeys(range(10, 1), parts, node);
+    expect([...parts[0].request.failures!.keys()]).toEqual([other]);
     // Nothing was left for the second one.
-    expect(lots[1].request.failures!.size).toBe(2);
-    expect(lots[1].request.batches).toEqual([]);
+    expect(parts[1].request.failures!.size).toBe(2);
+    expect(parts[1].request.batches).toEqual([]);
   });
 });

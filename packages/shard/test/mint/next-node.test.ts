@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../../idsmith/src/errors.ts';
 import type { NodeSet } from '../../src/config/node-set.ts';
-import type { MintLot } from '../../src/mint/mint-request.ts';
+import type { MintPart } from '../../src/mint/mint-request.ts';
 import { nextNodeFor } from '../../src/mint/minter.ts';
 import { MintingNode } from '../../src/mint/minting-nodes.ts';
 import type { NodeSequence } from '../../src/mint/node-sequence.ts';
@@ -36,9 +36,9 @@ describe('The node of the next millisecond in a large node set', () => {
     above = 0,
     bounds?: { after: number; until: number },
     node = nodes[3]!,
-    lots: readonly MintLot[] = [],
+    parts: readonly MintPart[] = [],
   ) => {
-    const chosen = nextNodeFor(nodes, node, lots, above, bounds, SET);
+    const chosen = nextNodeFor(nodes, node, parts, above, bounds, SET);
     return chosen && nodes.indexOf(chosen);
   };
 
@@ -86,8 +86,8 @@ describe('The node of the next millisecond in a large node set', () => {
     nodes[3]!.failed(NOW, false);
     expect(choose(nodes, 0, undefined, nodes[1])).toBe(0);
     const failures = new Map([[nodes[0]!, new StoreError('failed')]]);
-    const lots = [{ request: {} }, { request: { failures } }] as unknown as MintLot[];
-    expect(choose(nodes, 0, undefined, nodes[1], lots)).toBe(1);
+    const parts = [{ request: {} }, { request: { failures } }] as unknown as MintPart[];
+    expect(choose(nodes, 0, undefined, nodes[1], parts)).toBe(1);
     // The one that was asked is busy with this very question.
     expect(choose(nodes, 0, undefined, nodes[2])).toBe(2);
   });
@@ -101,8 +101,8 @@ describe('The node of the next millisecond in a large node set', () => {
     expect(choose(nodes, 0, { after: 0, until: CLOCK }, nodes[2])).toBe(2);
     for (const node of nodes) node.isBusy = true;
     const failures = new Map([[nodes[2]!, new StoreError('failed')]]);
-    const lots = [{ request: { failures } }] as unknown as MintLot[];
-    expect(choose(nodes, 0, undefined, nodes[2], lots)).toBe(2);
+    const parts = [{ request: { failures } }] as unknown as MintPart[];
+    expect(choose(nodes, 0, undefined, nodes[2], parts)).toBe(2);
   });
 
   it('is none where all have to wait for their clocks, unless one of them went back', () => {

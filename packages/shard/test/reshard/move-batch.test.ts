@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { packArray, unpackArrays } from '../../../idsmith/src/encoding/message-pack.ts';
+import { packArray, unpackArrays } from '../../src/redis/message-pack.ts';
 import { allOf, eachLetter, isAll, newBatch, TakenValues, text } from '../../src/reshard/key-mover.ts';
 
 const bytes = (value: string) => new TextEncoder().encode(value);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '#services';
+import { moveSlots } from '../../../verify/src/runs/reshard/fault-field.ts';
 import { reshardUnderLoad } from '../../../verify/src/runs/reshard/kill-under-load.ts';
-import { moveSlots } from '../../../verify/src/runs/reshard/move-slots.ts';
 import { RingAndCluster } from './ring-and-cluster.ts';
 
 await describeWith(['redis'], 'Resharding to a Redis Cluster while applications go on', () => {

@@ -10,9 +10,11 @@ const NAMES: readonly ChaosStoreName[] = [
   'postgres',
   'redis',
   'dynamodb',
+  'redis-sentinel',
   // They go back, and newcomers wait for half a minute.
   'sqlite-replaced',
   'postgres-promoted',
+  'mariadb-promoted',
 ];
 
 // They wait more than they work.

@@ -159,11 +159,13 @@ describe('idsmith verify', () => {
 
 /** Runs the command in this process. */
 async function refusal(args: string[]): Promise<never> {
+  const { stdin, stdout, stderr, env } = process;
   const given = {
     ...readArguments(verifyCommand, args),
     signal: new AbortController().signal,
-    activity: new Activity(false, process.stderr),
-    io: process,
+    activity: new Activity(false, stderr),
+    // Not the process itself, which a run ends if something keeps it.
+    io: { stdin, stdout, stderr, env },
   };
   for await (const line of verifyCommand.run(given)) throw new Error(`the command went on: ${line}`);
   throw new Error('the command went on');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeWith, startRedis } from '#services';
-import { evictionHints, readEvictions } from '../src/runs/verify/evictions.ts';
+import { evictionHints, readEvictions } from '../src/runs/verify/behaviour.ts';
 
 const none = { policy: 'noeviction', evicted: 7, expired: 3 };
 

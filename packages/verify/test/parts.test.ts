@@ -6,8 +6,7 @@ import type { LeaseRecord } from '../../idsmith/src/lease/port.ts';
 import { memoryStore } from '../../idsmith/src/stores/memory/store.ts';
 import { CLOCK_AHEAD, PROCESS_FAULTS, runTrack, stepsOf } from '../src/faults.ts';
 import { callLines, readCalls, readRecords, recordBytes, wrapStore } from '../src/history/history.ts';
-import { routeOf } from '../src/proxy/faulty-proxy.ts';
-import { ProgressBar } from '../src/report/progress.ts';
+import { routeOf } from '../src/proxy/route.ts';
 import { processFaults } from '../src/runs/verify/fault-run.ts';
 import { findRuns, removeRun, TrialNames } from '../src/runs/verify/trial-names.ts';
 import { REQUEST_FAULTS } from '../src/workers/request-faults.ts';
@@ -50,17 +49,19 @@ describe('A schedule', () => {
 });
 
 describe('The way through proxies', () => {
-  const through = (url: string) => routeOf(url)?.through([{ host: '127.0.0.1', port: 9 }]);
+  const through = async (url: string) => (await routeOf(url))?.through([{ host: '127.0.0.1', port: 9 }]).url;
 
-  it('keeps everything of the URL but the address', () => {
-    expect(through('redis://u:p%40@h:1/2?maxTtl=4000')).toBe('redis://u:p%40@127.0.0.1:9/2?maxTtl=4000');
-    expect(through('postgres://u:p@h/db')).toBe('postgres://u:p@127.0.0.1:9/db');
-    expect(through('http://t@h:7600')).toBe('http://t@127.0.0.1:9/');
-    expect(through('dynamodb://r/t?endpoint=http://h:8000&hashKey=k')).toBe(
+  it('keeps everything of the URL but the address', async () => {
+    expect(await through('redis://u:p%40@h:1/2?maxTtl=4000')).toBe(
+      'redis://u:p%40@127.0.0.1:9/2?maxTtl=4000',
+    );
+    expect(await through('postgres://u:p@h/db')).toBe('postgres://u:p@127.0.0.1:9/db');
+    expect(await through('http://t@h:7600')).toBe('http://t@127.0.0.1:9/');
+    expect(await through('dynamodb://r/t?endpoint=http://h:8000&hashKey=k')).toBe(
       'dynamodb://r/t?endpoint=http%3A%2F%2F127.0.0.1%3A9%2F&hashKey=k',
     );
-    expect(routeOf('mysql://u@[::1]/db')?.places).toEqual([{ host: '::1', port: 3306 }]);
-    const etcd = routeOf('etcd://a:1,b?prefix=x/');
+    expect((await routeOf('mysql://u@[::1]/db'))?.places).toEqual([{ host: '::1', port: 3306 }]);
+    const etcd = await routeOf('etcd://a:1,b?prefix=x/');
     expect(etcd?.places).toEqual([
       { host: 'a', port: 1 },
       { host: 'b', port: 2379 },
@@ -69,19 +70,21 @@ describe('The way through proxies', () => {
       etcd?.through([
         { host: 'c', port: 2 },
         { host: 'd', port: 3 },
-      ]),
+      ]).url,
     ).toBe('etcd://c:2,d:3?prefix=x/');
   });
 
   it.each([
     'sqlite:./ids.db',
     'rediss://h',
+    'rediss+cluster://h:1,h:2',
+    'rediss+sentinel://h/m',
     'https://h',
     'etcd://h?tls=true',
     'dynamodb://eu-west-1/t',
     'postgres://h/db?sslmode=require',
     'postgres:///db?host=/run/postgresql',
-  ])('is not there for %s', (url) => expect(routeOf(url)).toBeUndefined());
+  ])('is not there for %s', async (url) => expect(await routeOf(url)).toBeUndefined());
 });
 
 describe('The names of a run', () => {
@@ -199,20 +202,5 @@ describe('A connection that is reset', () => {
       timeout: 30_000,
     });
     expect(status).toBe(7);
-  });
-});
-
-describe('The progress bar', () => {
-  it('is drawn on a terminal within its width, and nowhere else', () => {
-    const shown: string[] = [];
-    const screen = { isTTY: true, columns: 40, write: (text: string) => void shown.push(text) };
-    const bar = new ProgressBar(screen);
-    bar.show(0.5, 'a text that is longer than the terminal is wide');
-    bar.end();
-    expect(shown[0]).toBe('\r\u001B[2K[############------------] a text that ');
-    expect(shown[1]).toBe('\r\u001B[2K');
-    const pipe = new ProgressBar({ write: () => expect.unreachable() });
-    pipe.show(1, 'done');
-    pipe.end();
   });
 });

@@ -3,12 +3,12 @@ import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
 import { InvalidOptionError } from 'idsmith';
 import {
-  addressOf,
   type Command,
   type Given,
   type Io,
   jsonText,
   NegativeVerdict,
+  ProgressBar,
   readInteger,
   refuseMemory,
   refuseName,
@@ -18,10 +18,10 @@ import {
   storeFlags,
   storeUrl,
   UsageError,
+  withoutLogin,
 } from 'idsmith/internal/cli';
 import type { Family } from '../families.js';
-import { AnswerLimit } from '../history/answer-limit.js';
-import { ProgressBar } from '../report/progress.js';
+import { AnswerLimit } from '../history/history.js';
 import { failureText, type Report, reportLines } from '../report/report.js';
 import { findRuns, removeRun } from '../runs/verify/trial-names.js';
 import { verify } from '../runs/verify/verify.js';
@@ -64,7 +64,7 @@ export const verifyCommand: Command = {
   async *run(given) {
     const { target, name, missing } = targetOf(given);
     if (given.on('clean')) return yield* clean(target, given);
-    const bar = new ProgressBar();
+    const bar = new ProgressBar(given.io.stderr);
     const options = {
       families: familiesOf(given.text('families')),
       processes: readInteger(given, 'processes', 1, 16) ?? 4,
@@ -118,7 +118,7 @@ function targetOf(given: Given): Named {
     throw new UsageError('verify needs --store, for example --store sqlite:./ids.db, or --store-module FILE');
   const { url, source } = named;
   refuseMemory(named);
-  const name = addressOf(url);
+  const name = withoutLogin(url);
   const missing = given.on('clean') ? undefined : missingFile(named);
   if (missing !== undefined) return { target: { url }, name, missing };
   requireSqliteFile(source, url, false);

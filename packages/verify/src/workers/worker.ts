@@ -17,8 +17,7 @@ import {
 import { muteSqliteWarning } from 'idsmith/internal/cli';
 import { memoryStore } from 'idsmith/stores/memory';
 import { type Family, LAYOUT, type LeasedFamily, TICK } from '../families.js';
-import { AnswerLimit } from '../history/answer-limit.js';
-import { callLines, recordBytes, recorded } from '../history/history.js';
+import { AnswerLimit, callLines, recordBytes, recorded } from '../history/history.js';
 import { openTarget } from '../target.js';
 import { LeaseCopies } from './lease-copies.js';
 import { type RequestFaultState, withRequestFaults } from './request-faults.js';

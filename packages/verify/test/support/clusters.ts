@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createConnection } from 'mysql2/promise';
 import { Balancer } from '#services/balancer.ts';
 import { startEtcd } from '#services/etcd.ts';
 import { startGalera } from '#services/galera.ts';
@@ -8,8 +7,11 @@ import { until } from '#services/probe.ts';
 import type { ServerProcess } from '#services/process.ts';
 import type { RedisServer } from '#services/redis.ts';
 import { startRedisCluster } from '#services/redis-cluster.ts';
+import { startRedisSentinels } from '#services/redis-sentinel.ts';
 import { FaultyProxy } from '../../src/proxy/faulty-proxy.ts';
+import { type Route, routeOf } from '../../src/proxy/route.ts';
 import { CHAOS_NAMESPACE, type TrialStore, TTL } from '../../src/runs/trial-store.ts';
+import type { WorkerProcesses } from '../../src/workers/worker-processes.ts';
 
 /** What processes open. They read the nodes from the environment. */
 const CLUSTER_MODULE = fileURLToPath(new URL('./redis-cluster.mjs', import.meta.url));
@@ -17,6 +19,15 @@ const CLUSTER_MODULE = fileURLToPath(new URL('./redis-cluster.mjs', import.meta.
 const ELECTION_MS = 60_000;
 /** A master that is silent for a second is replaced. */
 const FAST_ELECTION = ['--cluster-node-timeout', '1000'];
+/** The time whose writes are lost when a replica that has lost its master takes its place, ms: longer than a lease. */
+const LOST = 1.5 * TTL;
+/** The longest wait for windows that a new master may have forgotten, ms. */
+const WAIT_MS = 60_000;
+/**
+ * The longest ttl of processes with a URL of a group, ms. A process whose Sentinels do not answer goes on with its master for ten seconds, and an old one
+ * that wakes up acknowledges for a while: harmless for as long as this is above the ttl, and for twice the skew of clocks.
+ */
+const GROUP_MAX_TTL = TTL + 15_000;
 
 /** Three nodes of etcd, each behind a proxy; there is always one that leads. */
 export async function startEtcdCluster(): Promise<TrialStore> {
@@ -53,7 +64,7 @@ export async function startEtcdCluster(): Promise<TrialStore> {
 
 /** Three nodes of Galera, all of which take writes. Each connection leads to another one. */
 export async function startGaleraStore(): Promise<TrialStore> {
-  const galera = await startGalera();
+  const galera = await startGalera({ separable: true });
   let turn = 0;
   const balancer = await Balancer.open(() => {
     const running = galera.nodes.filter(({ pid }) => pid !== undefined);
@@ -79,11 +90,9 @@ export async function startGaleraStore(): Promise<TrialStore> {
       },
       'node cut off from the others': async () => {
         const node = any();
-        await isolate(node, true);
+        await galera.cutOff(node);
         await sleep(5 * TTL);
-        await isolate(node, false);
-        if (!(await until(() => isInCluster(node), { timeoutMs: ELECTION_MS })))
-          throw new Error('the node did not join the others again');
+        await galera.rejoin(node);
       },
     },
     async stop() {
@@ -94,23 +103,6 @@ export async function startGaleraStore(): Promise<TrialStore> {
   };
 }
 
-/** Cuts a node of Galera off from the others, and not from its clients. */
-async function isolate({ url }: ServerProcess, isOn: boolean): Promise<void> {
-  const connection = await createConnection(url);
-  await connection.query(`SET GLOBAL wsrep_provider_options = 'gmcast.isolate=${isOn ? 1 : 0}'`);
-  await connection.end();
-}
-
-async function isInCluster({ url }: ServerProcess): Promise<boolean> {
-  const connection = await createConnection(url);
-  try {
-    const [rows] = await connection.query("SHOW STATUS LIKE 'wsrep_ready'");
-    return (rows as { Value: string }[])[0]?.Value === 'ON';
-  } finally {
-    await connection.end();
-  }
-}
-
 async function leads({ url }: ServerProcess): Promise<boolean> {
   const request = { method: 'POST', body: '{}', signal: AbortSignal.timeout(1000) };
   const response = await fetch(`${url}/v3/maintenance/status`, request);
@@ -118,15 +110,19 @@ async function leads({ url }: ServerProcess): Promise<boolean> {
   return leader === header.member_id;
 }
 
-/** Three masters with a replica each. Clients learn the nodes' addresses from the cluster and map them to the proxies. */
-export async function startRedisClusterStore(): Promise<TrialStore> {
+/**
+ * Three masters with a replica each. Clients learn the nodes' addresses from the cluster and map them to the proxies.
+ *
+ * @param isByUrl true for a store of a URL, false for one on a client that the user has made
+ */
+export async function startRedisClusterStore(isByUrl: boolean): Promise<TrialStore> {
   const cluster = await startRedisCluster({ masters: 3, replicas: 1, args: FAST_ELECTION });
-  const proxies = await Promise.all(cluster.nodes.map(({ port }) => FaultyProxy.before(port)));
-  const addresses = proxies.map(({ port }) => ({ host: '127.0.0.1', port }));
-  const natMap = Object.fromEntries(
-    cluster.nodes.map(({ port }, i) => [`127.0.0.1:${port}`, addresses[i] as object]),
-  );
-  process.env.CLUSTER = JSON.stringify({ nodes: addresses, natMap, maxTtl: TTL });
+  const url = `redis+cluster://${cluster.nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}?maxTtl=${GROUP_MAX_TTL}`;
+  const { places, through } = (await routeOf(url)) as Route;
+  const proxies = await Promise.all(places.map((place) => FaultyProxy.before(place)));
+  const nodes = proxies.map(({ place }) => place);
+  const byUrl = through(nodes);
+  process.env.CLUSTER = JSON.stringify({ nodes, natMap: byUrl.natMap, maxTtl: TTL });
   const master = () => findNode(cluster.nodes, keepsNamespace);
   const successor = (old: RedisServer) =>
     findNode(
@@ -134,7 +130,7 @@ export async function startRedisClusterStore(): Promise<TrialStore> {
       keepsNamespace,
     );
   return {
-    target: { module: CLUSTER_MODULE },
+    target: isByUrl ? byUrl : { module: CLUSTER_MODULE },
     proxies,
     faults: {
       'master killed': async () => {
@@ -155,6 +151,74 @@ export async function startRedisClusterStore(): Promise<TrialStore> {
     async stop() {
       await Promise.all(proxies.map((proxy) => proxy.close()));
       await cluster.stop();
+    },
+  };
+}
+
+/** A master with two replicas and three Sentinels. Clients reach each of them through a proxy; servers and Sentinels reach each other directly. */
+export async function startSentinelStore(): Promise<TrialStore> {
+  const group = await startRedisSentinels();
+  const { places, through } = (await routeOf(`${group.url}?maxTtl=${GROUP_MAX_TTL}`)) as Route;
+  const proxies = await Promise.all(places.map((place) => FaultyProxy.before(place)));
+  const replicasOf = (master: RedisServer) => group.redis.filter((server) => server !== master);
+  /** Waits until another server is the master, lets the old one come back, and waits until it follows and processes mint again. */
+  const replaced = async (
+    workers: WorkerProcesses,
+    old: RedisServer,
+    comeBack: () => Promise<void> | void = () => {},
+  ) => {
+    const isChosen = async () => (await group.master()) !== old;
+    if (!(await until(isChosen, { timeoutMs: ELECTION_MS })))
+      throw new Error('the Sentinels chose no other master');
+    await comeBack();
+    const master = await group.master();
+    await Promise.all(replicasOf(master).map(isReplica));
+    await workers.untilMinting(1, WAIT_MS);
+  };
+  return {
+    target: through(proxies.map(({ place }) => place)),
+    proxies,
+    faults: {
+      'master killed': async (workers) => {
+        const old = await group.master();
+        await old.kill();
+        await replaced(workers, old, () => old.start());
+      },
+      'master paused': async (workers) => {
+        const old = await group.master();
+        old.pause();
+        await replaced(workers, old, () => old.resume());
+      },
+      'master handed over': async (workers) => {
+        const old = await group.master();
+        if (
+          !(await until(async () => (await group.failover()).startsWith('+OK'), { timeoutMs: ELECTION_MS }))
+        )
+          throw new Error('the Sentinels refused to choose another master');
+        await replaced(workers, old);
+      },
+      'master lost with its last writes': async (workers) => {
+        const old = await group.master();
+        const replicas = replicasOf(old);
+        const login = (user: string, password: string) =>
+          Promise.all(
+            replicas.map(async (replica) => {
+              await replica.command('CONFIG', 'SET', 'masteruser', user);
+              await replica.command('CONFIG', 'SET', 'masterauth', password);
+            }),
+          );
+        // The Sentinels and the clients see nothing of it.
+        await login('nobody', 'wrong');
+        await old.command('CLIENT', 'KILL', 'TYPE', 'replica');
+        await sleep(LOST);
+        await old.kill();
+        await login('""', '""');
+        await replaced(workers, old, () => old.start());
+      },
+    },
+    async stop() {
+      await Promise.all(proxies.map((proxy) => proxy.close()));
+      await group.stop();
     },
   };
 }

@@ -1,8 +1,10 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createConnection } from 'mysql2/promise';
 import { Client } from 'pg';
 import { Balancer } from '#services/balancer.ts';
+import { startMariadb } from '#services/mariadb.ts';
 import { startPostgres } from '#services/postgres.ts';
 import type { ServerProcess } from '#services/process.ts';
 import { FaultyProxy } from '../../src/proxy/faulty-proxy.ts';
@@ -41,9 +43,52 @@ export async function startReplacedSqlite(folder: string): Promise<TrialStore> {
   };
 }
 
-/** A server whose asynchronous standby is promoted in its place, without the last writes. */
-export async function startPromotedPostgres(): Promise<TrialStore> {
-  let primary = await startPostgres();
+/** A PostgreSQL whose asynchronous standby is promoted in its place, without the last writes. */
+export const startPromotedPostgres = (): Promise<TrialStore> =>
+  startPromoted({
+    start: () => startPostgres(),
+    async fallBehind(primary) {
+      const standby = await startPostgres({ from: { server: primary, as: 'standby' } });
+      await run(standby, `ALTER SYSTEM SET primary_conninfo = ''`, 'SELECT pg_reload_conf()');
+      return standby;
+    },
+    promote: (standby) => run(standby, 'SELECT pg_promote()'),
+  });
+
+/** A MariaDB whose asynchronous replica is promoted in its place, without the last writes. */
+export function startPromotedMariadb(): Promise<TrialStore> {
+  let servers = 0;
+  const start = () =>
+    startMariadb({ args: [`--server-id=${++servers}`, '--log-bin=bin', '--log-slave-updates'] });
+  return startPromoted({
+    start,
+    async fallBehind(primary) {
+      const replica = await start();
+      const source = `MASTER_HOST = '127.0.0.1', MASTER_PORT = ${primary.port}, MASTER_USER = 'root'`;
+      const position = await askMariadb(primary, 'SELECT @@gtid_binlog_pos');
+      await askMariadb(
+        replica,
+        `CHANGE MASTER TO ${source}, MASTER_USE_GTID = slave_pos`,
+        'START SLAVE',
+        `SELECT MASTER_GTID_WAIT('${position}', 60)`,
+        'STOP SLAVE',
+      );
+      return replica;
+    },
+    async promote() {},
+  });
+}
+
+/** A kind of server whose replicas can take its place. */
+interface Promotable {
+  start(): Promise<ServerProcess>;
+  /** Starts a replica that has what the primary has now, and gets nothing more. */
+  fallBehind(primary: ServerProcess): Promise<ServerProcess>;
+  promote(replica: ServerProcess): Promise<void>;
+}
+
+async function startPromoted({ start, fallBehind, promote }: Promotable): Promise<TrialStore> {
+  let primary = await start();
   const balancer = await Balancer.open(() => primary);
   const proxy = await FaultyProxy.before(balancer.port);
   return {
@@ -51,12 +96,11 @@ export async function startPromotedPostgres(): Promise<TrialStore> {
     proxies: [proxy],
     faults: {
       'store went back': async (workers) => {
-        const [old, standby] = [primary, await startPostgres({ from: { server: primary, as: 'standby' } })];
-        await run(standby, `ALTER SYSTEM SET primary_conninfo = ''`, 'SELECT pg_reload_conf()');
+        const [old, replica] = [primary, await fallBehind(primary)];
         await sleep(LOST);
         await old.kill();
-        await run(standby, 'SELECT pg_promote()');
-        primary = standby;
+        await promote(replica);
+        primary = replica;
         await old.stop();
         await workers.untilMinting(1, WAIT_MS);
       },
@@ -74,4 +118,13 @@ async function run({ url }: ServerProcess, ...statements: readonly string[]): Pr
   await client.connect();
   for (const statement of statements) await client.query(statement);
   await client.end();
+}
+
+/** The first value of the last answer. */
+async function askMariadb({ url }: ServerProcess, ...statements: readonly string[]): Promise<unknown> {
+  const client = await createConnection(url);
+  let rows: unknown;
+  for (const statement of statements) [rows] = await client.query(statement);
+  await client.end();
+  return Array.isArray(rows) ? Object.values(rows[0] as object)[0] : undefined;
 }

@@ -12,8 +12,13 @@ import { startIdsmith } from '../../../server/test/support/process.ts';
 import type { Family } from '../../src/families.ts';
 import { FaultyProxy } from '../../src/proxy/faulty-proxy.ts';
 import { NODE_IDS, type TrialSetup, type TrialStore, TTL } from '../../src/runs/trial-store.ts';
-import { startEtcdCluster, startGaleraStore, startRedisClusterStore } from './clusters.ts';
-import { startPromotedPostgres, startReplacedSqlite } from './going-back.ts';
+import {
+  startEtcdCluster,
+  startGaleraStore,
+  startRedisClusterStore,
+  startSentinelStore,
+} from './clusters.ts';
+import { startPromotedMariadb, startPromotedPostgres, startReplacedSqlite } from './going-back.ts';
 
 /** How to start a private store, and the services that it needs. */
 interface PrivateSetup extends TrialSetup {
@@ -33,6 +38,7 @@ export const CHAOS_STORES = {
   // Newcomers wait for half a minute after each loss.
   'sqlite-replaced': { ...common, start: startReplacedSqlite },
   'postgres-promoted': { ...common, services: ['postgres'], start: startPromotedPostgres },
+  'mariadb-promoted': { ...common, services: ['mariadb'], start: startPromotedMariadb },
   postgres: {
     ...common,
     services: ['postgres'],
@@ -48,7 +54,9 @@ export const CHAOS_STORES = {
     services: ['redis'],
     start: async () => behindProxy(await startRedis({ persistence: 'aof' }), (url) => `${url}?durable=true`),
   },
-  'redis-cluster': { ...common, services: ['redis'], start: () => startRedisClusterStore() },
+  'redis-cluster': { ...common, services: ['redis'], start: () => startRedisClusterStore(false) },
+  'redis-cluster-url': { ...common, services: ['redis'], start: () => startRedisClusterStore(true) },
+  'redis-sentinel': { ...common, families: LEASED, services: ['redis'], start: startSentinelStore },
   // It has no clock, so those that are ahead take node ids into the future, where nobody else can use them.
   dynamodb: { ...common, hasClock: false, minting: 3, start: startDynamodb },
   // Its clock has whole seconds.
@@ -60,8 +68,11 @@ export type ChaosStoreName = keyof typeof CHAOS_STORES;
 const {
   'sqlite-replaced': _replaced,
   'postgres-promoted': _promoted,
+  'mariadb-promoted': _promotedMariadb,
   pgbouncer: _pooler,
   'redis-cluster': _cluster,
+  'redis-cluster-url': _clusterByUrl,
+  'redis-sentinel': _sentinel,
   galera: _galera,
   ...shared
 } = CHAOS_STORES;

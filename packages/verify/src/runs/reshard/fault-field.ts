@@ -1,7 +1,6 @@
 import { type ShardConfig, ShardMap } from '@idsmith/shard';
 import { Cluster, Redis } from 'ioredis';
 import type { Ledger } from './ledger.js';
-import { moveSlots } from './move-slots.js';
 import { OPTIONS, type RedisNode, type RedisNodes, ringOf } from './redis-nodes.js';
 
 /** The servers of a resharding with faults, and the part that each of them plays. */
@@ -170,4 +169,37 @@ async function onServer(port: number, use: (client: Redis) => Promise<void>): Pr
 /** Lists of movers, and hashes of slots, must be gone after the end. */
 async function reportLists(client: Redis, port: number, { problems }: Ledger): Promise<void> {
   for (const name of await client.keys('idsmith:reshard:*')) problems.push(`${name} is left on ${port}`);
+}
+
+/** Moves slots with their keys from one master of a Redis Cluster to another, as `redis-cli --cluster reshard` does. */
+export async function moveSlots(
+  source: Pick<RedisNode, 'port'>,
+  target: Pick<RedisNode, 'port'>,
+  slots: readonly number[],
+  others: readonly Pick<RedisNode, 'port'>[],
+): Promise<number> {
+  const [from, to, ...rest] = [source, target, ...others].map(({ port }) => new Redis(port)) as [
+    Redis,
+    Redis,
+    ...Redis[],
+  ];
+  let moved = 0;
+  try {
+    const [fromId, toId] = await Promise.all([from.call('CLUSTER', 'MYID'), to.call('CLUSTER', 'MYID')]);
+    for (const slot of slots) {
+      await to.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', String(fromId));
+      await from.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(toId));
+      for (;;) {
+        const keys = (await from.call('CLUSTER', 'GETKEYSINSLOT', slot, 10)) as string[];
+        if (keys.length === 0) break;
+        await from.call('MIGRATE', '127.0.0.1', target.port, '', 0, 5000, 'KEYS', ...keys);
+        moved += keys.length;
+      }
+      for (const client of [to, from, ...rest])
+        await client.call('CLUSTER', 'SETSLOT', slot, 'NODE', String(toId));
+    }
+  } finally {
+    for (const client of [from, to, ...rest]) client.disconnect();
+  }
+  return moved;
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withTimeout } from 'idsmith/internal/stores';
 import type { Family } from '../../families.js';
 import {
   applyFault,
@@ -13,9 +14,9 @@ import {
   type Scene,
   stepsOf,
 } from '../../faults.js';
-import { AnswerLimit } from '../../history/answer-limit.js';
-import { type History, readRecords } from '../../history/history.js';
-import { FaultyProxy, routeOf } from '../../proxy/faulty-proxy.js';
+import { AnswerLimit, type History, readRecords } from '../../history/history.js';
+import { FaultyProxy } from '../../proxy/faulty-proxy.js';
+import { routeOf } from '../../proxy/route.js';
 import { between, seededRandom } from '../../random.js';
 import { openTarget, type StoreTarget } from '../../target.js';
 import { REQUEST_FAULTS } from '../../workers/request-faults.js';
@@ -120,10 +121,11 @@ async function behindProxies(
   target: StoreTarget,
   timeout: number,
 ): Promise<{ target: StoreTarget; proxies: FaultyProxy[] }> {
-  const route = 'url' in target ? routeOf(target.url) : undefined;
+  const route =
+    'url' in target ? await withTimeout(routeOf(target.url), timeout).catch(() => undefined) : undefined;
   if (route === undefined) return { target, proxies: [] };
   const proxies = await Promise.all(route.places.map((place) => FaultyProxy.before(place)));
-  const proxied = { url: route.through(proxies.map(({ place }) => place)) };
+  const proxied = route.through(proxies.map(({ place }) => place));
   try {
     const limit = new AnswerLimit(timeout);
     const store = limit.on(await limit.wait('open', () => openTarget(proxied)));

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NoSuchSequenceError, SequenceExistsError, type Store } from 'idsmith';
 import { reasonOf, TRIAL } from 'idsmith/internal/stores';
-import { AnswerLimit, UnansweredError } from '../../history/answer-limit.js';
-import { wrapStore } from '../../history/history.js';
+import { AnswerLimit, UnansweredError, wrapStore } from '../../history/history.js';
 
 // A run leaves nothing behind, also when it is killed. Nobody can list the namespaces of a store, but everybody can list its
 // sequences. So each namespace has a sequence that stands for it, which is made before the namespace and removed after it. Names

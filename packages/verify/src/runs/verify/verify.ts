@@ -5,12 +5,18 @@ import { auditBlocks, auditLeases, auditReadings } from '../../audit/calls.js';
 import { auditIds, countIds, wrongTimes } from '../../audit/ids.js';
 import type { Finding } from '../../audit/rules.js';
 import type { Family } from '../../families.js';
-import { AnswerLimit } from '../../history/answer-limit.js';
-import { CallLog, type History, recorded, wrapStore } from '../../history/history.js';
+import { AnswerLimit, CallLog, type History, recorded, wrapStore } from '../../history/history.js';
 import { latencyOf, type Report, verdictOf } from '../../report/report.js';
 import { openTarget, type StoreTarget } from '../../target.js';
-import { auditDifference, type Conformance, clockDifference, conform, probe } from './behaviour.js';
-import { evictionHints, readEvictions } from './evictions.js';
+import {
+  auditDifference,
+  type Conformance,
+  clockDifference,
+  conform,
+  evictionHints,
+  probe,
+  readEvictions,
+} from './behaviour.js';
 import { type FaultRunOutcome, faultRun } from './fault-run.js';
 import { removeOldRuns, TrialNames } from './trial-names.js';
 
@@ -168,7 +174,7 @@ const SUITES = 'the suites';
 const quietCalls = ({ calls }: CallLog) => calls.filter(({ by }) => by !== SUITES);
 
 const NO_PROXY =
-  'no proxy could stand before the store (a file, TLS, a group of Redis servers, or a module of your own), so requests were ' +
+  'no proxy could stand before the store (a file, TLS, a module of your own, or Redis servers that do not tell their addresses), so requests were ' +
   'lost, late and repeated within the processes only';
 
 /** What has come of a run so far. */

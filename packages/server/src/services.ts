@@ -5,9 +5,8 @@ import { AcceptedTokens } from './auth/accepted-tokens.js';
 import { secretSourceOf } from './auth/secrets.js';
 import { tokenFileOf } from './auth/tokens.js';
 import type { Settings } from './config/settings.js';
-import { HistoryFile } from './history/history-file.js';
 import { HistoryTable } from './history/history-table.js';
-import { type HistoryPlace, KeptHistory } from './history/kept-history.js';
+import { HistoryFile, type HistoryPlace, KeptHistory } from './history/kept-history.js';
 import { LeaseWatch } from './history/lease-watch.js';
 import { SequenceWatch } from './history/sequence-watch.js';
 import { ServerHistory } from './history/server-history.js';
@@ -33,6 +32,8 @@ export interface Services {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly store: Store;
+  /** True if the server has opened the store, and closes it. */
+  readonly ownsStore: boolean;
   readonly ids: Ids;
   readonly minter: LeasedMinter;
   readonly sequences: SequencePool;
@@ -69,7 +70,7 @@ export async function makeServices(
   const publicIds = new PublicIdCodecs(settings.publicIds);
   const typeIds = new TypeIdPrefixes(settings.typeIds);
   const keys = await KeyMinter.open(settings.shards, metrics, log);
-  const inner = given ? withoutClose(given) : await openStoreOf(settings);
+  const inner = given ?? (await openStoreOf(settings));
   const store = withMetrics(inner, metrics);
   const ids = await connect(store);
   const minter = new LeasedMinter(ids, settings, metrics, log);
@@ -91,6 +92,7 @@ export async function makeServices(
     keptHistory: place && new KeptHistory(place, parts, log),
     metrics,
     store,
+    ownsStore: given === undefined,
     ids,
     minter,
     keys,
@@ -127,11 +129,4 @@ async function openStoreOf({ store: url }: Settings): Promise<Store> {
     if (code !== 'INVALID_OPTION') throw error;
     throw new InvalidOptionError(`store: ${message}`, { cause: error });
   }
-}
-
-/** The store with a `close()` that does nothing. */
-function withoutClose(store: Store): Store {
-  return new Proxy(store, {
-    get: (target, key) => (key === 'close' ? async () => {} : Reflect.get(target, key, target)),
-  });
 }

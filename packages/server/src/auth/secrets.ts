@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import process from 'node:process';
 import { InvalidOptionError, StoreError } from 'idsmith';
-import { SCOPES, type Scope } from '../http/caller.js';
+import { SCOPES, type Scope } from '../http/route.js';
 import { hashOf, readExpiry, type TokenRecord } from './tokens.js';
 
 /** Secrets that are text in a file, or in an environment variable. */

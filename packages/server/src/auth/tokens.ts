@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { InvalidOptionError, StoreError } from 'idsmith';
 import { requireKnown } from 'idsmith/internal';
 import { utf8Text } from 'idsmith/internal/cli';
-import { SCOPES, type Scope } from '../http/caller.js';
+import { SCOPES, type Scope } from '../http/route.js';
 
 /** A token as the file keeps it: with the SHA-256 of its secret half instead of the token itself. */
 export interface TokenRecord {

@@ -18,7 +18,7 @@ import {
   tokenFileOf,
 } from '../auth/tokens.js';
 import { readSettings } from '../config/read-settings.js';
-import type { Scope } from '../http/caller.js';
+import type { Scope } from '../http/route.js';
 import { MAX_COUNT } from '../http/schemas.js';
 
 const FILES: Readonly<Record<string, Flag>> = {

@@ -1,3 +1,4 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { InvalidOptionError } from 'idsmith';
 import type { Log } from '../ops/log.js';
 
@@ -12,7 +13,7 @@ interface Part<Saved> {
 
 /** The parts of a history, by their names in the text. */
 // biome-ignore lint/suspicious/noExplicitAny: each part knows its own form.
-export type HistoryParts = Readonly<Record<string, Part<any>>>;
+export type KeptParts = Readonly<Record<string, Part<any>>>;
 
 /** A place for the text of a history. */
 export interface HistoryPlace {
@@ -31,12 +32,12 @@ export interface HistoryPlace {
 /** A history that outlives restarts of the server. */
 export class KeptHistory {
   readonly #place: HistoryPlace;
-  readonly #parts: HistoryParts;
+  readonly #parts: KeptParts;
   readonly #log: Log;
   #timer: ReturnType<typeof setInterval> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(place: HistoryPlace, parts: HistoryParts, log: Log) {
+  constructor(place: HistoryPlace, parts: KeptParts, log: Log) {
     this.#place = place;
     this.#parts = parts;
     this.#log = log;
@@ -88,5 +89,31 @@ export class KeptHistory {
   #refusal(why: string, cause?: unknown): InvalidOptionError {
     const { name, wayOut } = this.#place;
     return new InvalidOptionError(`${name} ${why}. ${wayOut}`, cause === undefined ? undefined : { cause });
+  }
+}
+
+/** A file for the history of one server. */
+export class HistoryFile implements HistoryPlace {
+  readonly name: string;
+  readonly wayOut = 'Name another file, or move this one away';
+  readonly interval = 60_000;
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.name = `historyFile: "${path}"`;
+    this.#path = path;
+  }
+
+  async read(): Promise<string | undefined> {
+    return readFile(this.#path, 'utf8').catch((error) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
+  }
+
+  async write(text: string): Promise<void> {
+    const beside = `${this.#path}.${process.pid}.tmp`;
+    await writeFile(beside, text, { mode: 0o600 });
+    await rename(beside, this.#path);
   }
 }

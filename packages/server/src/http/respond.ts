@@ -3,10 +3,9 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Metrics, PROBES } from '../ops/metrics.js';
 import type { Connections } from './connections.js';
-import { DATA_HEADERS, headersOf } from './headers.js';
+import { DATA_HEADERS, headersOf, REQUEST_ID } from './headers.js';
 import type { IdempotencyCache, IdempotentRequest } from './idempotency-cache.js';
 import { invalidRequest, RETRY_SOON, RequestProblem } from './problem.js';
-import { REQUEST_ID } from './request-id.js';
 import type { ResponseBody, Route } from './route.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -47,6 +46,18 @@ export class InFlightLimit {
   }
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The time of the arrival by `performance.now()`, ms. */
+    arrivedAt: number;
+  }
+}
+
+/** The seconds since a time of `performance.now()`. Fastify's `elapsedTime` is 0 on routes without a hook `onResponse`. */
+export function secondsSince(ms: number): number {
+  return (performance.now() - ms) / 1000;
+}
+
 /** The parts that every response passes through. */
 export interface ResponderParts {
   readonly metrics: Metrics;
@@ -68,7 +79,7 @@ export function responder(route: Route, { inFlight, idempotency, metrics, connec
   // Written to the socket directly: Fastify has nothing to add to a body that is text already.
   const send = (request: FastifyRequest, reply: FastifyReply, result: ResponseBody): void => {
     const { id } = request;
-    durations.add(reply.elapsedTime / 1000);
+    durations.add(secondsSince(request.arrivedAt));
     // The console tells that it asks, because a page that is open is no load.
     if (isForConsole && request.headers['x-idsmith-console'] !== undefined) metrics.console.count++;
     const body = textOf(result);

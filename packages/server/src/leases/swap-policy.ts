@@ -56,9 +56,9 @@ export interface SwapContext {
 }
 
 /** The record to write, or `'taken'` if another holder has the node id, or the reason why nobody may write the record. */
-export type Verdict = { readonly put: LeaseRecord } | 'taken' | { readonly refusal: string };
+export type SwapVerdict = { readonly put: LeaseRecord } | 'taken' | { readonly refusal: string };
 
-export function judgeSwap(swap: Swap, context: SwapContext): Verdict {
+export function judgeSwap(swap: Swap, context: SwapContext): SwapVerdict {
   const { stored, next } = swap;
   if (next.id === BIRTH_ID) return judgeBirth(swap, context);
   if (next.id < LAYOUT_ID) return { refusal: `next.id must be ${LAYOUT_ID} or more, not ${next.id}` };
@@ -74,11 +74,11 @@ export function judgeSwap(swap: Swap, context: SwapContext): Verdict {
   return next.owner === null ? judgeRelease(swap, context) : judgeHold(swap, context);
 }
 
-const verdict = (put: LeaseRecord, refusal: string | undefined): Verdict =>
+const verdict = (put: LeaseRecord, refusal: string | undefined): SwapVerdict =>
   refusal === undefined ? { put } : { refusal };
 
 /** Judges a birth record. A client that knows of no lineage writes one without a date first, then with a date. */
-function judgeBirth(swap: Swap, context: SwapContext): Verdict {
+function judgeBirth(swap: Swap, context: SwapContext): SwapVerdict {
   const { next } = swap;
   const { lineage } = context;
   if (lineage === undefined || next.label === NO_LINEAGE || isUndated(swap))
@@ -89,7 +89,7 @@ function judgeBirth(swap: Swap, context: SwapContext): Verdict {
 const isUndated = ({ stored, next }: Swap) => next.fence === UNDATED || stored?.fence === UNDATED;
 
 /** Judges a release. The fence may return to its floor. Without a known floor the fence stays just ahead of now. */
-function judgeRelease({ stored, next, isHolder }: Swap, { now, floor }: SwapContext): Verdict {
+function judgeRelease({ stored, next, isHolder }: Swap, { now, floor }: SwapContext): SwapVerdict {
   const { epoch, fence } = stored as LeaseRecord;
   if (!isHolder) return { refusal: 'expected.owner must be the owner itself to release a lease' };
   if (next.epoch !== epoch) return { refusal: `next.epoch must be ${epoch}, not ${next.epoch}` };
@@ -99,7 +99,7 @@ function judgeRelease({ stored, next, isHolder }: Swap, { now, floor }: SwapCont
 }
 
 /** Judges a renewal by the holder, or a new holder that takes the node id. */
-function judgeHold({ stored, next, isHolder }: Swap, { now }: SwapContext): Verdict {
+function judgeHold({ stored, next, isHolder }: Swap, { now }: SwapContext): SwapVerdict {
   const { owner, epoch, fence, expiresAt } = stored as LeaseRecord;
   if (next.fence < fence)
     return {

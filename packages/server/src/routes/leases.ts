@@ -4,8 +4,7 @@ import { invalidRequest } from '../http/problem.js';
 import type { Route, Schema } from '../http/route.js';
 import { claim, lease, name, record, swap } from '../http/schemas.js';
 import { GuardedLeases, LARGEST_PAGE } from '../leases/guarded-leases.js';
-import { type Namespaces, shapeOf } from '../leases/namespaces.js';
-import { guaranteesOf, storeTime } from '../leases/store-guarantees.js';
+import { guaranteesOf, type Namespaces, shapeOf, storeTime } from '../leases/namespaces.js';
 import { BIRTH_ID } from '../leases/swap-policy.js';
 
 import type { Audit } from '../ops/audit.js';

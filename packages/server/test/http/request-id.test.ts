@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { traceIdOf } from '../../src/http/request-id.ts';
+import { traceIdOf } from '../../src/http/headers.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;

@@ -3,7 +3,7 @@ import { memoryStore, StoreError } from 'idsmith';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { startServer } from '../../src/index.ts';
-import type { Logger } from '../../src/ops/logger.ts';
+import type { Logger } from '../../src/ops/log.ts';
 
 /** A real pino logger, and the lines that it has written. */
 function realPino(): { logger: Logger; lines: Record<string, unknown>[] } {

@@ -36,6 +36,22 @@ describe('GET /metrics', () => {
     expect(left).toBeLessThanOrEqual(30);
   });
 
+  it('has the time that requests took, also those that were refused', async () => {
+    await server.post('/v1/flakes');
+    await server.post('/v1/sequences/none/next');
+    await server.get('/v1/nothing');
+    const labels = [
+      'method="POST",path="/v1/flakes"',
+      'method="POST",path="/v1/sequences/{name}/next"',
+      'method="GET",path="unknown"',
+    ];
+    for (const each of labels) {
+      const sum = await server.metric(`idsmith_http_request_duration_seconds_sum{${each}}`);
+      expect(sum, each).toBeGreaterThan(0);
+      expect(sum, each).toBeLessThan(60);
+    }
+  });
+
   it('is in the format that Prometheus reads', async () => {
     const { text, headers } = await server.get('/metrics');
     expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');

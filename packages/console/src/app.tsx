@@ -1,4 +1,4 @@
-import type { ComponentType } from 'preact';
+import { type ComponentType, render } from 'preact';
 import styles from './app.module.css';
 import { AuditPage } from './pages/audit/audit-page.js';
 import { HealthPage } from './pages/health/health-page.js';
@@ -14,9 +14,9 @@ import { SearchDialog } from './shell/search-dialog.js';
 import { Sidebar } from './shell/sidebar.js';
 import { TokenDialog } from './shell/token-dialog.js';
 import { UnreachableBanner } from './shell/unreachable-banner.js';
+import { useObservable } from './ui/hooks.js';
 import { Page } from './ui/page.js';
 import { Toast } from './ui/toast.js';
-import { useObservable } from './ui/use-observable.js';
 
 const PAGES: Readonly<Record<string, ComponentType<{ rest: string }>>> = {
   overview: OverviewPage,
@@ -29,7 +29,7 @@ const PAGES: Readonly<Record<string, ComponentType<{ rest: string }>>> = {
   audit: AuditPage,
 };
 
-export function App() {
+function App() {
   const { page, rest } = useObservable(route);
   const Current = Object.hasOwn(PAGES, page) ? PAGES[page] : undefined;
   return (
@@ -63,3 +63,5 @@ export function App() {
     </>
   );
 }
+
+render(<App />, document.getElementById('app') as HTMLElement);

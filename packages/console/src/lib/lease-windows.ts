@@ -1,5 +1,5 @@
 import type { LeaseJson } from '../api/types.js';
-import { oddityOf } from './odd-record.js';
+import { oddityOf } from './lease-state.js';
 
 /** A window of a node id: the times that its holder may use in ids. */
 export interface SeenWindow {

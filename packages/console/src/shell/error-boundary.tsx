@@ -1,7 +1,7 @@
 import { Component, type ComponentChildren } from 'preact';
 import { sentenceOf } from '../api/errors.js';
 import { Button } from '../ui/button.js';
-import { Notice } from '../ui/notice.js';
+import { Notice } from '../ui/feedback.js';
 
 /** The pause before the page is drawn again, ms. Each one is twice as long as the one before. */
 const FIRST_PAUSE = 2000;

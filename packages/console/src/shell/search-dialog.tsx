@@ -4,8 +4,8 @@ import { visibleText } from '../lib/visible-text.js';
 import { observable } from '../observable.js';
 import { hrefOf } from '../router.js';
 import { Dialog } from '../ui/dialog.js';
+import { useObservable } from '../ui/hooks.js';
 import { Icon, type IconName } from '../ui/icon.js';
-import { useObservable } from '../ui/use-observable.js';
 import styles from './search-dialog.module.css';
 
 /** A place to jump to. */

@@ -1,15 +1,17 @@
-import { refreshAll } from '../api/connection.js';
+import { connection, refreshAll } from '../api/connection.js';
+import { ApiError, sentenceOf } from '../api/errors.js';
+import { api } from '../api/routes.js';
 import { forgetToken, token } from '../api/session.js';
 import { day } from '../lib/format.js';
 import { hrefOf } from '../router.js';
 import { Button } from '../ui/button.js';
+import { useObservable } from '../ui/hooks.js';
 import { Icon, type IconName } from '../ui/icon.js';
 import { THEMES, type Theme, theme } from '../ui/theme.js';
 import { showToast } from '../ui/toast.js';
-import { useObservable } from '../ui/use-observable.js';
+import { usePolling } from '../ui/use-polling.js';
 import { useServer } from '../ui/use-server.js';
 import { openSearch } from './search-dialog.js';
-import { ServerStatus } from './server-status.js';
 import styles from './sidebar.module.css';
 
 const LINKS: readonly (readonly [page: IconName, label: string])[] = [
@@ -117,5 +119,29 @@ function ThemeSwitch() {
       label={`Theme: ${SHOWN[current].label}. Switch to ${SHOWN[next].label}`}
       onClick={() => theme.set(next)}
     />
+  );
+}
+
+const INTERVAL = 5000;
+
+/** A light that shows the state of the server. */
+function ServerStatus() {
+  const { isUnreachable } = useObservable(connection);
+  const { data, error, isStale } = usePolling('ready', api.ready, INTERVAL);
+  const [tone, text] = isUnreachable
+    ? [styles.bad, 'Unreachable']
+    : error instanceof ApiError
+      ? [styles.warn, 'Not ready']
+      : isStale
+        ? [styles.warn, 'No answer']
+        : data === undefined
+          ? ['', 'Connecting']
+          : [styles.good, 'Ready'];
+  return (
+    <span class={`${styles.status} ${tone}`} title={error === undefined ? undefined : sentenceOf(error)}>
+      <span class={styles.dot} aria-hidden="true" />
+      <span class="visually-hidden">Server: </span>
+      {text}
+    </span>
   );
 }

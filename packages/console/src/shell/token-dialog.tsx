@@ -7,8 +7,8 @@ import { WHOLE_FORM } from '../lib/field-errors.js';
 import { Button } from '../ui/button.js';
 import { Dialog } from '../ui/dialog.js';
 import { Field } from '../ui/field.js';
+import { useObservable } from '../ui/hooks.js';
 import { showToast } from '../ui/toast.js';
-import { useObservable } from '../ui/use-observable.js';
 import { FormError, useSubmit } from '../ui/use-submit.js';
 
 /** Asks for a token when the server requires one. */

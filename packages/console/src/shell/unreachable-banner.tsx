@@ -4,10 +4,9 @@ import { ApiError, sentenceOf } from '../api/errors.js';
 import { api } from '../api/routes.js';
 import { span, utc } from '../lib/format.js';
 import { Button } from '../ui/button.js';
+import { useNow, useObservable } from '../ui/hooks.js';
 import { Icon } from '../ui/icon.js';
 import { showToast } from '../ui/toast.js';
-import { useNow } from '../ui/use-now.js';
-import { useObservable } from '../ui/use-observable.js';
 import { usePolling } from '../ui/use-polling.js';
 import styles from './unreachable-banner.module.css';
 

@@ -2,10 +2,10 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
 import styles from './chart.module.css';
+import { useWidth } from './hooks.js';
 import { Panel } from './panel.js';
 import { type ChartSeries, dataOf, HEIGHT, makePlot, type Timed } from './plot.js';
 import { onColours } from './theme.js';
-import { useWidth } from './use-width.js';
 
 export interface ChartProps<Point extends Timed> {
   readonly title: string;

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { partsOf, visibleText } from '../lib/visible-text.js';
 
 /** A name that fits into every place where it is shown. */
@@ -22,5 +23,24 @@ export function Name({ text }: { text: string }) {
         ),
       )}
     </bdi>
+  );
+}
+
+/** A text that may break after each of these characters, where there is no room for it in one line. */
+export function Breakable({ text, after }: { text: string; after: string }) {
+  return (
+    <>
+      {text.split(after).map((part, i) => (
+        <Fragment key={i}>
+          {i > 0 && (
+            <>
+              {after}
+              <wbr />
+            </>
+          )}
+          {part}
+        </Fragment>
+      ))}
+    </>
   );
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { connection } from '../api/connection.js';
-import { useObservable } from './use-observable.js';
+import { useObservable } from './hooks.js';
 
 interface Props {
   readonly title: string;

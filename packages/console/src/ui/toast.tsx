@@ -1,5 +1,5 @@
 import { observable } from '../observable.js';
-import { useObservable } from './use-observable.js';
+import { useObservable } from './hooks.js';
 
 /** The time for which a message stays visible, ms. */
 const STAY = 4000;

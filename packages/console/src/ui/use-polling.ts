@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { connection, refreshCount } from '../api/connection.js';
-import { useObservable } from './use-observable.js';
+import { useObservable } from './hooks.js';
 
 /** Data that is loaded again and again. */
 export interface Polled<T> {

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import type { LeaseJson } from '../../src/api/types.ts';
-import { countStates, viewsOf } from '../../src/lib/lease-state.ts';
+import { countStates, oddityOf, viewsOf } from '../../src/lib/lease-state.ts';
 import { withWindows } from '../../src/lib/lease-windows.ts';
-import { oddityOf } from '../../src/lib/odd-record.ts';
 import { held, NOW } from '../support/lease-records.ts';
 
 it.each<[Partial<LeaseJson>, string | undefined]>([

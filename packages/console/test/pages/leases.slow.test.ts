@@ -67,8 +67,8 @@ await describeWith(['chromium'], 'the page Leases', () => {
     await alpha.end('SIGTERM');
     await cell('Node 0: free').waitFor();
 
-    // The next process gets the lowest node id and mints 40 s ahead. The holder after it must wait for that long.
-    const gamma = await hold('gamma 3', 60_000, 40_000);
+    // The next process gets the lowest node id and mints 20 s ahead. The holder after it must wait for that long.
+    const gamma = await hold('gamma 3', 30_000, 20_000);
     expect(gamma.node).toBe(0);
     await cell(/^Node 0: held by gamma 3/).waitFor();
     await gamma.end('SIGTERM');

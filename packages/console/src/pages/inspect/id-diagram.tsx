@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { type Diagram, fieldsOf } from '../../lib/diagram/diagram.js';
 import { type Run, rowsOf } from '../../lib/diagram/rows.js';
-import { useWidth } from '../../ui/use-width.js';
+import { useWidth } from '../../ui/hooks.js';
 import styles from './id-diagram.module.css';
 
 /** Sizes in pixels. */

@@ -1,14 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { replaceRest } from '../../router.js';
+import type { MakerJson } from '../../api/types.js';
+import { utc } from '../../lib/format.js';
+import { hrefOf, replaceRest } from '../../router.js';
 import { Button } from '../../ui/button.js';
+import { EmptyState, Loading, RequestError } from '../../ui/feedback.js';
 import { TextField } from '../../ui/field.js';
-import { Loading } from '../../ui/loading.js';
+import { Name } from '../../ui/name.js';
 import { Page } from '../../ui/page.js';
 import { Panel } from '../../ui/panel.js';
-import { RequestError } from '../../ui/request-error.js';
-import { Examples } from './examples.js';
 import styles from './inspect.module.css';
-import { Makers } from './makers.js';
 import { ReadingPanel } from './reading-panel.js';
 import { SequenceReadings } from './sequence-readings.js';
 import { useInspection } from './use-inspection.js';
@@ -82,5 +82,60 @@ export function InspectPage({ rest }: { rest: string }) {
         )}
       </div>
     </Page>
+  );
+}
+
+const EXAMPLES = [
+  ['Locality UUID', '20be0ffc-314a-bd53-7a50-013a65ca76d2'],
+  ['Flake', '1703865194431643648'],
+  ['Sharded key', '1jyVFw3401'],
+  ['Public id', 'ord_0fmd13b3x7ktw6mj8150rkf0z3z'],
+  ['UUID version 7', '019a8c1e-7b2a-7d3c-9f4e-5a6b7c8d9e0f'],
+] as const;
+
+/** Example ids, shown while the field is empty. */
+function Examples() {
+  return (
+    <EmptyState title="No id yet">
+      <p>
+        The console detects the family. If an id can be read in several ways, you see all readings. Try an
+        example:
+      </p>
+      <ul class={styles.examples}>
+        {EXAMPLES.map(([label, id]) => (
+          <li key={id}>
+            <a href={hrefOf('inspect', id)}>
+              <span>{label}</span>
+              <span class="mono">{id}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </EmptyState>
+  );
+}
+
+/** Who made a flake: the holders of its node id at its time. */
+function Makers({ makers }: { makers: readonly MakerJson[] }) {
+  return (
+    <>
+      {makers.length > 1 && (
+        <p class="note">The id tells its node id, not its namespace. One of these may have made it:</p>
+      )}
+      {makers.map(({ namespace, node, term, label, from, to, isHeld, isCertain }) => (
+        <p key={namespace} class="note">
+          {isCertain ? 'Made by ' : 'Perhaps made by '}
+          <strong>{label ? <Name text={label} /> : `a holder without a label (term ${term})`}</strong>, which{' '}
+          {isHeld
+            ? `holds node ${node} (first seen ${utc(from)})`
+            : `held node ${node} (seen from ${utc(from)} to ${utc(to)})`}
+          , in the namespace{' '}
+          <a href={hrefOf('leases', namespace)}>
+            <Name text={namespace} />
+          </a>
+          .{isCertain ? '' : ' The server may have missed the true holder.'}
+        </p>
+      ))}
+    </>
   );
 }

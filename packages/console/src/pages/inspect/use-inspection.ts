@@ -4,7 +4,7 @@ import { ApiError, sentenceOf, UnreachableError } from '../../api/errors.js';
 import { api } from '../../api/routes.js';
 import type { MakerJson, Reading, SequenceJson } from '../../api/types.js';
 import { positionOf } from '../../lib/sequence-usage.js';
-import { useObservable } from '../../ui/use-observable.js';
+import { useObservable } from '../../ui/hooks.js';
 
 export interface Inspected {
   /** The id of these readings. The previous id, until a response arrives. */

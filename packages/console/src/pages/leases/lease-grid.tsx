@@ -1,10 +1,11 @@
+import { Component } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { LeaseJson } from '../../api/types.js';
 import { digits } from '../../lib/format.js';
-import { viewsOf } from '../../lib/lease-state.js';
+import { type LeaseState, viewsOf } from '../../lib/lease-state.js';
+import { visibleText } from '../../lib/visible-text.js';
 import { Button } from '../../ui/button.js';
 import styles from './leases.module.css';
-import { NodeCell } from './node-cell.js';
 import { NodeDetail } from './node-detail.js';
 
 /** The number of node ids on one page of the grid. Small screens show fewer. */
@@ -94,4 +95,46 @@ export function LeaseGrid({ records, now, lowest, size, isStale }: Props) {
 /** The number of columns, which the stylesheet decides. */
 function columnsOf(grid: HTMLElement | null): number {
   return grid === null ? 1 : getComputedStyle(grid).gridTemplateColumns.split(' ').length;
+}
+
+interface CellProps {
+  readonly id: number;
+  readonly state: LeaseState;
+  /** Seconds left, rounded up. */
+  readonly left: number;
+  readonly label: string;
+  readonly isCurrent: boolean;
+  readonly onChoose: (id: number) => void;
+}
+
+/** The cell of a node id. Only the few cells that change are rendered again. */
+class NodeCell extends Component<CellProps> {
+  override shouldComponentUpdate(next: CellProps): boolean {
+    return (Object.keys(next) as (keyof CellProps)[]).some((key) => next[key] !== this.props[key]);
+  }
+
+  override render() {
+    const { id, state, left, label, isCurrent, onChoose } = this.props;
+    const holder =
+      state === 'held' ? ` by ${visibleText(label) || 'a process without a label'}, ${left} s left` : '';
+    const wait = state === 'fenced' ? ` ahead for ${left} s` : '';
+    const text = `Node ${id}: ${state === 'odd' ? 'its record makes no sense' : state}${holder}${wait}`;
+    return (
+      <li>
+        <button
+          type="button"
+          class={`${styles.cell} ${state === 'free' ? '' : styles[state]}`}
+          data-node={id}
+          tabIndex={isCurrent ? 0 : -1}
+          aria-pressed={isCurrent}
+          aria-label={text}
+          title={text}
+          onClick={() => onChoose(id)}
+          onFocus={() => onChoose(id)}
+        >
+          {id}
+        </button>
+      </li>
+    );
+  }
 }

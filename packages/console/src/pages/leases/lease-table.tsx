@@ -1,8 +1,7 @@
 import type { LeaseJson } from '../../api/types.js';
 import { digits, utc } from '../../lib/format.js';
-import { floorOf, type LeaseState, viewOf } from '../../lib/lease-state.js';
-import { oddityOf } from '../../lib/odd-record.js';
-import { EmptyState } from '../../ui/empty-state.js';
+import { floorOf, type LeaseState, oddityOf, viewOf } from '../../lib/lease-state.js';
+import { EmptyState } from '../../ui/feedback.js';
 import { Name } from '../../ui/name.js';
 import { TableHead } from '../../ui/table-head.js';
 import styles from './leases.module.css';

@@ -1,6 +1,5 @@
 import { utc } from '../../lib/format.js';
-import type { NodeView } from '../../lib/lease-state.js';
-import { oddityOf } from '../../lib/odd-record.js';
+import { type NodeView, oddityOf } from '../../lib/lease-state.js';
 import { Name } from '../../ui/name.js';
 import styles from './leases.module.css';
 

@@ -1,6 +1,6 @@
 import { digits } from '../../lib/format.js';
 import type { LeaseState } from '../../lib/lease-state.js';
-import styles from './node-state.module.css';
+import styles from './leases.module.css';
 
 /** The states, the most important first. */
 const STATES: readonly (readonly [state: LeaseState, label: string])[] = [

@@ -1,6 +1,6 @@
 import type { TermJson } from '../../api/types.js';
 import { digits, utc } from '../../lib/format.js';
-import { EmptyState } from '../../ui/empty-state.js';
+import { EmptyState } from '../../ui/feedback.js';
 import { Name } from '../../ui/name.js';
 import { Panel } from '../../ui/panel.js';
 import { TableHead } from '../../ui/table-head.js';

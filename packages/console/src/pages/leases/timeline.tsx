@@ -1,7 +1,7 @@
 import type { TermJson } from '../../api/types.js';
 import { type History, rowsBetween, type SeenWindow } from '../../lib/lease-windows.js';
 import { visibleText } from '../../lib/visible-text.js';
-import { useWidth } from '../../ui/use-width.js';
+import { useWidth } from '../../ui/hooks.js';
 import styles from './leases.module.css';
 
 /** The time range of the timeline before and after now, ms. */

@@ -2,17 +2,14 @@ import { useState } from 'preact/hooks';
 import { WHOLE_FORM } from '../../lib/field-errors.js';
 import { Button } from '../../ui/button.js';
 import { Choice } from '../../ui/choice.js';
-import { EmptyState } from '../../ui/empty-state.js';
+import { EmptyState, Notice } from '../../ui/feedback.js';
 import { TextField } from '../../ui/field.js';
-import { Notice } from '../../ui/notice.js';
 import { Page } from '../../ui/page.js';
 import { missingScope, useServer } from '../../ui/use-server.js';
 import { FormError, useSubmit } from '../../ui/use-submit.js';
 import { FAMILIES, type MintFamily, type MintOptions } from './families.js';
+import { PublicField, SequenceField, SeriesFields } from './fields.js';
 import { type Minted, MintedIds } from './minted-ids.js';
-import { PublicField } from './public-field.js';
-import { SequenceField } from './sequence-field.js';
-import { SeriesFields } from './series-fields.js';
 
 const CHOICES = Object.entries(FAMILIES).map(([family, { label }]) => [family as MintFamily, label] as const);
 

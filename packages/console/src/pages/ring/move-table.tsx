@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { percent } from '../../lib/format.js';
-import { movesBetween, type Placement } from '../../lib/key-placement.js';
+import { movesBetween, type SampleOwners } from '../../lib/ring-shares.js';
 import { Name } from '../../ui/name.js';
 import { TableHead } from '../../ui/table-head.js';
 import styles from './ring.module.css';
@@ -10,8 +10,8 @@ interface Props {
   /** The node that is added, removed or changed. */
   readonly name: string;
   readonly isNew: boolean;
-  readonly before: Placement;
-  readonly after: Placement;
+  readonly before: SampleOwners;
+  readonly after: SampleOwners;
 }
 
 /** The keys that move when a node is added, removed or gets another weight. */

@@ -1,11 +1,11 @@
 import type { ShardNode } from '@idsmith/shard/ring';
 import { useState } from 'preact/hooks';
 import { WHOLE_FORM } from '../../lib/field-errors.js';
-import { type Placement, placeKeys } from '../../lib/key-placement.js';
+import { placeKeys, type SampleOwners } from '../../lib/ring-shares.js';
 import { Button } from '../../ui/button.js';
 import { Choice } from '../../ui/choice.js';
+import { Notice } from '../../ui/feedback.js';
 import { SelectField, TextField } from '../../ui/field.js';
-import { Notice } from '../../ui/notice.js';
 import { Panel } from '../../ui/panel.js';
 import { useSubmit } from '../../ui/use-submit.js';
 import { MoveTable } from './move-table.js';
@@ -17,7 +17,7 @@ type PlannedNode = Pick<ShardNode, 'name' | 'ringName' | 'address' | 'weight'>;
 
 interface Props {
   readonly nodes: readonly PlannedNode[];
-  readonly before: Placement;
+  readonly before: SampleOwners;
   /** The file with the config of the nodes. */
   readonly file: string;
 }
@@ -33,8 +33,8 @@ type Change = (typeof CHANGES)[number][0];
 interface Result {
   readonly name: string;
   readonly isNew: boolean;
-  readonly before: Placement;
-  readonly after: Placement;
+  readonly before: SampleOwners;
+  readonly after: SampleOwners;
   readonly edit: readonly [action: string, entry: string];
 }
 

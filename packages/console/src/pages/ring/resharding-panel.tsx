@@ -1,8 +1,8 @@
 import type { ReshardingJson } from '../../api/types.js';
 import { digits, percent, perSecond, span } from '../../lib/format.js';
 import { visibleText } from '../../lib/visible-text.js';
+import { Notice } from '../../ui/feedback.js';
 import { Meter } from '../../ui/meter.js';
-import { Notice } from '../../ui/notice.js';
 import { Panel } from '../../ui/panel.js';
 import { Stat, Stats } from '../../ui/stat.js';
 

@@ -1,5 +1,5 @@
 import { percent } from '../../lib/format.js';
-import type { NodeShare } from '../../lib/key-placement.js';
+import type { NodeShare } from '../../lib/ring-shares.js';
 import styles from './ring.module.css';
 
 const RADIUS = 70;

@@ -1,12 +1,10 @@
 import { useMemo, useState } from 'preact/hooks';
 import { sentenceOf } from '../../api/errors.js';
 import { api } from '../../api/routes.js';
-import { placeKeys, readNodes } from '../../lib/key-placement.js';
-import { EmptyState } from '../../ui/empty-state.js';
-import { Loading } from '../../ui/loading.js';
+import { placeKeys, readNodes } from '../../lib/ring-shares.js';
+import { EmptyState, Loading, RequestError } from '../../ui/feedback.js';
 import { Page } from '../../ui/page.js';
 import { Panel } from '../../ui/panel.js';
-import { RequestError } from '../../ui/request-error.js';
 import { usePolling } from '../../ui/use-polling.js';
 import { ConfigForm } from './config-form.js';
 import { PlanChange } from './plan-change.js';

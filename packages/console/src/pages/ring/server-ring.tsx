@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks';
 import type { RingJson } from '../../api/types.js';
-import { placeKeys } from '../../lib/key-placement.js';
+import { placeKeys } from '../../lib/ring-shares.js';
 import { visibleText } from '../../lib/visible-text.js';
-import { Notice } from '../../ui/notice.js';
+import { Notice } from '../../ui/feedback.js';
 import { Panel } from '../../ui/panel.js';
 import { PlanChange } from './plan-change.js';
 import { ReshardingPanel } from './resharding-panel.js';

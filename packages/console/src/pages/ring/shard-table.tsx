@@ -1,6 +1,6 @@
 import type { ShardJson } from '../../api/types.js';
 import { digits, duration } from '../../lib/format.js';
-import type { Placement } from '../../lib/key-placement.js';
+import type { SampleOwners } from '../../lib/ring-shares.js';
 import { visibleText } from '../../lib/visible-text.js';
 import { Name } from '../../ui/name.js';
 import { TableHead } from '../../ui/table-head.js';
@@ -22,7 +22,7 @@ const MINTING = {
 interface Props {
   readonly nodes: readonly ShardJson[];
   /** Missing for a Redis Cluster, which places keys itself. */
-  readonly placement: Placement | undefined;
+  readonly placement: SampleOwners | undefined;
 }
 
 /** The shards of the server: whether they answer, their clocks and their keys. */

@@ -1,7 +1,6 @@
 import type { ShardNode } from '@idsmith/shard/ring';
 import { digits, percent } from '../../lib/format.js';
-import type { NodeShare } from '../../lib/key-placement.js';
-import { SAMPLE_KEYS } from '../../lib/key-placement.js';
+import { type NodeShare, SAMPLE_KEYS } from '../../lib/ring-shares.js';
 import { Meter } from '../../ui/meter.js';
 import { Name } from '../../ui/name.js';
 import { TableHead } from '../../ui/table-head.js';

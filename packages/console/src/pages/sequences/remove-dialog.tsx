@@ -4,8 +4,8 @@ import { WHOLE_FORM } from '../../lib/field-errors.js';
 import { shortName, visibleText } from '../../lib/visible-text.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
+import { Notice } from '../../ui/feedback.js';
 import { TextField } from '../../ui/field.js';
-import { Notice } from '../../ui/notice.js';
 import { FormError, useSubmit } from '../../ui/use-submit.js';
 
 interface Props {

@@ -17,7 +17,7 @@ export interface NodeShare {
 }
 
 /** The owner of each sample key. */
-export interface Placement {
+export interface SampleOwners {
   readonly names: readonly string[];
   /** For each key, an index into `names`. */
   readonly owners: Uint16Array;
@@ -49,7 +49,7 @@ function parse(text: string): unknown {
  *
  * @throws InvalidOptionError when a weight is out of range or no node gets a point on the ring
  */
-export function placeKeys(nodes: readonly Pick<ShardNode, 'ringName' | 'weight'>[]): Placement {
+export function placeKeys(nodes: readonly Pick<ShardNode, 'ringName' | 'weight'>[]): SampleOwners {
   const ring = new HashRing(Object.fromEntries(nodes.map(({ ringName, weight }) => [ringName, weight])));
   const { points } = ring;
   const names = Object.keys(points);
@@ -74,14 +74,14 @@ export function placeKeys(nodes: readonly Pick<ShardNode, 'ringName' | 'weight'>
 }
 
 /** The keys that move from one node to another, as a share of all keys. */
-export interface Move {
+export interface KeyMove {
   readonly from: string;
   readonly to: string;
   readonly share: number;
 }
 
 /** The moves from one placement to another, the largest share first. */
-export function movesBetween(before: Placement, after: Placement): Move[] {
+export function movesBetween(before: SampleOwners, after: SampleOwners): KeyMove[] {
   const counts = new Map<string, number>();
   for (let i = 0; i < SAMPLE_KEYS; i++) {
     const from = before.names[before.owners[i] as number] as string;

@@ -1,6 +1,6 @@
 import { HashRing } from '@idsmith/shard/ring';
 import { describe, expect, it } from 'vitest';
-import { movesBetween, placeKeys, readNodes } from '../../src/lib/key-placement.ts';
+import { movesBetween, placeKeys, readNodes } from '../../src/lib/ring-shares.ts';
 
 const CONFIG = JSON.stringify({
   shards: { a: [6379, '10.0.0.1', 1], b: ['6379', '10.0.0.2', '1'], c: [6379, '10.0.0.3', 2] },

@@ -10,7 +10,10 @@ const STORE = 'packages/idsmith/src/stores/redis';
 const SHARD = 'packages/shard/src';
 
 const modules = {
-  [`${STORE}/scripts.ts`]: compileScripts(STORE, { exported: ['clock', 'on-master'] }),
+  [`${STORE}/scripts.ts`]: compileScripts(STORE, {
+    constants: '../../sequence/blocks.js',
+    exported: ['clock', 'on-master'],
+  }),
   [`${SHARD}/redis/scripts.ts`]: compileScripts(SHARD, {
     others: { folder: STORE, from: 'idsmith/internal' },
   }),

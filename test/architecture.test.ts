@@ -62,7 +62,7 @@ function edgesBetweenPackages(): { from: string; to: string; where: string }[] {
     filesIn(source).flatMap((file) =>
       [
         ...readFileSync(file, 'utf8').matchAll(
-          /(?:from|import\(|import)\s*'(?:@idsmith\/([a-z]+)|idsmith)\b/g,
+          /(?:from\s|import\(|^import\s)\s*'(?:@idsmith\/([a-z]+)|idsmith)\b/gm,
         ),
       ].map(([, to = 'idsmith']) => ({
         from: source.split('/')[1] as string,

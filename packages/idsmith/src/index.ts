@@ -1,3 +1,8 @@
+// Loaded where nothing is bundled: bundles leave these out, unless the program imports 'idsmith/threads'.
+import './flake/shared-state.js';
+import './locality/shared-counter.js';
+import './uuid7/shared-position.js';
+
 export { type Clock, systemClock } from './clock.js';
 export {
   ClockError,

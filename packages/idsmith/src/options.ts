@@ -17,14 +17,6 @@ export function isA(type: 'Uint8Array' | 'SharedArrayBuffer', value: unknown): b
   return Object.prototype.toString.call(value) === `[object ${type}]`;
 }
 
-/** @throws InvalidOptionError when `share()` is not possible in this runtime */
-export function requireSharedMemory(): void {
-  if (typeof SharedArrayBuffer !== 'undefined') return;
-  throw new InvalidOptionError(
-    'share() needs SharedArrayBuffer, which this runtime does not have; in a browser, serve the page cross-origin isolated',
-  );
-}
-
 /** @throws InvalidOptionError naming the option, the requirement and the value */
 export function refuse(option: string, requirement: string, value: unknown): never {
   throw new InvalidOptionError(`${option} must be ${requirement}, not ${show(value)}`);

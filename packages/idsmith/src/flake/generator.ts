@@ -15,13 +15,12 @@ import {
   requireKnown,
   requireMethod,
 } from '../options.js';
-import { Claims, fixedNodeState, LOWER_HALF, OwnState } from './claims.js';
+import { requireThreads } from '../support/shared-memory.js';
+import { Claims, type FlakeState, fixedNodeState, LOWER_HALF, OwnState } from './claims.js';
 import { defineLayout, type Layout, requireLayout } from './layout.js';
 import { jflake } from './layouts.js';
 import type { FlakeOptions, LeasedFlakeOptions, SharedFlake } from './options.js';
 import type { FlakeRules } from './pace.js';
-import { handleOf, requireFlakeHandle, requireShareable, SharedState } from './shared-state.js';
-import { TickSlot } from './tick-table.js';
 
 const YEAR = 365 * 86_400_000;
 /** The largest batch. More ids in one array would take over a gigabyte. */
@@ -89,7 +88,7 @@ export class FlakeGenerator<F extends IdForm = 'bigint'> {
     this.#checkExpiry();
     this.#handle = handle;
     this.#own = handle ? undefined : this.#ownState((options as FlakeOptions<F>).node);
-    const state = this.#own ?? attachedState(handle as SharedFlake<F>, bits);
+    const state = this.#own ?? requireThreads(threads).attach(handle as SharedFlake<F>, bits);
     this.#claims = new Claims(this.#layout, this.#clock, this.#rules, state);
     if (!handle) this.#bind((options as FlakeOptions<F>).node);
     const { node } = options as FlakeOptions<F>;
@@ -254,7 +253,8 @@ export class FlakeGenerator<F extends IdForm = 'bigint'> {
   }
 
   /**
-   * Moves the state into shared memory and returns a handle for {@link attach} in worker threads.
+   * Moves the state into shared memory and returns a handle for {@link attach} in worker threads. A program that is bundled
+   * needs `import 'idsmith/threads'`.
    *
    * @throws InvalidOptionError when the runtime has no `SharedArrayBuffer`, or time and sequence of the layout have more
    *   than 62 bits
@@ -263,15 +263,13 @@ export class FlakeGenerator<F extends IdForm = 'bigint'> {
   share(): SharedFlake<F> {
     this.#claims.requireOpen();
     if (this.#handle) return this.#handle;
-    requireShareable(this.#layout);
     const own = this.#own as OwnState;
-    const turns = own.slot?.newGroup();
-    const state = SharedState.from(own, this.#layout.fields.sequence.bits, turns && TickSlot.attach(turns));
+    const { state, handle } = requireThreads(threads).share(own, this.#layout);
     // Other generators of the same node may continue with the old state, but not in the same tick.
     own.leaveTick();
     this.#claims.state = state;
     this.#own = undefined;
-    this.#handle = handleOf(state.buffer, this.#layout, this.#rules, this.#as, turns);
+    this.#handle = { ...handle, ...this.#rules, as: this.#as };
     return this.#handle;
   }
 
@@ -285,7 +283,7 @@ export class FlakeGenerator<F extends IdForm = 'bigint'> {
     handle: SharedFlake<F>,
     options: { clock?: Clock | undefined } = {},
   ): FlakeGenerator<F> {
-    return new FlakeGenerator(options, requireFlakeHandle(handle));
+    return new FlakeGenerator(options, requireThreads(threads).requireHandle(handle));
   }
 
   #closingSignal(): AbortSignal {
@@ -362,11 +360,33 @@ export function provideLeasing(lease: LeaseFlakes): LeaseFlakes {
   return lease;
 }
 
-function attachedState(
-  { state, turns }: Pick<SharedFlake, 'state' | 'turns'>,
-  sequenceBits: number,
-): SharedState {
-  return new SharedState(state, sequenceBits, turns && TickSlot.attach(turns));
+/** The code behind {@link FlakeGenerator.share} and {@link FlakeGenerator.attach}. */
+export interface FlakeThreads {
+  /**
+   * Makes shared memory that continues from a state.
+   *
+   * @throws InvalidOptionError when the runtime or the layout does not allow it
+   */
+  share(
+    own: OwnState,
+    layout: Layout,
+  ): { state: FlakeState; handle: Pick<SharedFlake, 'state' | 'layout' | 'turns'> };
+  /**
+   * Checks a handle, which may have come from anywhere.
+   *
+   * @throws InvalidOptionError when the handle is not from `share()`, or has a name that it does not know
+   */
+  requireHandle<F extends IdForm>(handle: SharedFlake<F>): SharedFlake<F>;
+  /** The state of a handle. */
+  attach(handle: Pick<SharedFlake, 'state' | 'turns'>, sequenceBits: number): FlakeState;
+}
+
+let threads: FlakeThreads | undefined;
+
+/** Gives `share()` and `attach()` their code. */
+export function provideFlakeThreads(code: FlakeThreads): FlakeThreads {
+  threads = code;
+  return code;
 }
 
 /**

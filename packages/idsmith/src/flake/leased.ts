@@ -5,6 +5,8 @@ import { FlakeGenerator, provideLeasing } from './generator.js';
 import { requireLayout } from './layout.js';
 import { layouts } from './layouts.js';
 import type { LeasedFlakeOptions } from './options.js';
+// Loaded where nothing is bundled: `connect` comes here without the index.
+import './shared-state.js';
 
 const GENERATOR_NAMES = ['layout', 'clock', 'onFull', 'onClockBack', 'maxBackward', 'as'] as const;
 const LEASE_NAMES = [

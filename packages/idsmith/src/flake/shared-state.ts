@@ -1,11 +1,11 @@
 import { InvalidOptionError } from '../errors.js';
 import type { LeaseWindow } from '../lease/window.js';
-import { type IdForm, isA, refuse, requireKnown, requireSharedMemory } from '../options.js';
+import { isA, refuse, requireKnown } from '../options.js';
+import { requireSharedMemory } from '../support/shared-memory.js';
 import type { FlakeState } from './claims.js';
-import type { Layout } from './layout.js';
-import type { SharedFlake } from './options.js';
-import { type FlakeRules, Pace } from './pace.js';
-import type { SlotHandle, TickSlot } from './tick-table.js';
+import { provideFlakeThreads } from './generator.js';
+import { Pace } from './pace.js';
+import { TickSlot } from './tick-table.js';
 
 // The shared memory in words of 64 bits: the position, then two windows of three words each (until, firstTick, node). The
 // position is (tick + 1, sequence, number of the window in force), from the highest bits to the lowest.
@@ -145,33 +145,25 @@ function toWord(until: number): bigint {
 
 const HANDLE_NAMES = ['state', 'layout', 'onFull', 'onClockBack', 'maxBackward', 'as', 'turns'];
 
-/** @throws InvalidOptionError when the runtime or the layout does not allow a shared state */
-export function requireShareable({ fields }: Layout): void {
-  requireSharedMemory();
-  const wide = fields.time.bits + fields.sequence.bits;
-  if (wide > 62)
-    throw new InvalidOptionError(`share() needs timeBits + sequenceBits to be 62 at most, not ${wide}`);
-}
+/** The code behind `share()` and `attach()`. Loading this module provides it. */
+export const flakeThreads = /* @__PURE__ */ provideFlakeThreads({
+  share(own, { fields, options: layout }) {
+    requireSharedMemory();
+    const wide = fields.time.bits + fields.sequence.bits;
+    if (wide > 62)
+      throw new InvalidOptionError(`share() needs timeBits + sequenceBits to be 62 at most, not ${wide}`);
+    const turns = own.slot?.newGroup();
+    const state = SharedState.from(own, fields.sequence.bits, turns && TickSlot.attach(turns));
+    return { state, handle: { state: state.buffer, layout, ...(turns && { turns }) } };
+  },
 
-/** The handle of a shared state. */
-export function handleOf<F extends IdForm>(
-  state: SharedArrayBuffer,
-  { options: layout }: Layout,
-  rules: FlakeRules,
-  as: F,
-  turns: SlotHandle | undefined,
-): SharedFlake<F> {
-  return { state, layout, ...rules, as, ...(turns && { turns }) };
-}
+  requireHandle(handle) {
+    if (!isA('SharedArrayBuffer', handle?.state) || handle.state.byteLength !== SHARED_BYTES)
+      refuse('handle', 'a handle from share()', handle);
+    if (handle.turns !== undefined) requireKnown('handle.turns', handle.turns, ['memory', 'slot', 'group']);
+    return requireKnown('handle', handle, HANDLE_NAMES);
+  },
 
-/**
- * Checks a handle, which may have come from anywhere.
- *
- * @throws InvalidOptionError when the handle is not from `share()`, or has a name that it does not know
- */
-export function requireFlakeHandle<F extends IdForm>(handle: SharedFlake<F>): SharedFlake<F> {
-  if (!isA('SharedArrayBuffer', handle?.state) || handle.state.byteLength !== SHARED_BYTES)
-    refuse('handle', 'a handle from share()', handle);
-  if (handle.turns !== undefined) requireKnown('handle.turns', handle.turns, ['memory', 'slot', 'group']);
-  return requireKnown('handle', handle, HANDLE_NAMES);
-}
+  attach: ({ state, turns }, sequenceBits) =>
+    new SharedState(state, sequenceBits, turns && TickSlot.attach(turns)),
+});

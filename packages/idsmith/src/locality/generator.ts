@@ -1,13 +1,8 @@
 import type { Clock } from '../clock.js';
 import type { Lease } from '../lease/lease.js';
-import { LocalityMinter } from './minter.js';
+import { LocalityMinter, requireLocalityHandle } from './minter.js';
 import { isLease, type LocalityNode } from './node.js';
-import {
-  type LocalityOptions,
-  requireAttachOptions,
-  requireLocalityHandle,
-  type SharedLocality,
-} from './options.js';
+import { type LocalityOptions, requireAttachOptions, type SharedLocality } from './options.js';
 import { type LocalityUuid, uuidOf } from './uuid.js';
 
 /**
@@ -102,7 +97,7 @@ export class LocalityGenerator {
    * Moves the counter into shared memory and returns a handle for {@link attach} in worker threads.
    *
    * The threads share the counter in the present mode. A thread that changes its mode later, or takes a new seed, then
-   * counts alone, in milliseconds that the others do not use.
+   * counts alone, in milliseconds that the others do not use. A program that is bundled needs `import 'idsmith/threads'`.
    *
    * @throws InvalidOptionError when the runtime has no `SharedArrayBuffer`, or the generator has a lease
    * @throws ClosedError when the generator was closed

@@ -2,8 +2,6 @@
 // claimed millisecond plus one (49 bits), then the stream that claimed it (15 bits). Zero means that nothing is claimed yet.
 // The next four bytes hold the number of streams.
 
-import { isA } from '../options.js';
-
 const STREAM_BITS = 15n;
 /** The highest number of a stream. */
 export const MAX_STREAM = 2 ** 15 - 1;
@@ -16,14 +14,6 @@ export function privateLedger(claimed = -1): ArrayBuffer {
   const ledger = new ArrayBuffer(LEDGER_BYTES);
   new BigUint64Array(ledger)[0] = claimBy(0, claimed);
   return ledger;
-}
-
-/** The ledger itself if its memory is shared, else a copy in shared memory. */
-export function sharedLedger(ledger: ArrayBufferLike): SharedArrayBuffer {
-  if (isA('SharedArrayBuffer', ledger)) return ledger as SharedArrayBuffer;
-  const shared = new SharedArrayBuffer(LEDGER_BYTES);
-  new Uint8Array(shared).set(new Uint8Array(ledger));
-  return shared;
 }
 
 /** The word for a claim on the millisecond `ms`. */

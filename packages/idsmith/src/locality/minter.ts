@@ -1,10 +1,9 @@
 import { type Clock, systemClock } from '../clock.js';
-import { InvalidOptionError } from '../errors.js';
 import { bindLease, generatorClosed, type LeaseUser, type LeaseWindow } from '../lease/window.js';
-import { isA, refuse, requireInteger, requireMethod, requireSharedMemory } from '../options.js';
+import { isA, refuse, requireInteger, requireMethod } from '../options.js';
 import { type RandomSource, systemRandom } from '../random.js';
+import { requireThreads } from '../support/shared-memory.js';
 import { identityWords, LEASED_NODES, sampleId, writeIds } from './layout.js';
-import { sharedLedger } from './ledger.js';
 import { chooseNode, isLease, type LocalityNode, leasedNode, type NodeOption } from './node.js';
 import {
   type LocalityMode,
@@ -14,7 +13,6 @@ import {
   type SharedLocality,
 } from './options.js';
 import { randomSeed, sequentialSeed, windowNumber } from './seed.js';
-import { SharedCounter } from './shared-counter.js';
 import { ID_LENGTH, Sheet, type Spelling } from './text.js';
 import { readingMs, Timeline } from './timeline.js';
 
@@ -61,7 +59,7 @@ export class LocalityMinter {
   /** The options that decide the node and the first counter; `undefined` when they are decided. */
   #origin: Origin | undefined;
   /** The shared counter and its time, in place of the two above, while other threads count along. */
-  #shared: SharedCounter | undefined;
+  #shared: ThreadCounter | undefined;
   #handle: SharedLocality | undefined;
   /** The time of the ids claimed last. */
   #ms = 0;
@@ -84,7 +82,7 @@ export class LocalityMinter {
       this.#become(handle.node);
       this.#handle = handle;
       this.#seededIn = handle.seededIn;
-      this.#shared = new SharedCounter(handle.counter, handle.ledger, handle.stream);
+      this.#shared = requireThreads(threads).attach(handle);
       return;
     }
     const { node = 'auto', counter } = options;
@@ -157,20 +155,15 @@ export class LocalityMinter {
   share(): SharedLocality {
     this.#requireOpen();
     if (this.#handle) return this.#handle;
-    if (this.#isLeased)
-      throw new InvalidOptionError(
-        'share() does not work on a generator with a lease; give each thread a lease of its own',
-      );
-    requireSharedMemory();
+    const { requireShareable, share, attach } = requireThreads(threads);
+    requireShareable(this.#isLeased);
     this.#takeBack();
     // The shared counter begins in a millisecond above all stamped so far.
     const ms = this.#timeline.stamp(0, 1, true);
-    const { stream } = this.#timeline;
-    const ledger = sharedLedger(this.#timeline.ledger);
-    const counter = SharedCounter.memory(this.#counter, ms);
-    this.#shared = new SharedCounter(counter, ledger, stream);
-    const memory = { counter, ledger, stream, seededIn: this.#seededIn };
-    this.#handle = { ...this.#style, mode: this.#mode, node: this.node, ...memory };
+    const memory = share(this.#timeline, this.#counter, ms);
+    this.#shared = attach(memory);
+    const { node } = this;
+    this.#handle = { ...this.#style, ...memory, mode: this.#mode, node, seededIn: this.#seededIn };
     return this.#handle;
   }
 
@@ -342,4 +335,49 @@ export class LocalityMinter {
     this.#step = variable ? STEP : 1;
     this.#spelling = !variable ? 'forward' : this.#style.reversal === 'java' ? 'java' : 'reverse';
   }
+}
+
+/** A counter that several threads advance, with the milliseconds of its ids. */
+export interface ThreadCounter {
+  /** The time of the last ids taken. */
+  readonly ms: number;
+  /** The counter of the last id taken by any thread. */
+  counter(step: number): number;
+  /**
+   * Takes `count` ids, sets `ms` to their time, and returns the counter before the first id.
+   *
+   * @throws TimeExhaustedError when the time does not fit 48 bits
+   */
+  take(reading: number, count: number, step: number): number;
+}
+
+/** The memory that threads share, and the number under which they claim milliseconds. */
+type ThreadMemory = Pick<SharedLocality, 'counter' | 'ledger' | 'stream'>;
+
+/** The code behind `share()` and `attach()` of a generator. */
+export interface LocalityThreads {
+  /** @throws InvalidOptionError when the runtime has no shared memory, or there is a lease */
+  requireShareable(isLeased: boolean): void;
+  /** Makes shared memory for a counter that has claimed the millisecond `ms`. */
+  share(timeline: Timeline, counter: number, ms: number): ThreadMemory;
+  /**
+   * Checks a handle, which may have come from anywhere.
+   *
+   * @throws InvalidOptionError naming the first part that is wrong
+   */
+  requireHandle(handle: SharedLocality): SharedLocality;
+  attach(memory: ThreadMemory): ThreadCounter;
+}
+
+let threads: LocalityThreads | undefined;
+
+/** Gives `share()` and `attach()` their code. */
+export function provideLocalityThreads(code: LocalityThreads): LocalityThreads {
+  threads = code;
+  return code;
+}
+
+/** Checks a handle for `attach()`. @throws InvalidOptionError naming the first part that is wrong */
+export function requireLocalityHandle(handle: SharedLocality): SharedLocality {
+  return requireThreads(threads).requireHandle(handle);
 }

@@ -24,7 +24,6 @@ export interface LocalityNode extends MachineNode {
   readonly source: NodeSource;
 }
 
-export const NODE_SOURCES = ['machine', 'random', 'given', 'lease'] as const;
 const NODE_NAMES = ['processId', 'mac', 'source'];
 
 /**

@@ -1,11 +1,9 @@
 import type { Clock } from '../clock.js';
-import { isA, refuse, requireChoice, requireInteger, requireKnown } from '../options.js';
+import { requireChoice, requireKnown } from '../options.js';
 import type { RandomSource } from '../random.js';
 import type { LocalityFormat } from './layout.js';
-import { LEDGER_BYTES, MAX_STREAM } from './ledger.js';
-import { type LocalityNode, NODE_SOURCES, type NodeOption, type NodeSource, requireNode } from './node.js';
+import type { LocalityNode, NodeOption } from './node.js';
 import type { SeedWindow } from './seed.js';
-import { COUNTER_BYTES } from './shared-counter.js';
 
 /** The mode of a generator: `'variable'` spreads ids over all shards, `'sequential'` keeps them together. */
 export type LocalityMode = 'variable' | 'sequential';
@@ -45,9 +43,8 @@ export interface LocalityOptions {
 /** The options that decide the look of ids, with their defaults. */
 export type LocalityStyle = Pick<SharedLocality, 'mode' | 'reversal' | 'window' | 'format' | 'reseed'>;
 
-const STYLE_NAMES = ['mode', 'reversal', 'window', 'format', 'reseed'];
+export const STYLE_NAMES = ['mode', 'reversal', 'window', 'format', 'reseed'];
 const OPTION_NAMES = [...STYLE_NAMES, 'node', 'counter', 'clock', 'random'];
-const HANDLE_NAMES = [...STYLE_NAMES, 'node', 'counter', 'ledger', 'stream', 'seededIn'];
 
 /**
  * The handle from `share()` for `attach()`: plain data and shared memory. Post it to worker threads, for example as
@@ -75,7 +72,8 @@ export function requireOptions(options: LocalityOptions): LocalityStyle {
   return styleFrom(requireKnown('options', options, OPTION_NAMES));
 }
 
-function styleFrom(options: Pick<LocalityOptions, keyof LocalityStyle>): LocalityStyle {
+/** @throws InvalidOptionError naming the first of them that is wrong */
+export function styleFrom(options: Pick<LocalityOptions, keyof LocalityStyle>): LocalityStyle {
   return {
     mode: requireChoice('mode', options.mode, ['variable', 'sequential']),
     reversal: requireChoice('reversal', options.reversal, ['full', 'java']),
@@ -83,28 +81,6 @@ function styleFrom(options: Pick<LocalityOptions, keyof LocalityStyle>): Localit
     format: requireChoice('format', options.format, ['locality', 'rfc9562']),
     reseed: requireChoice('reseed', options.reseed, [false, true]),
   };
-}
-
-/**
- * Checks a handle, which may have come from anywhere.
- *
- * @throws InvalidOptionError naming the first part that is wrong
- */
-export function requireLocalityHandle(handle: SharedLocality): SharedLocality {
-  if (typeof handle !== 'object' || handle === null) refuse('handle', 'a handle from share()', handle);
-  const { counter, ledger, stream, seededIn, node } = requireKnown('handle', handle, HANDLE_NAMES);
-  requireMemory('handle.counter', counter, COUNTER_BYTES);
-  requireMemory('handle.ledger', ledger, LEDGER_BYTES);
-  requireInteger('handle.stream', stream, 0, MAX_STREAM);
-  requireInteger('handle.seededIn', seededIn, 0, Number.MAX_SAFE_INTEGER);
-  const known = requireNode('handle.node', node);
-  const source = requireChoice<NodeSource>('handle.node.source', node.source, NODE_SOURCES);
-  return { ...styleFrom(handle), counter, ledger, stream, seededIn, node: { ...known, source } };
-}
-
-function requireMemory(option: string, memory: unknown, bytes: number): void {
-  if (isA('SharedArrayBuffer', memory) && (memory as SharedArrayBuffer).byteLength === bytes) return;
-  refuse(option, `shared memory of ${bytes} bytes`, memory);
 }
 
 /** @throws InvalidOptionError naming the first unknown option of `attach()` */

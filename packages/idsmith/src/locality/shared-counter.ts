@@ -1,4 +1,9 @@
-import { claimBy, isBy, msOf } from './ledger.js';
+import { isA, refuse, requireChoice, requireInteger, requireKnown } from '../options.js';
+import { requireMemory, requireNoLease, requireSharedMemory } from '../support/shared-memory.js';
+import { claimBy, isBy, LEDGER_BYTES, MAX_STREAM, msOf } from './ledger.js';
+import { provideLocalityThreads, type ThreadCounter } from './minter.js';
+import { type NodeSource, requireNode } from './node.js';
+import { STYLE_NAMES, styleFrom } from './options.js';
 import { checkTime } from './timeline.js';
 
 // Several threads advance one counter. They share 24 bytes: the number of ids taken so far (64 bits),
@@ -14,7 +19,7 @@ import { checkTime } from './timeline.js';
 const POSITION = 0;
 const PRESENT = 1;
 /** The size of the shared memory in bytes. */
-export const COUNTER_BYTES = 24;
+const COUNTER_BYTES = 24;
 
 const BLOCK_FIELD = 16n;
 const BLOCK_MASK = 0xffffn;
@@ -25,8 +30,7 @@ const WIDTH = 16;
 const BEFORE = 1;
 
 /** A counter that several threads advance, with the milliseconds of its ids. */
-export class SharedCounter {
-  /** The time of the last ids taken. */
+export class SharedCounter implements ThreadCounter {
   ms = 0;
   readonly #words: BigUint64Array;
   readonly #start: number;
@@ -56,16 +60,10 @@ export class SharedCounter {
     return memory;
   }
 
-  /** The counter of the last id taken by any thread. */
   counter(step: number): number {
     return this.#counterAt(Number(Atomics.load(this.#words, POSITION)), step);
   }
 
-  /**
-   * Takes `count` ids, sets `ms` to their time, and returns the counter before the first id.
-   *
-   * @throws TimeExhaustedError when the time does not fit 48 bits
-   */
   take(reading: number, count: number, step: number): number {
     checkTime(reading);
     for (;;) {
@@ -138,3 +136,42 @@ function isLate(own: number, block: number): boolean {
   const ahead = (block - own + BLOCKS) % BLOCKS;
   return ahead > BEFORE && ahead < BLOCKS / 2;
 }
+
+/** The ledger itself if its memory is shared, else a copy in shared memory. */
+export function sharedLedger(ledger: ArrayBufferLike): SharedArrayBuffer {
+  if (isA('SharedArrayBuffer', ledger)) return ledger as SharedArrayBuffer;
+  const shared = new SharedArrayBuffer(LEDGER_BYTES);
+  new Uint8Array(shared).set(new Uint8Array(ledger));
+  return shared;
+}
+
+const HANDLE_NAMES = [...STYLE_NAMES, 'node', 'counter', 'ledger', 'stream', 'seededIn'];
+
+/** The code behind `share()` and `attach()`. Loading this module provides it. */
+export const localityThreads = /* @__PURE__ */ provideLocalityThreads({
+  requireShareable(isLeased) {
+    requireNoLease(isLeased);
+    requireSharedMemory();
+  },
+
+  share: ({ ledger, stream }, counter, ms) => ({
+    counter: SharedCounter.memory(counter, ms),
+    ledger: sharedLedger(ledger),
+    stream,
+  }),
+
+  requireHandle(handle) {
+    if (typeof handle !== 'object' || handle === null) refuse('handle', 'a handle from share()', handle);
+    const { counter, ledger, stream, seededIn, node } = requireKnown('handle', handle, HANDLE_NAMES);
+    requireMemory('handle.counter', counter, COUNTER_BYTES);
+    requireMemory('handle.ledger', ledger, LEDGER_BYTES);
+    requireInteger('handle.stream', stream, 0, MAX_STREAM);
+    requireInteger('handle.seededIn', seededIn, 0, Number.MAX_SAFE_INTEGER);
+    const known = requireNode('handle.node', node);
+    const sources = ['machine', 'random', 'given', 'lease'] as const;
+    const source = requireChoice<NodeSource>('handle.node.source', node.source, sources);
+    return { ...styleFrom(handle), counter, ledger, stream, seededIn, node: { ...known, source } };
+  },
+
+  attach: ({ counter, ledger, stream }) => new SharedCounter(counter, ledger, stream),
+});

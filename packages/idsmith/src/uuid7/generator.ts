@@ -1,15 +1,14 @@
 import { processId } from '#runtime';
 import { type Clock, systemClock, wholeMs } from '../clock.js';
-import { InvalidOptionError } from '../errors.js';
 import type { Lease } from '../lease/lease.js';
 import { bindLease, generatorClosed, type LeaseWindow } from '../lease/window.js';
 import { isA, refuse, requireInteger, requireKnown, requireMethod } from '../options.js';
 import { type RandomSource, systemRandom } from '../random.js';
+import { requireThreads } from '../support/shared-memory.js';
 import { ID_LENGTH, Sheet, writeIds } from './forms.js';
-import { checkTime, LEASED_NODES, MAX_RUN } from './layout.js';
-import { OwnPosition } from './position.js';
+import { checkTime, LEASED_NODES, MAX_RUN, type Run } from './layout.js';
+import { OwnPosition, type Position } from './position.js';
 import { RandomWords } from './random-words.js';
-import { SHARED_BYTES, SharedPosition } from './shared-position.js';
 
 /** The options of a `Uuid7Generator`. */
 export interface Uuid7Options {
@@ -49,7 +48,7 @@ export class Uuid7Generator {
   #ownsLease = false;
   #isClosed = false;
   readonly #sheet = new Sheet(SHEET);
-  #position: OwnPosition | SharedPosition;
+  #position: OwnPosition | ThreadPosition;
   #handle: SharedUuid7 | undefined;
   #processId = processId();
 
@@ -71,10 +70,10 @@ export class Uuid7Generator {
     this.#random = new RandomWords(requireMethod('random', 'fill', options.random, systemRandom));
     this.#handle = handle;
     this.lease = options.node;
-    const position = handle ? new SharedPosition(handle.position) : new OwnPosition();
-    this.#position = position;
+    const own = new OwnPosition();
+    this.#position = handle ? requireThreads(threads).attach(handle) : own;
     // The last step, because a lease stays bound.
-    if (this.lease && position instanceof OwnPosition) this.#bind(this.lease, position);
+    if (this.lease) this.#bind(this.lease, own);
   }
 
   /** Makes a generator whose `close()` also releases its lease. @internal */
@@ -90,7 +89,8 @@ export class Uuid7Generator {
    * @throws InvalidOptionError when the handle is not from `share()`, or an option is wrong
    */
   static attach(handle: SharedUuid7, options: Omit<Uuid7Options, 'node'> = {}): Uuid7Generator {
-    return new Uuid7Generator(requireAttachOptions(options), requireUuid7Handle(handle));
+    requireKnown('options', options, ['clock', 'random']);
+    return new Uuid7Generator(options, requireThreads(threads).requireHandle(handle));
   }
 
   /**
@@ -148,7 +148,7 @@ export class Uuid7Generator {
 
   /**
    * Moves the generator into shared memory and returns a handle for {@link attach} in worker threads. Every id is then
-   * larger than all that the threads made before.
+   * larger than all that the threads made before. A program that is bundled needs `import 'idsmith/threads'`.
    *
    * @throws InvalidOptionError when the runtime has no `SharedArrayBuffer`, or the generator has a lease
    * @throws ClosedError when the generator was closed
@@ -156,18 +156,10 @@ export class Uuid7Generator {
   share(): SharedUuid7 {
     this.#requireOpen();
     if (this.#handle) return this.#handle;
-    if (this.lease)
-      throw new InvalidOptionError(
-        'share() does not work on a generator with a lease; give each thread a lease of its own',
-      );
-    if (typeof SharedArrayBuffer === 'undefined')
-      throw new InvalidOptionError(
-        'share() needs SharedArrayBuffer, which this runtime does not have; in a browser, serve the page cross-origin isolated',
-      );
+    const { share, attach } = requireThreads(threads);
+    this.#handle = share(this.#position.ms, this.lease !== undefined);
     this.#forget();
-    const position = SharedPosition.memory(this.#position.ms);
-    this.#position = new SharedPosition(position);
-    this.#handle = { position };
+    this.#position = attach(this.#handle);
     return this.#handle;
   }
 
@@ -285,16 +277,30 @@ function requireOptions(options: Uuid7Options): Uuid7Options {
   return options;
 }
 
-/** @throws InvalidOptionError naming the first unknown option of `attach()` */
-function requireAttachOptions(options: Omit<Uuid7Options, 'node'>): Omit<Uuid7Options, 'node'> {
-  return requireKnown('options', options, ['clock', 'random']);
+/** The position of a generator that several threads share. */
+export interface ThreadPosition extends Position, Run {
+  /** Begins the next run in a millisecond of its own, above all before. */
+  startAfresh(): void;
 }
 
-/** @throws InvalidOptionError when the handle is not from `share()` */
-function requireUuid7Handle(handle: SharedUuid7): SharedUuid7 {
-  if (typeof handle !== 'object' || handle === null) refuse('handle', 'a handle from share()', handle);
-  const { position } = requireKnown('handle', handle, ['position']);
-  if (!isA('SharedArrayBuffer', position) || position.byteLength !== SHARED_BYTES)
-    refuse('handle.position', `shared memory of ${SHARED_BYTES} bytes`, position);
-  return { position };
+/** The code behind {@link Uuid7Generator.share} and {@link Uuid7Generator.attach}. */
+export interface Uuid7Threads {
+  /**
+   * Makes shared memory for ids above the millisecond `ms`.
+   *
+   * @throws InvalidOptionError when the runtime has no shared memory, or there is a lease
+   */
+  share(ms: number, isLeased: boolean): SharedUuid7;
+  /** @throws InvalidOptionError when the handle is not from `share()` */
+  requireHandle(handle: SharedUuid7): SharedUuid7;
+  /** The position of a handle. */
+  attach(handle: SharedUuid7): ThreadPosition;
+}
+
+let threads: Uuid7Threads | undefined;
+
+/** Gives `share()` and `attach()` their code. */
+export function provideUuid7Threads(code: Uuid7Threads): Uuid7Threads {
+  threads = code;
+  return code;
 }

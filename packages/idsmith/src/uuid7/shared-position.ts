@@ -1,5 +1,8 @@
+import { refuse, requireKnown } from '../options.js';
+import { requireMemory, requireNoLease, requireSharedMemory } from '../support/shared-memory.js';
+import { provideUuid7Threads, type ThreadPosition } from './generator.js';
 import { checkTime, leaveRoom, type Run } from './layout.js';
-import { checkLead, type Position } from './position.js';
+import { checkLead } from './position.js';
 
 // Threads that share a generator share 16 bytes. The first eight hold the present millisecond (48 bits) and the present slot
 // (16 bits). A slot is the upper 16 bits of the random part. A thread claims the next slot, or a new millisecond, by
@@ -13,12 +16,12 @@ import { checkLead, type Position } from './position.js';
 const PRESENT = 0;
 const HIGHEST = 1;
 /** The size of the shared memory in bytes. */
-export const SHARED_BYTES = 16;
+const SHARED_BYTES = 16;
 const SLOT_BITS = 16n;
 const SLOTS = 2 ** 16;
 
 /** The position of a generator that several threads share. */
-export class SharedPosition implements Position {
+class SharedPosition implements ThreadPosition {
   ms = 0;
   a = 0;
   b = 0;
@@ -86,3 +89,21 @@ export class SharedPosition implements Position {
 function presentOf(ms: number, slot: number): bigint {
   return (BigInt(ms) << SLOT_BITS) | BigInt(slot);
 }
+
+/** The code behind `share()` and `attach()`. Loading this module provides it. */
+export const uuid7Threads = /* @__PURE__ */ provideUuid7Threads({
+  share(ms, isLeased) {
+    requireNoLease(isLeased);
+    requireSharedMemory();
+    return { position: SharedPosition.memory(ms) };
+  },
+
+  requireHandle(handle) {
+    if (typeof handle !== 'object' || handle === null) refuse('handle', 'a handle from share()', handle);
+    const { position } = requireKnown('handle', handle, ['position']);
+    requireMemory('handle.position', position, SHARED_BYTES);
+    return { position };
+  },
+
+  attach: ({ position }) => new SharedPosition(position),
+});

@@ -1,8 +1,8 @@
 import { LocalityGenerator } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { privateLedger, sharedLedger } from '../../src/locality/ledger.ts';
-import { SharedCounter } from '../../src/locality/shared-counter.ts';
+import { privateLedger } from '../../src/locality/ledger.ts';
+import { SharedCounter, sharedLedger } from '../../src/locality/shared-counter.ts';
 import { Timeline } from '../../src/locality/timeline.ts';
 import { beforeExchange } from '../support/interrupt-atomics.ts';
 

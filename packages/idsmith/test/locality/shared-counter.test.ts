@@ -3,8 +3,8 @@ import { LocalityGenerator, LocalityUuid } from 'idsmith';
 import { FakeClock } from 'idsmith/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { atDepth } from '../../../../test/depth.ts';
-import { privateLedger, sharedLedger } from '../../src/locality/ledger.ts';
-import { SharedCounter } from '../../src/locality/shared-counter.ts';
+import { privateLedger } from '../../src/locality/ledger.ts';
+import { SharedCounter, sharedLedger } from '../../src/locality/shared-counter.ts';
 import { Timeline } from '../../src/locality/timeline.ts';
 
 const TODAY = Date.UTC(2026, 0, 1);

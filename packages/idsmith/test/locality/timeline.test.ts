@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { atDepth } from '../../../../test/depth.ts';
-import { privateLedger, sharedLedger } from '../../src/locality/ledger.ts';
+import { privateLedger } from '../../src/locality/ledger.ts';
+import { sharedLedger } from '../../src/locality/shared-counter.ts';
 import { Timeline } from '../../src/locality/timeline.ts';
 
 /** Times as they are: 41 bits, which with the stream's 15 pass what a number can hold. */

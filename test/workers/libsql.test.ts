@@ -72,14 +72,18 @@ describe('A store in libSQL', () => {
         );
       await ids.close().catch(() => undefined);
     });
-    for (let kills = 0; kills < 3; kills++) {
-      const before = seen.length;
-      await expect.poll(() => seen.length).toBeGreaterThan(before + 50);
-      await server.kill();
-      await server.restart();
+    try {
+      for (let kills = 0; kills < 3; kills++) {
+        const before = seen.length;
+        await expect.poll(() => seen.length).toBeGreaterThan(before + 50);
+        await server.kill();
+        await server.restart();
+      }
+    } finally {
+      // Clients that go on would be in the way of the other tests.
+      isOver = true;
+      await Promise.all(clients);
     }
-    isOver = true;
-    await Promise.all(clients);
     expect(seen.length).toBeGreaterThan(150);
     expect(new Set(seen).size).toBe(seen.length);
   });

@@ -67,10 +67,6 @@ local function status()
     isLost and 1 or 0, sequence.ring or '', now, tonumber(sequence.from or 0) }
 end`;
 
-/** Lets a script write on a full node. See reshard/include/even-when-full.lua. */
-const EVEN_WHEN_FULL = `
-redis.call('HDEL', KEYS[1], '')`;
-
 /** Moving a key from its old owner O to its new owner N takes five steps. See reshard/include/moving-keys.lua. */
 const MOVING_KEYS = `
 local STALE = ${JSON.stringify(STALE)}
@@ -91,6 +87,16 @@ local function countStep(field) return isSlot and 1 or redis.call('HINCRBY', sta
 local function note(field, number)
   if isSlot then return end
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
+end
+local function mayGive()
+  local isGiving = phase == 'moving' or phase == 'done'
+  if isBack then isGiving = phase == 'returning' end
+  return isGiving and isChecked and isPresentRound
+end
+local function mayTake()
+  local isTaking = phase ~= 'other' and phase ~= 'stopping' and phase ~= 'returning' and phase ~= 'aborted'
+  if isBack then isTaking = phase == 'stopping' or phase == 'returning' end
+  return isTaking and isChecked and isPresentRound
 end
 local function staleReply() return { STALE, unpack(answer()) } end
 local keys = ARGV[4] ~= '' and cmsgpack.unpack(ARGV[4]) or {}
@@ -128,19 +134,36 @@ local function addLetter(letter)
   letterCount = letterCount + 1
   letters[letterCount] = letter
 end
-local function allLetters() return table.concat(letters) end`;
-
-/** Begins a script on the node that gives keys away. See reshard/include/on-source.lua. */
-const ON_SOURCE = `
-local isGiving = phase == 'moving' or phase == 'done'
-if isBack then isGiving = phase == 'returning' end
-if not isGiving or not isChecked or not isPresentRound then return staleReply() end`;
-
-/** Begins a script on the node that takes keys. See reshard/include/on-target.lua. */
-const ON_TARGET = `
-local isTaking = phase ~= 'other' and phase ~= 'stopping' and phase ~= 'returning' and phase ~= 'aborted'
-if isBack then isTaking = phase == 'stopping' or phase == 'returning' end
-if not isTaking or not isChecked or not isPresentRound then return staleReply() end
+local function allLetters() return table.concat(letters) end
+local function mayExpire()
+  local keyspace = redis.call('INFO', 'keyspace')
+  return not string.find(keyspace, 'expires=0') or string.find(keyspace, 'expires=[1-9]') ~= nil
+end
+local expiryTolerance = 0
+local function expiryOf(key)
+  if expiryTolerance == 0 then
+    local expiry = redis.pcall('PEXPIRETIME', key)
+    if type(expiry) == 'number' then return expiry end
+    expiryTolerance = 100
+  end
+  local ttl, now = redis.call('PTTL', key), redis.call('TIME')
+  return ttl < 0 and ttl or now[1] * 1000 + math.floor(now[2] / 1000) + ttl
+end
+local function readBlock(first, last, hasExpiries)
+  local values, expiries = redis.call('MGET', unpack(keys, first, last)), {}
+  for row = 1, last - first + 1 do
+    if hasExpiries or not values[row] then
+      local key = keys[first + row - 1]
+      local expiry = hasExpiries and expiryOf(key) or -1
+      if not values[row] or expiry >= 0 then
+        local dump = redis.call('DUMP', key)
+        values[row] = dump and { dump }
+        if dump and expiry >= 0 then expiries[row] = expiry end
+      end
+    end
+  end
+  return values, expiries
+end
 local function hasNoKey()
   for i = 1, #keys, CHUNK do
     if redis.call('EXISTS', unpack(keys, i, math.min(i + CHUNK - 1, #keys))) > 0 then return false end
@@ -182,6 +205,7 @@ elseif storedPhase == 'done' or storedPhase == 'aborted' then
 elseif storedPhase then
   phase = 'other'
 end
+local function evenWhenFull() redis.call('HDEL', state, '') end
 local function answer() return { phase, about or '', isChecked and 1 or 0, knownRound } end
 local function countProcesses(prefix, timeout)
   local alive, dead = 0, 0
@@ -197,36 +221,6 @@ local function countProcesses(prefix, timeout)
     end
   end
   return alive, dead
-end`;
-
-/** Reads the values of keys on the source in blocks. See reshard/include/values.lua. */
-const VALUES = `
-local expiryTolerance = 0
-local function expiryOf(key)
-  if expiryTolerance == 0 then
-    local expiry = redis.pcall('PEXPIRETIME', key)
-    if type(expiry) == 'number' then return expiry end
-    expiryTolerance = 100
-  end
-  local ttl, now = redis.call('PTTL', key), redis.call('TIME')
-  return ttl < 0 and ttl or now[1] * 1000 + math.floor(now[2] / 1000) + ttl
-end
-local keyspace = redis.call('INFO', 'keyspace')
-local hasExpiries = not string.find(keyspace, 'expires=0') or string.find(keyspace, 'expires=[1-9]') ~= nil
-local function readBlock(first, last)
-  local values, expiries = redis.call('MGET', unpack(keys, first, last)), {}
-  for row = 1, last - first + 1 do
-    if hasExpiries or not values[row] then
-      local key = keys[first + row - 1]
-      local expiry = hasExpiries and expiryOf(key) or -1
-      if not values[row] or expiry >= 0 then
-        local dump = redis.call('DUMP', key)
-        values[row] = dump and { dump }
-        if dump and expiry >= 0 then expiries[row] = expiry end
-      end
-    end
-  end
-  return values, expiries
 end`;
 
 /** Opens a sequence for the node set that takes over, where no other node set mints. See mint/adopt-node-sequence.lua. */
@@ -319,7 +313,8 @@ end
 return status()`;
 
 /** Begins an announced resharding, if no process uses the old node any more. See reshard/begin-reshard.lua. */
-export const BEGIN_RESHARD = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${EVEN_WHEN_FULL}
+export const BEGIN_RESHARD = `${ON_MASTER}${CLOCK}${RESHARD_STATE}
+evenWhenFull()
 local alive, dead = 0, 0
 if phase == 'preparing' and knownRound == tonumber(ARGV[3]) then
   alive, dead = countProcesses('member:', tonumber(ARGV[2]))
@@ -334,12 +329,14 @@ end
 return { phase, about or '', alive, dead, knownRound }`;
 
 /** Takes the announcement of a resharding back. See reshard/cancel-reshard.lua. */
-export const CANCEL_RESHARD = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${EVEN_WHEN_FULL}
+export const CANCEL_RESHARD = `${ON_MASTER}${CLOCK}${RESHARD_STATE}
+evenWhenFull()
 if phase == 'preparing' and knownRound == tonumber(ARGV[2]) then redis.call('HSET', state, 'phase', 'cancelled') end
 return answer()`;
 
 /** Records that the hash of a node has been compared with the other nodes and is complete. See reshard/check-state.lua. */
-export const CHECK_STATE = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${EVEN_WHEN_FULL}
+export const CHECK_STATE = `${ON_MASTER}${CLOCK}${RESHARD_STATE}
+evenWhenFull()
 if server == ARGV[2] then
   redis.call('HSET', state, 'server', server)
   for i, field in ipairs({ 'puts', 'drops' }) do
@@ -351,7 +348,8 @@ end
 return answer()`;
 
 /** CLAIM: lists keys on the target with a new claim number. See reshard/claim-keys.lua. */
-export const CLAIM_KEYS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${MOVING_KEYS}${ON_TARGET}
+export const CLAIM_KEYS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${MOVING_KEYS}
+if not mayTake() then return staleReply() end
 local number = nextNumber(ARGV[5], 'claims')
 local free = number .. ' '
 local isEmpty = hasNoKey()
@@ -389,9 +387,11 @@ for i = 2, #ARGV do close(ARGV[i]) end
 return {}`;
 
 /** DROP: deletes keys on the source, if they are as they were taken. See reshard/drop-keys.lua. */
-export const DROP_KEYS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${MOVING_KEYS}${EVEN_WHEN_FULL}${ON_SOURCE}${VALUES}
+export const DROP_KEYS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${MOVING_KEYS}
+if not mayGive() then return staleReply() end
+evenWhenFull()
 local number, fates, entries = ARGV[5], ARGV[8], readList()
-local isAllDeleted = fates == ''
+local isAllDeleted, hasExpiries = fates == '', mayExpire()
 local expiries = {}
 for row, expiry in string.gmatch(ARGV[7], '(%d+) (%d+)') do expiries[tonumber(row)] = tonumber(expiry) end
 local function isSameExpiry(now, taken)
@@ -401,7 +401,7 @@ end
 local dropped, droppedCount, first = {}, 0, 1
 for count, digest in string.gmatch(ARGV[6], '(%d+) (%w+)') do
   local last = first + tonumber(count) - 1
-  local values, times = readBlock(first, last)
+  local values, times = readBlock(first, last, hasExpiries)
   local isSame = redis.sha1hex(cmsgpack.pack(values)) == digest
   if hasExpiries or ARGV[7] ~= '' then
     for i = first, last do
@@ -430,7 +430,8 @@ note('put:' .. ARGV[9], ARGV[10])
 return { allLetters(), countStep('drops') }`;
 
 /** Finds keys on the source. See reshard/find-keys.lua. */
-export const FIND_KEYS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${MOVING_KEYS}${EVEN_WHEN_FULL}${ON_SOURCE}
+export const FIND_KEYS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${MOVING_KEYS}
+if not mayGive() then return staleReply() end
 local entries = readList()
 for i = 1, #keys do
   addLetter((entries[i] or redis.call('EXISTS', keys[i]) == 1) and 'h' or 'a')
@@ -446,13 +447,16 @@ end
 return found`;
 
 /** Records that all keys have been moved, or that all keys are back at their old owners. See reshard/finish-reshard.lua. */
-export const FINISH_RESHARD = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${EVEN_WHEN_FULL}
+export const FINISH_RESHARD = `${ON_MASTER}${CLOCK}${RESHARD_STATE}
+evenWhenFull()
 local last = ARGV[2] == 'done' and 'moving' or 'returning'
 if phase == last and isChecked and knownRound == tonumber(ARGV[3]) then redis.call('HSET', state, 'phase', ARGV[2]) end
 return answer()`;
 
 /** Removes orphans from the list of the source, after their copies are gone. See reshard/free-orphans.lua. */
-export const FREE_ORPHANS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${MOVING_KEYS}${EVEN_WHEN_FULL}${ON_SOURCE}
+export const FREE_ORPHANS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${MOVING_KEYS}
+if not mayGive() then return staleReply() end
+evenWhenFull()
 local entries = readList()
 for i = 1, #keys do
   if entries[i] == ARGV[5] then removeEntry(keys[i]) end
@@ -467,14 +471,16 @@ for i, key in ipairs(KEYS) do sizes[i] = redis.call('MEMORY', 'USAGE', key) or 0
 return sizes`;
 
 /** Notes the progress of a run in the state of a node, for people who ask the node. See reshard/note-progress.lua. */
-export const NOTE_PROGRESS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${EVEN_WHEN_FULL}
+export const NOTE_PROGRESS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}
+evenWhenFull()
 if storedId == reshardId and knownRound == tonumber(ARGV[2]) then
   redis.call('HSET', state, 'progress', ARGV[2] .. ' ' .. string.format('%.0f', clock) .. ' ' .. ARGV[3])
 end
 return answer()`;
 
 /** Notes the number of a step on another node in the state of a Redis Cluster, whose slots note nothing. See reshard/note-step.lua. */
-export const NOTE_STEP = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${EVEN_WHEN_FULL}
+export const NOTE_STEP = `${ON_MASTER}${CLOCK}${RESHARD_STATE}
+evenWhenFull()
 local isOurs = storedId == reshardId and knownRound == tonumber(ARGV[2])
 if isOurs and tonumber(ARGV[4]) > tonumber(redis.call('HGET', state, ARGV[3]) or 0) then
   redis.call('HSET', state, ARGV[3], ARGV[4])
@@ -493,7 +499,8 @@ for i = 4, #ARGV do open(ARGV[i]) end
 return {}`;
 
 /** Announces a resharding, unless it has begun in this round. See reshard/prepare-reshard.lua. */
-export const PREPARE_RESHARD = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${EVEN_WHEN_FULL}
+export const PREPARE_RESHARD = `${ON_MASTER}${CLOCK}${RESHARD_STATE}
+evenWhenFull()
 if server ~= ARGV[6] then return { 'restarted', about or '', 0 } end
 if phase == 'other' then return answer() end
 local given = tonumber(ARGV[3])
@@ -562,26 +569,30 @@ try('INFO', 'replication')
 return { refused, unknown }`;
 
 /** Makes a key for a moment, to see how this server writes a value for others. See reshard/probe-dump.lua. */
-export const PROBE_DUMP = `${EVEN_WHEN_FULL}
+export const PROBE_DUMP = `
+redis.call('HDEL', KEYS[1], '')
 redis.call('HSET', KEYS[1], 'field', 'value')
 local dump = redis.call('DUMP', KEYS[1])
 redis.call('DEL', KEYS[1])
 return { dump }`;
 
 /** Tries to read a value as another server has written it, and leaves nothing behind. See reshard/probe-restore.lua. */
-export const PROBE_RESTORE = `${EVEN_WHEN_FULL}
+export const PROBE_RESTORE = `
+redis.call('HDEL', KEYS[1], '')
 local reply = redis.pcall('RESTORE', KEYS[1], 0, ARGV[1], 'REPLACE', 'ABSTTL')
 redis.call('DEL', KEYS[1])
 return { reply['err'] or '' }`;
 
 /** Writes the name of a node on its server, unless a name is there. See reshard/probe-server.lua. */
-export const PROBE_SERVER = `${EVEN_WHEN_FULL}
+export const PROBE_SERVER = `
+redis.call('HDEL', KEYS[1], '')
 redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
 return { redis.call('HGET', KEYS[1], ARGV[1]) }`;
 
 /** PUT: writes copies on the target. See reshard/put-keys.lua. */
-export const PUT_KEYS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${MOVING_KEYS}${ON_TARGET}
+export const PUT_KEYS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${MOVING_KEYS}
 local EVICTING = ${JSON.stringify(EVICTING)}
+if not mayTake() then return staleReply() end
 if not isBack and ARGV[8] ~= '1' then
   local memory = redis.call('INFO', 'memory')
   local policy = string.match(memory, 'maxmemory_policy:(%S+)')
@@ -662,7 +673,9 @@ export const READ_STATE = `${ON_MASTER}${CLOCK}${RESHARD_STATE}
 return { phase, about or '', isChecked and 1 or 0, server, redis.call('HGETALL', state) }`;
 
 /** SETTLE: removes keys from the list of the target. See reshard/settle-keys.lua. */
-export const SETTLE_KEYS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${MOVING_KEYS}${ON_TARGET}${EVEN_WHEN_FULL}
+export const SETTLE_KEYS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${MOVING_KEYS}
+if not mayTake() then return staleReply() end
+evenWhenFull()
 local free, used, entries = ARGV[5] .. ' ', ARGV[5] .. '! ', readList()
 local isAllKept = ARGV[6] == ''
 for i = 1, #keys do
@@ -683,7 +696,8 @@ note('drop:' .. ARGV[7], ARGV[8])
 return { allLetters() }`;
 
 /** Gives a resharding up on a node. See reshard/stop-reshard.lua. */
-export const STOP_RESHARD = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${EVEN_WHEN_FULL}
+export const STOP_RESHARD = `${ON_MASTER}${CLOCK}${RESHARD_STATE}
+evenWhenFull()
 local alive, dead = 0, 0
 local given = tonumber(ARGV[4])
 local isOurs = phase ~= 'other'
@@ -702,14 +716,17 @@ if ARGV[5] ~= '' and isOurs then redis.call('HSET', state, 'gone', ARGV[5]) end
 return { phase, about or '', alive, dead }`;
 
 /** TAKE: reads keys on the source, and lists them with a new take number. See reshard/take-keys.lua. */
-export const TAKE_KEYS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${MOVING_KEYS}${EVEN_WHEN_FULL}${ON_SOURCE}${VALUES}
+export const TAKE_KEYS = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${MOVING_KEYS}
+if not mayGive() then return staleReply() end
+evenWhenFull()
 local LARGE = 65536
 local number, most = nextNumber(ARGV[5], 'takings'), tonumber(ARGV[6])
 local taken, bytes, length = 0, 0, tonumber(ARGV[7])
 local blocks, digests, expiries = {}, {}, {}
 local entries
+local hasExpiries = mayExpire()
 local function takeBlock(first, last)
-  local found, times = readBlock(first, last)
+  local found, times = readBlock(first, last, hasExpiries)
   local values, count, before = {}, 0, bytes
   for row = 1, last - first + 1 do
     local value, key = found[row], keys[first + row - 1]
@@ -765,12 +782,14 @@ end
 return { removed }`;
 
 /** Signs a process off from a node that it no longer uses. See transition/sign-off.lua. */
-export const SIGN_OFF = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${EVEN_WHEN_FULL}
+export const SIGN_OFF = `${ON_MASTER}${CLOCK}${RESHARD_STATE}
+evenWhenFull()
 redis.call('HDEL', state, ARGV[3] .. ARGV[2])
 return answer()`;
 
 /** Signs a process on at a node that it uses as an old or a new owner, or renews its heartbeat. See transition/sign-on.lua. */
-export const SIGN_ON = `${ON_MASTER}${CLOCK}${RESHARD_STATE}${EVEN_WHEN_FULL}
+export const SIGN_ON = `${ON_MASTER}${CLOCK}${RESHARD_STATE}
+evenWhenFull()
 local field = ARGV[3] .. ARGV[2]
 local isOpen
 if ARGV[3] == 'member:' then

@@ -5,8 +5,8 @@
 -- Returns  the phase, the description, the number of processes that use the old node, the number of dead processes, the round
 
 --- @include "reshard-state"
---- @include "even-when-full"
 
+evenWhenFull()
 local alive, dead = 0, 0
 if phase == 'preparing' and knownRound == tonumber(ARGV[3]) then
   alive, dead = countProcesses('member:', tonumber(ARGV[2]))

@@ -4,7 +4,7 @@
 -- Returns  the phase before, the description, 1 if checked, the round
 
 --- @include "reshard-state"
---- @include "even-when-full"
 
+evenWhenFull()
 if phase == 'preparing' and knownRound == tonumber(ARGV[2]) then redis.call('HSET', state, 'phase', 'cancelled') end
 return answer()

@@ -7,8 +7,8 @@
 -- Returns  the phase, the description, 1 if checked, the round
 
 --- @include "reshard-state"
---- @include "even-when-full"
 
+evenWhenFull()
 if server == ARGV[2] then
   redis.call('HSET', state, 'server', server)
   for i, field in ipairs({ 'puts', 'drops' }) do

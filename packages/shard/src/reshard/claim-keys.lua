@@ -5,7 +5,9 @@
 --          resharding was given up. Its value here, or its absence, is the right one
 -- Returns  the claim number; for each key `f`, `c` or `v`
 
---- @include "on-target"
+--- @include "moving-keys"
+
+if not mayTake() then return staleReply() end
 
 local number = nextNumber(ARGV[5], 'claims')
 local free = number .. ' '

@@ -8,11 +8,13 @@
 -- ARGV[10] the number of the PUT there; 0 for none
 -- Returns  for each key `d`, `x`, `o` or `l`; the number of this DROP
 
---- @include "on-source"
---- @include "values"
+--- @include "moving-keys"
+
+if not mayGive() then return staleReply() end
+evenWhenFull()
 
 local number, fates, entries = ARGV[5], ARGV[8], readList()
-local isAllDeleted = fates == ''
+local isAllDeleted, hasExpiries = fates == '', mayExpire()
 local expiries = {}
 for row, expiry in string.gmatch(ARGV[7], '(%d+) (%d+)') do expiries[tonumber(row)] = tonumber(expiry) end
 
@@ -24,7 +26,7 @@ end
 local dropped, droppedCount, first = {}, 0, 1
 for count, digest in string.gmatch(ARGV[6], '(%d+) (%w+)') do
   local last = first + tonumber(count) - 1
-  local values, times = readBlock(first, last)
+  local values, times = readBlock(first, last, hasExpiries)
   local isSame = redis.sha1hex(cmsgpack.pack(values)) == digest
   if hasExpiries or ARGV[7] ~= '' then
     for i = first, last do

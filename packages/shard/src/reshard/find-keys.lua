@@ -2,7 +2,9 @@
 --
 -- Returns  for each key `h` or `a`
 
---- @include "on-source"
+--- @include "moving-keys"
+
+if not mayGive() then return staleReply() end
 
 local entries = readList()
 for i = 1, #keys do

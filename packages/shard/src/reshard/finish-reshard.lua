@@ -6,8 +6,8 @@
 -- Returns  the phase before, the description, 1 if checked, the round
 
 --- @include "reshard-state"
---- @include "even-when-full"
 
+evenWhenFull()
 local last = ARGV[2] == 'done' and 'moving' or 'returning'
 if phase == last and isChecked and knownRound == tonumber(ARGV[3]) then redis.call('HSET', state, 'phase', ARGV[2]) end
 return answer()

@@ -3,7 +3,10 @@
 -- ARGV[5]  the take number
 -- Returns  an empty text
 
---- @include "on-source"
+--- @include "moving-keys"
+
+if not mayGive() then return staleReply() end
+evenWhenFull()
 
 local entries = readList()
 for i = 1, #keys do

@@ -5,8 +5,8 @@
 -- Returns  the phase, the description, 1 if checked, the round
 
 --- @include "reshard-state"
---- @include "even-when-full"
 
+evenWhenFull()
 if storedId == reshardId and knownRound == tonumber(ARGV[2]) then
   redis.call('HSET', state, 'progress', ARGV[2] .. ' ' .. string.format('%.0f', clock) .. ' ' .. ARGV[3])
 end

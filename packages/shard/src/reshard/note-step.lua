@@ -6,8 +6,8 @@
 -- Returns  the phase, the description, 1 if checked, the round
 
 --- @include "reshard-state"
---- @include "even-when-full"
 
+evenWhenFull()
 local isOurs = storedId == reshardId and knownRound == tonumber(ARGV[2])
 if isOurs and tonumber(ARGV[4]) > tonumber(redis.call('HGET', state, ARGV[3]) or 0) then
   redis.call('HSET', state, ARGV[3], ARGV[4])

@@ -12,8 +12,8 @@
 --          as that of another resharding; the description of the resharding that was stored before, 1 if checked, the round
 
 --- @include "reshard-state"
---- @include "even-when-full"
 
+evenWhenFull()
 if server ~= ARGV[6] then return { 'restarted', about or '', 0 } end
 if phase == 'other' then return answer() end
 local given = tonumber(ARGV[3])

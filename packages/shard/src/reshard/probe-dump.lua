@@ -3,8 +3,8 @@
 -- KEYS[1]  a key that does not exist
 -- Returns  the answer of DUMP
 
---- @include "even-when-full"
-
+-- Also on a full node: see evenWhenFull in reshard-state.lua.
+redis.call('HDEL', KEYS[1], '')
 redis.call('HSET', KEYS[1], 'field', 'value')
 local dump = redis.call('DUMP', KEYS[1])
 redis.call('DEL', KEYS[1])

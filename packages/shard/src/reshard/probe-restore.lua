@@ -4,8 +4,8 @@
 -- ARGV[1]  an answer of DUMP
 -- Returns  the error of RESTORE; empty if there was none
 
---- @include "even-when-full"
-
+-- Also on a full node: see evenWhenFull in reshard-state.lua.
+redis.call('HDEL', KEYS[1], '')
 local reply = redis.pcall('RESTORE', KEYS[1], 0, ARGV[1], 'REPLACE', 'ABSTTL')
 redis.call('DEL', KEYS[1])
 return { reply['err'] or '' }

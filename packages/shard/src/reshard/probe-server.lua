@@ -5,7 +5,7 @@
 -- ARGV[2]  the name of the node
 -- Returns  the name in the field
 
---- @include "even-when-full"
-
+-- Also on a full node: see evenWhenFull in reshard-state.lua.
+redis.call('HDEL', KEYS[1], '')
 redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
 return { redis.call('HGET', KEYS[1], ARGV[1]) }

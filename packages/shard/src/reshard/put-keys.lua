@@ -7,8 +7,10 @@
 -- Returns  for each key `c` (unless there was an error), `v`, `l` or `e`; the last error, empty if there was none; the number of this PUT. Or EVICTING and the
 --          policy of a target that removes keys when it is full: nothing was written
 
---- @include "on-target"
+--- @include "moving-keys"
 --- @const EVICTING
+
+if not mayTake() then return staleReply() end
 
 -- The originals of copies are deleted, so copies must stay. An old owner that gets its keys back may remove them as before.
 if not isBack and ARGV[8] ~= '1' then

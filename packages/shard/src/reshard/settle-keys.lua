@@ -6,8 +6,10 @@
 -- ARGV[8]  the number of the DROP there; 0 for none
 -- Returns  for each key `s` or `l`
 
---- @include "on-target"
---- @include "even-when-full"
+--- @include "moving-keys"
+
+if not mayTake() then return staleReply() end
+evenWhenFull()
 
 local free, used, entries = ARGV[5] .. ' ', ARGV[5] .. '! ', readList()
 local isAllKept = ARGV[6] == ''

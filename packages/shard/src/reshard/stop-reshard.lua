@@ -8,8 +8,8 @@
 -- Returns  the phase, the description, the number of processes that use the new node, the number of dead processes
 
 --- @include "reshard-state"
---- @include "even-when-full"
 
+evenWhenFull()
 local alive, dead = 0, 0
 local given = tonumber(ARGV[4])
 local isOurs = phase ~= 'other'

@@ -7,8 +7,10 @@
 --          line `row expiry`, where rows count the keys that were taken; the number of bytes of all values; 1 if the resharding
 --          accepts targets that remove keys when they are full, otherwise 0
 
---- @include "on-source"
---- @include "values"
+--- @include "moving-keys"
+
+if not mayGive() then return staleReply() end
+evenWhenFull()
 
 -- The number of bytes in a block after which the next block has one value.
 local LARGE = 65536
@@ -17,9 +19,10 @@ local number, most = nextNumber(ARGV[5], 'takings'), tonumber(ARGV[6])
 local taken, bytes, length = 0, 0, tonumber(ARGV[7])
 local blocks, digests, expiries = {}, {}, {}
 local entries
+local hasExpiries = mayExpire()
 
 local function takeBlock(first, last)
-  local found, times = readBlock(first, last)
+  local found, times = readBlock(first, last, hasExpiries)
   local values, count, before = {}, 0, bytes
   for row = 1, last - first + 1 do
     local value, key = found[row], keys[first + row - 1]

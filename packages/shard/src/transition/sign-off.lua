@@ -5,7 +5,7 @@
 -- Returns  the phase, the description, 1 if checked, the round
 
 --- @include "reshard-state"
---- @include "even-when-full"
 
+evenWhenFull()
 redis.call('HDEL', state, ARGV[3] .. ARGV[2])
 return answer()

@@ -6,8 +6,8 @@
 -- Returns  the phase, the description, 1 if checked, the round
 
 --- @include "reshard-state"
---- @include "even-when-full"
 
+evenWhenFull()
 local field = ARGV[3] .. ARGV[2]
 local isOpen
 if ARGV[3] == 'member:' then

@@ -79,7 +79,22 @@ local function note(field, number)
   if tonumber(number) > tonumber(redis.call('HGET', state, field) or 0) then redis.call('HSET', state, field, number) end
 end
 
--- The reply of a script that must not move keys in this phase or round: STALE, the phase, the description, 1 if checked, the round.
+-- Tells whether the node gives keys away now.
+local function mayGive()
+  local isGiving = phase == 'moving' or phase == 'done'
+  if isBack then isGiving = phase == 'returning' end
+  return isGiving and isChecked and isPresentRound
+end
+
+-- Tells whether the node takes keys now. A new owner takes keys even before the resharding has begun there. An old owner takes keys
+-- back after it has stopped giving them away.
+local function mayTake()
+  local isTaking = phase ~= 'other' and phase ~= 'stopping' and phase ~= 'returning' and phase ~= 'aborted'
+  if isBack then isTaking = phase == 'stopping' or phase == 'returning' end
+  return isTaking and isChecked and isPresentRound
+end
+
+-- The reply of a script that may not: STALE, the phase, the description, 1 if checked, the round.
 local function staleReply() return { STALE, unpack(answer()) } end
 
 local keys = ARGV[4] ~= '' and cmsgpack.unpack(ARGV[4]) or {}
@@ -127,3 +142,79 @@ local function addLetter(letter)
   letters[letterCount] = letter
 end
 local function allLetters() return table.concat(letters) end
+
+-- The source: values are read in blocks. A block has one digest, which covers all of its values and their sizes. If one of the
+-- values changes, all keys of the block count as changed.
+
+-- Tells whether a key of this server may have a TTL.
+local function mayExpire()
+  local keyspace = redis.call('INFO', 'keyspace')
+  return not string.find(keyspace, 'expires=0') or string.find(keyspace, 'expires=[1-9]') ~= nil
+end
+
+-- The difference up to which two times are the same, ms.
+local expiryTolerance = 0
+
+-- The time at which a key expires, Unix ms; less than 0 for never. Redis 6 has no PEXPIRETIME, and a user may not run it: then the
+-- time is right to within some milliseconds.
+local function expiryOf(key)
+  if expiryTolerance == 0 then
+    local expiry = redis.pcall('PEXPIRETIME', key)
+    if type(expiry) == 'number' then return expiry end
+    expiryTolerance = 100
+  end
+  local ttl, now = redis.call('PTTL', key), redis.call('TIME')
+  return ttl < 0 and ttl or now[1] * 1000 + math.floor(now[2] / 1000) + ttl
+end
+
+-- Reads the keys from index `first` to `last`. `hasExpiries` is the answer of `mayExpire`. Returns their values, false for an absent
+-- key, and by row the times at which they expire, for those that do.
+local function readBlock(first, last, hasExpiries)
+  local values, expiries = redis.call('MGET', unpack(keys, first, last)), {}
+  for row = 1, last - first + 1 do
+    if hasExpiries or not values[row] then
+      local key = keys[first + row - 1]
+      local expiry = hasExpiries and expiryOf(key) or -1
+      if not values[row] or expiry >= 0 then
+        local dump = redis.call('DUMP', key)
+        values[row] = dump and { dump }
+        if dump and expiry >= 0 then expiries[row] = expiry end
+      end
+    end
+  end
+  return values, expiries
+end
+
+-- The target: a copy is told from a value of the target's own by the digest in the list.
+
+-- Tells whether the node has none of the keys, as is usual for a new owner.
+local function hasNoKey()
+  for i = 1, #keys, CHUNK do
+    if redis.call('EXISTS', unpack(keys, i, math.min(i + CHUNK - 1, #keys))) > 0 then return false end
+  end
+  return true
+end
+
+-- The claim number and the digest of an entry in the list; nil without an entry.
+local function claimOf(entry)
+  if not entry then return nil end
+  return string.match(entry, '^(%S+) (.*)$')
+end
+
+-- Tells whether an entry has this beginning: a claim number and a mark.
+local function beginsWith(entry, text) return entry and string.sub(entry, 1, #text) == text end
+
+-- The longest plain value that is its own digest. Longer ones, and answers of DUMP, have a digest of 40 characters.
+local SHORT = 40
+
+-- The digest of a plain value.
+local function plainDigest(value) return #value <= SHORT and '=' .. value or 's' .. redis.sha1hex(value) end
+
+-- Tells whether the value of a key is the copy with this digest.
+local function isCopy(key, digest)
+  if not digest or digest == '' then return false end
+  if not string.find(digest, '^[=s]') then return digest == redis.sha1hex(redis.call('DUMP', key)) end
+  -- A plain copy has no TTL.
+  local value = redis.call('MGET', key)[1]
+  return value and redis.call('PTTL', key) < 0 and plainDigest(value) == digest
+end

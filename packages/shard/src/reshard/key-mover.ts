@@ -11,9 +11,8 @@ import {
   SETTLE_KEYS,
   TAKE_KEYS,
 } from '../redis/scripts.js';
-import { evictingError } from './checks.js';
+import { evictingError, type Persistence } from './checks.js';
 import type { OwnerChange } from './context.js';
-import type { DurabilityBarrier } from './durability-barrier.js';
 import type { NodeConnection } from './node-connection.js';
 import type { ReshardPhase } from './node-state.js';
 import type { AfterStep } from './options.js';
@@ -305,6 +304,95 @@ export class StalePhaseError extends StoreError {
     this.isChecked = Number(isChecked) === 1;
     this.round = Number(round);
   }
+}
+
+/** The longest time that a node may take to write copies to disk or to a replica, ms. */
+const DURABLE_TIMEOUT = 10_000;
+
+/**
+ * Waits until the copies on a target would survive a crash of the target, before their originals are deleted. Calls at the same
+ * time share one wait: a wait covers everything that was written before it began.
+ *
+ * A wait covers only what was written on its own connection. A driver connects again without a word, so the ids of the connections
+ * are compared: those before the copies were written with those after the wait.
+ */
+export class DurabilityBarrier {
+  readonly #persistence: ReadonlyMap<string, Persistence>;
+  readonly #timeout: number;
+  /** For each target: the wait that has not begun yet. */
+  readonly #next = new Map<NodeConnection, Promise<string>>();
+  /** For each target: the wait under way. */
+  readonly #running = new Map<NodeConnection, Promise<unknown>>();
+
+  /** @param persistence the persistence of the targets by address */
+  constructor(persistence: ReadonlyMap<string, Persistence>, timeout = DURABLE_TIMEOUT) {
+    this.#persistence = persistence;
+    this.#timeout = timeout;
+  }
+
+  /** The number of batches of one old node that may be under way. A wait for a disk takes up to a second, so many share it. */
+  get concurrency(): number {
+    const isSlow = [...this.#persistence.values()].some((one) => one.hasAof && one.canWaitForDisk);
+    return isSlow ? 32 : 6;
+  }
+
+  /** The ids of the connections to a target, to be asked for before copies are written; empty if nobody waits. */
+  async connections(target: NodeConnection): Promise<string> {
+    const isNeeded = barrierOf(this.#persistence.get(target.address), this.#timeout) !== undefined;
+    return isNeeded ? connectionsOf(await target.servers()) : '';
+  }
+
+  /**
+   * Waits for the copies on a target.
+   *
+   * @returns the ids of the connections. If they are other ones than before the copies were written, nothing is known of the copies
+   * @throws StoreError naming the target, if the copies are not safe in time
+   */
+  wait(target: NodeConnection): Promise<string> {
+    const command = barrierOf(this.#persistence.get(target.address), this.#timeout);
+    if (command === undefined) return Promise.resolve('');
+    const waiting = this.#next.get(target);
+    if (waiting !== undefined) return waiting;
+    const next = (this.#running.get(target) ?? Promise.resolve())
+      .catch(() => {})
+      .then(() => {
+        this.#next.delete(target);
+        const running = waitOn(target, command);
+        this.#running.set(target, running);
+        return running;
+      });
+    this.#next.set(target, next);
+    return next;
+  }
+}
+
+/** The command that waits; `undefined` if the server has none, or nothing to wait for. */
+function barrierOf(
+  persistence: Persistence | undefined,
+  timeout: number,
+): readonly (string | number)[] | undefined {
+  if (persistence === undefined) return undefined;
+  if (persistence.hasAof) return persistence.canWaitForDisk ? ['WAITAOF', 1, 0, timeout] : undefined;
+  return persistence.replicas > 0 ? ['WAIT', 1, timeout] : undefined;
+}
+
+const WAITING = 'making keys durable';
+
+/** The ids of connections are never used again, as long as a server runs. */
+async function connectionsOf(servers: readonly NodeConnection[]): Promise<string> {
+  const ids = await Promise.all(servers.map((server) => server.command(WAITING, 'CLIENT', 'ID')));
+  return ids.map(String).join(' ');
+}
+
+async function waitOn(target: NodeConnection, command: readonly (string | number)[]): Promise<string> {
+  const servers = await target.servers();
+  const replies = await Promise.all(servers.map((server) => server.command(WAITING, ...command)));
+  if (replies.some((reply) => Number(Array.isArray(reply) ? reply[0] : reply) < 1))
+    throw new StoreError(
+      `node ${target.address}: ${WAITING} failed: ${command[0]} had no success within ${command.at(-1)} ms. ` +
+        'The keys are still at their old owners, too. Check the disk or the replica of the node, and run it again',
+    );
+  return connectionsOf(servers);
 }
 
 /** The result of moving a batch of keys. */

@@ -1,8 +1,8 @@
 import { StoreError } from 'idsmith/internal';
 import { stemOf } from '../keys/codec.js';
+import type { Persistence } from './checks.js';
 import type { OwnerChange, ReshardContext } from './context.js';
-import { DurabilityBarrier, type Persistence } from './durability-barrier.js';
-import { type Direction, KeyMover } from './key-mover.js';
+import { type Direction, DurabilityBarrier, KeyMover } from './key-mover.js';
 import type { KeyPlacement } from './key-placement.js';
 import { type NodeConnection, scanKeys } from './node-connection.js';
 import type { MoveSettings, RateLimit } from './options.js';

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../../idsmith/src/errors.ts';
-import { DurabilityBarrier, type Persistence } from '../../src/reshard/durability-barrier.ts';
+import type { Persistence } from '../../src/reshard/checks.ts';
+import { DurabilityBarrier } from '../../src/reshard/key-mover.ts';
 import type { NodeConnection } from '../../src/reshard/node-connection.ts';
 
 const turns = async () => {

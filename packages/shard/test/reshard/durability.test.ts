@@ -3,8 +3,9 @@ import { StoreError } from 'idsmith';
 import { Redis } from 'ioredis';
 import { afterEach, expect, it } from 'vitest';
 import { describeWith, type RedisOptions, type RedisServer, startRedis } from '#services';
+import { readPersistence } from '../../src/reshard/checks.ts';
 import { ReshardContext } from '../../src/reshard/context.ts';
-import { DurabilityBarrier, readPersistence } from '../../src/reshard/durability-barrier.ts';
+import { DurabilityBarrier } from '../../src/reshard/key-mover.ts';
 import type { AfterStep } from '../../src/reshard/options.ts';
 import { README_OPTIONS, ringOf } from '../start-shards.ts';
 

@@ -6,9 +6,9 @@ import type { LeaseRecord } from '../../idsmith/src/lease/port.ts';
 import { memoryStore } from '../../idsmith/src/stores/memory/store.ts';
 import { CLOCK_AHEAD, PROCESS_FAULTS, runTrack, stepsOf } from '../src/faults.ts';
 import { callLines, readCalls, readRecords, recordBytes, wrapStore } from '../src/history/history.ts';
-import { routeOf } from '../src/proxy/route.ts';
 import { processFaults } from '../src/runs/verify/fault-run.ts';
 import { findRuns, removeRun, TrialNames } from '../src/runs/verify/trial-names.ts';
+import { routeOf } from '../src/target.ts';
 import { REQUEST_FAULTS } from '../src/workers/request-faults.ts';
 
 function firstOf<T>(things: Iterable<T>, count: number): T[] {

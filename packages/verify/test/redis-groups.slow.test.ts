@@ -5,7 +5,7 @@ import { describeWith, startRedisCluster, startRedisSentinels } from '#services'
 import type { RedisDriver } from '../../idsmith/src/stores/redis/drivers.ts';
 import { openRedisWith } from '../../idsmith/src/stores/redis/open.ts';
 import { FaultyProxy } from '../src/proxy/faulty-proxy.ts';
-import { type Route, routeOf } from '../src/proxy/route.ts';
+import { type Route, routeOf } from '../src/target.ts';
 
 const DRIVERS: readonly RedisDriver[] = [
   { name: 'redis', redis },

@@ -1,14 +1,9 @@
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Place } from '../target.js';
 
 /** What a half-open connection loses: all that is sent, or the server's answers to requests that reach it. */
 export type Loss = 'everything' | 'answers';
-
-/** The address of a server. */
-export interface Place {
-  readonly host: string;
-  readonly port: number;
-}
 
 /** One client's connection and its continuation to the server. */
 interface Link {

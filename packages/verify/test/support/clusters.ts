@@ -9,8 +9,8 @@ import type { RedisServer } from '#services/redis.ts';
 import { startRedisCluster } from '#services/redis-cluster.ts';
 import { startRedisSentinels } from '#services/redis-sentinel.ts';
 import { FaultyProxy } from '../../src/proxy/faulty-proxy.ts';
-import { type Route, routeOf } from '../../src/proxy/route.ts';
 import { CHAOS_NAMESPACE, type TrialStore, TTL } from '../../src/runs/trial-store.ts';
+import { type Route, routeOf } from '../../src/target.ts';
 import type { WorkerProcesses } from '../../src/workers/worker-processes.ts';
 
 /** What processes open. They read the nodes from the environment. */

@@ -16,9 +16,8 @@ import {
 } from '../../faults.js';
 import { AnswerLimit, type History, readRecords } from '../../history/history.js';
 import { FaultyProxy } from '../../proxy/faulty-proxy.js';
-import { routeOf } from '../../proxy/route.js';
 import { between, seededRandom } from '../../random.js';
-import { openTarget, type StoreTarget } from '../../target.js';
+import { openTarget, routeOf, type StoreTarget } from '../../target.js';
 import { REQUEST_FAULTS } from '../../workers/request-faults.js';
 import type { Task } from '../../workers/task.js';
 import { WorkerProcesses } from '../../workers/worker-processes.js';

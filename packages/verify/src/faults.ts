@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultyProxy } from './proxy/faulty-proxy.js';
 import { between, seededRandom, shuffledForever } from './random.js';
-import { REQUEST_FAULTS, type RequestFault } from './workers/request-faults.js';
+import { REQUEST_FAULTS, type RequestFault } from './workers/task.js';
 import type { WorkerProcess, WorkerProcesses } from './workers/worker-processes.js';
 
 // The faults of a run: which ones there are, in which order they come, and what each of them does.

@@ -9,7 +9,7 @@ import { callLines, readCalls, readRecords, recordBytes, wrapStore } from '../sr
 import { processFaults } from '../src/runs/verify/fault-run.ts';
 import { findRuns, removeRun, TrialNames } from '../src/runs/verify/trial-names.ts';
 import { routeOf } from '../src/target.ts';
-import { REQUEST_FAULTS } from '../src/workers/request-faults.ts';
+import { REQUEST_FAULTS } from '../src/workers/task.ts';
 
 function firstOf<T>(things: Iterable<T>, count: number): T[] {
   const found: T[] = [];

@@ -1,7 +1,22 @@
 import type { LeaseMemory } from 'idsmith/internal/stores';
 import type { Family, LeasedFamily } from '../families.js';
 import type { Target } from '../target.js';
-import type { RequestFaultState } from './request-faults.js';
+
+/** Faults of the requests of a process. */
+export const REQUEST_FAULTS = [
+  'requests lost',
+  'answers lost',
+  'requests late',
+  'requests repeated',
+] as const;
+export type RequestFault = (typeof REQUEST_FAULTS)[number];
+
+/** The fault at work, and the delay of a late request. */
+export interface RequestFaultState {
+  fault: RequestFault | 'none';
+  /** Milliseconds. */
+  delay: number;
+}
 
 /** Defects on purpose, to see that they are found. */
 export interface Plant {

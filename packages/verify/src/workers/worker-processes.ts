@@ -4,8 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Call, RECORD_BYTES, readCalls } from '../history/history.js';
-import type { RequestFaultState } from './request-faults.js';
-import type { CopiedLease, Message, Order, Task, WorkerFiles } from './task.js';
+import type { CopiedLease, Message, Order, RequestFaultState, Task, WorkerFiles } from './task.js';
 
 /** A process that has not ended this long, ms, after it was told to, is killed. The wait for an answer of the store comes on top. */
 const END_MS = 8000;

@@ -12,16 +12,16 @@ import {
   type Sequence,
   Sequences,
   type Store,
+  StoreError,
   Uuid7Generator,
 } from 'idsmith';
 import { muteSqliteWarning } from 'idsmith/internal/cli';
 import { memoryStore } from 'idsmith/stores/memory';
 import { type Family, LAYOUT, type LeasedFamily, TICK } from '../families.js';
-import { AnswerLimit, callLines, recordBytes, recorded } from '../history/history.js';
+import { AnswerLimit, callLines, recordBytes, recorded, wrapStore } from '../history/history.js';
 import { openTarget } from '../target.js';
 import { LeaseCopies } from './lease-copies.js';
-import { type RequestFaultState, withRequestFaults } from './request-faults.js';
-import type { Message, Order, Task, WorkerFiles } from './task.js';
+import type { Message, Order, RequestFaultState, Task, WorkerFiles } from './task.js';
 
 // One of the processes of a run. It takes leases and blocks, mints, and writes every id and every call into its files before it goes
 // on. It ends on order, and when the process that started it is gone.
@@ -129,6 +129,35 @@ async function openSource({ target }: Task): Promise<Source> {
     }
   }
 }
+
+/** The store, as it looks through a bad connection. Works on every store, also on one without a network. */
+function withRequestFaults(store: Store, state: RequestFaultState): Store {
+  return wrapStore(store, async (name, _args, call) => {
+    switch (state.fault) {
+      case 'none':
+        return call();
+      case 'requests lost':
+        throw failure(name, 'the request was lost');
+      case 'answers lost':
+        await call();
+        throw failure(name, 'the answer was lost');
+      case 'requests late':
+        // The caller has given up long before the request arrives.
+        void sleep(state.delay)
+          .then(call)
+          .catch(() => {});
+        throw failure(name, 'the request was late');
+      case 'requests repeated': {
+        const answer = await call();
+        await call().catch(() => {});
+        return answer;
+      }
+    }
+  });
+}
+
+const failure = (name: string, why: string) =>
+  new StoreError(`${name}: ${why}, as idsmith verify has arranged`);
 
 /** A sequence is closed and opened again after this many handfuls, so that ends of blocks go back. */
 const HANDFULS_OF_AN_OPENING = 10;

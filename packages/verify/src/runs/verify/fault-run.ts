@@ -18,8 +18,7 @@ import { AnswerLimit, type History, readRecords } from '../../history/history.js
 import { FaultyProxy } from '../../proxy/faulty-proxy.js';
 import { between, seededRandom } from '../../random.js';
 import { openTarget, routeOf, type StoreTarget } from '../../target.js';
-import { REQUEST_FAULTS } from '../../workers/request-faults.js';
-import type { Task } from '../../workers/task.js';
+import { REQUEST_FAULTS, type Task } from '../../workers/task.js';
 import { WorkerProcesses } from '../../workers/worker-processes.js';
 
 /** The most time for the first processes to mint, ms, besides the waits that a store demands. */

@@ -9,7 +9,7 @@ import { openStore } from 'idsmith/stores';
 export type StoreTarget = UrlTarget | { readonly module: string };
 
 /** The URL of a store. */
-export interface UrlTarget {
+interface UrlTarget {
   readonly url: string;
   /** Where to reach the servers of a Redis Cluster or of Sentinels, if not where these name them. */
   readonly natMap?: NatMap;

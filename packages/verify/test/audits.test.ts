@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { LeaseRecord } from '../../idsmith/src/lease/port.ts';
-import { auditBlocks, auditLeases, auditReadings } from '../src/audit/calls.ts';
-import { auditIds, disorder, wrongTimes } from '../src/audit/ids.ts';
+import {
+  auditBlocks,
+  auditIds,
+  auditLeases,
+  auditReadings,
+  disorder,
+  wrongTimes,
+} from '../src/audit/audit.ts';
 import { type Family, LAYOUT } from '../src/families.ts';
 import { type Call, readRecords, recordBytes } from '../src/history/history.ts';
 import { auditDifference } from '../src/runs/verify/behaviour.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { originOf } from '../families.js';
 import { type IdRecord, RECORD_BYTES, readRecords } from '../history/history.js';
-import { auditIds, type IdFindings } from './ids.js';
+import { auditIds, type IdFindings } from './audit.js';
 
 const MINUTE = 60_000;
 /** Ids of a sequence that go into one bucket: about as many as the processes of a store mint in a minute or two. */

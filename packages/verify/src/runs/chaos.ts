@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { auditIds, countIds, disorder, wrongTimes } from '../audit/ids.js';
-import type { Finding } from '../audit/rules.js';
+import { auditIds, countIds, disorder, wrongTimes } from '../audit/audit.js';
 import {
   applyFault,
   CLOCK_AHEAD,
@@ -14,6 +13,7 @@ import {
 } from '../faults.js';
 import { readRecords } from '../history/history.js';
 import { between, seededRandom } from '../random.js';
+import type { Finding } from '../report/report.js';
 import type { Task } from '../workers/task.js';
 import { until, type WorkerProcess, WorkerProcesses } from '../workers/worker-processes.js';
 import {

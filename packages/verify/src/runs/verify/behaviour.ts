@@ -3,9 +3,9 @@ import type { LeaseRecord, Store } from 'idsmith';
 import { count } from 'idsmith/internal/cli';
 import { redisInfo, schemeOf, withTimeout } from 'idsmith/internal/stores';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
-import { auditBlocks, auditLeases, auditReadings } from '../../audit/calls.js';
-import type { Finding, Rule } from '../../audit/rules.js';
+import { auditBlocks, auditLeases, auditReadings } from '../../audit/audit.js';
 import { type CallLog, recorded } from '../../history/history.js';
+import type { Finding, Rule } from '../../report/report.js';
 import type { StoreTarget } from '../../target.js';
 import type { TrialNames } from './trial-names.js';
 

@@ -1,12 +1,10 @@
 import process from 'node:process';
 import type { Store } from 'idsmith';
 import { reasonOf, withTimeout } from 'idsmith/internal/stores';
-import { auditBlocks, auditLeases, auditReadings } from '../../audit/calls.js';
-import { auditIds, countIds, wrongTimes } from '../../audit/ids.js';
-import type { Finding } from '../../audit/rules.js';
+import { auditHistory, countIds } from '../../audit/audit.js';
 import type { Family } from '../../families.js';
-import { AnswerLimit, CallLog, type History, recorded, wrapStore } from '../../history/history.js';
-import { latencyOf, type Report, verdictOf } from '../../report/report.js';
+import { AnswerLimit, CallLog, recorded, wrapStore } from '../../history/history.js';
+import { type Finding, latencyOf, type Report, verdictOf } from '../../report/report.js';
 import { openTarget, type StoreTarget } from '../../target.js';
 import {
   auditDifference,
@@ -231,33 +229,18 @@ async function tryOut(
   const last = new CallLog();
   await lookOnce(recorded(store, last.by('the last look')), trialNames);
   findings.push(
-    ...auditHistory({ ...rest, calls: [...calls, ...last.calls] }, store, options.families, begun),
+    ...auditHistory(
+      { ...rest, calls: [...calls, ...last.calls] },
+      {
+        families: options.families,
+        begin: begun,
+        end: Date.now(),
+        hasClock: store.now !== undefined && store.hostClock !== true,
+        guarded: store.guarded === true,
+      },
+    ),
   );
 }
-
-/** What is wrong with everything that processes did and minted. */
-function auditHistory(
-  { calls, ids, unexpected }: History,
-  store: Store,
-  families: readonly Family[],
-  begin: number,
-): Finding[] {
-  const counts = countIds(ids, families);
-  const hasClock = store.now !== undefined && store.hostClock !== true;
-  return [
-    ...auditIds(ids).findings,
-    ...(hasClock ? [...wrongTimes(ids, begin, Date.now()), ...auditReadings(calls)] : []),
-    ...auditLeases(calls, { quiet: false, guarded: store.guarded === true }),
-    ...auditBlocks(calls, false),
-    ...unexpected.map((detail): Finding => ({ rule: ruleOf(detail), detail })),
-    ...families
-      .filter((family) => counts[family] === 0)
-      .map((family): Finding => ({ rule: 'service', detail: `no process got an id of ${family}` })),
-  ];
-}
-
-/** The rule behind an error that no process should meet. */
-const ruleOf = (error: string) => (error.includes('NO_SUCH_SEQUENCE') ? 'present' : 'service');
 
 /** The store with this machine's time where the two differ more than the suites allow. */
 function onThisClock(store: Store, difference = 0): Store {

@@ -35,6 +35,13 @@ export const NETWORK_FAULTS = [
   'connections half-open, answers lost',
 ] as const;
 
+/** The faults of processes and their requests. @param canStop true if processes can be stopped and continued: not on Windows */
+export function processFaults(canStop: boolean): string[] {
+  return [...PROCESS_FAULTS, ...REQUEST_FAULTS].filter(
+    (fault) => canStop || fault !== 'stopped for longer than its lease',
+  );
+}
+
 /** One fault of a schedule. */
 interface Step {
   readonly fault: string;

@@ -10,8 +10,7 @@ import { failureOf } from '../../idsmith/src/cli/failure.ts';
 import { openStore } from '../../idsmith/src/stores/open.ts';
 import { idsmith, RunningCommand } from '../../idsmith/test/cli/run.ts';
 import { verifyCommand } from '../src/cli/verify-command.ts';
-import { stepsOf } from '../src/faults.ts';
-import { processFaults } from '../src/runs/verify/fault-run.ts';
+import { processFaults, stepsOf } from '../src/faults.ts';
 import { sqliteUrl, verify } from './run-verify.ts';
 
 const MODULE = fileURLToPath(new URL('./planted.mjs', import.meta.url));

@@ -34,8 +34,8 @@ export type Direction = 'out' | 'back';
 interface KeyMoverOptions {
   /** A hook for tests that runs after each step. */
   readonly afterStep?: AfterStep | undefined;
-  /** Waits until the copies on a target would survive a crash. By default nobody waits. */
-  readonly barrier?: Pick<DurabilityBarrier, 'connections' | 'wait'>;
+  /** The persistence of the targets by address. The mover waits until copies would survive a crash. By default nobody waits. */
+  readonly persistence?: ReadonlyMap<string, Persistence>;
   readonly direction?: Direction;
   /** The round of the resharding that the mover works in. */
   readonly round: number;
@@ -47,16 +47,24 @@ export class KeyMover {
   readonly #name = crypto.randomUUID().slice(0, 8);
   #count = 0;
   readonly #afterStep: AfterStep;
-  readonly #barrier: KeyMoverOptions['barrier'];
+  readonly #barrier: DurabilityBarrier;
   readonly #direction: Direction;
   readonly #round: number;
 
-  constructor(reshardId: string, { afterStep, barrier, direction = 'out', round }: KeyMoverOptions) {
+  constructor(
+    reshardId: string,
+    { afterStep, persistence = new Map(), direction = 'out', round }: KeyMoverOptions,
+  ) {
     this.#reshardId = reshardId;
     this.#round = round;
     this.#afterStep = afterStep ?? (() => {});
-    this.#barrier = barrier;
+    this.#barrier = new DurabilityBarrier(persistence);
     this.#direction = direction;
+  }
+
+  /** The number of batches of one old node that may be under way. */
+  get concurrency(): number {
+    return this.#barrier.concurrency;
   }
 
   /**
@@ -72,8 +80,8 @@ export class KeyMover {
     await this.#take(batch);
     await this.#afterStep('taken');
     // Sent before the copies are, on the same connection.
-    const connections = this.#barrier?.connections(batch.target);
-    await allOf([this.#put(batch), connections ?? Promise.resolve()]);
+    const connections = this.#barrier.connections(batch.target);
+    await allOf([this.#put(batch), connections]);
     await this.#afterStep('put');
     await this.#secure(batch, await connections);
     await this.#note(batch.source, `put:${batch.target.id}`, batch.putNumber);
@@ -166,9 +174,9 @@ export class KeyMover {
   }
 
   /** Waits until copies would survive a crash. A cluster may have elected a master meanwhile that does not have them. */
-  async #secure(batch: MoveBatch, connections: string | undefined): Promise<void> {
+  async #secure(batch: MoveBatch, connections: string): Promise<void> {
     const { target, claims, values, occupied, putNumber, lost } = batch;
-    const isSafe = putNumber === 0 || (await this.#barrier?.wait(target)) === connections;
+    const isSafe = putNumber === 0 || (await this.#barrier.wait(target)) === connections;
     if (isSafe && !target.isCluster) return;
     const copied = values.keys.filter((key) => !occupied.has(key) && !lost.has(key));
     // The connection was made again: nobody knows about the copies. The keys are moved once more.

@@ -2,7 +2,7 @@ import { StoreError } from 'idsmith/internal';
 import { stemOf } from '../keys/codec.js';
 import type { Persistence } from './checks.js';
 import type { OwnerChange, ReshardContext } from './context.js';
-import { type Direction, DurabilityBarrier, KeyMover } from './key-mover.js';
+import { type Direction, KeyMover } from './key-mover.js';
 import type { KeyPlacement } from './key-placement.js';
 import { type NodeConnection, scanKeys } from './node-connection.js';
 import type { MoveSettings, RateLimit } from './options.js';
@@ -35,14 +35,8 @@ export async function moveAllKeys(parts: MoveParts, settings: MoveSettings): Pro
   const { rateLimit, batch, signal, afterStep } = settings;
   const notes = new ProgressNotes(context, round);
   progress.tell((now) => notes.add(now));
-  const barrier = new DurabilityBarrier(persistence);
-  const mover = new KeyMover(context.reshardId, {
-    afterStep,
-    barrier,
-    round,
-    direction,
-  });
-  const { concurrency } = barrier;
+  const mover = new KeyMover(context.reshardId, { afterStep, persistence, round, direction });
+  const { concurrency } = mover;
   const passes = new NodePasses(context, {
     placement,
     mover,

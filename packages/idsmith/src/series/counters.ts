@@ -3,13 +3,19 @@ import { md5 } from '../encoding/md5.js';
 import { hasCode } from '../errors.js';
 import { refuse } from '../options.js';
 import { requireSequenceName } from '../sequence/name.js';
-import type { Prefetch } from '../sequence/prefetch.js';
-import type { Sequence } from '../sequence/sequence.js';
 import type { Sequences } from '../sequence/sequences.js';
-import { isTenant, type SeriesFormat } from './format.js';
+import { type Calendar, isTenant, type SeriesFormat } from './format.js';
 
 // A series keeps its numbers in ordinary sequences, one for each tenant and period: `series:invoices:acme:2026`. The sequence
 // `series:invoices` remembers the format: its start is a digest. Parts are percent-encoded, so that a colon always divides.
+
+/** The parts of a series that decide about a number. */
+export interface SeriesPlan {
+  readonly name: string;
+  readonly format: SeriesFormat;
+  readonly calendar: Calendar;
+  readonly start: bigint;
+}
 
 /**
  * `name` if a series may have it.
@@ -56,103 +62,6 @@ export function formatDigest({ identity }: SeriesFormat): bigint {
 }
 
 const encoded = (text: string) => encodeURIComponent(text).replaceAll("'", '%27');
-
-/** The most counters that stay open. */
-const MOST_OPEN = 1000;
-
-interface Counter {
-  readonly period: string;
-  readonly sequence: Promise<Sequence>;
-  /** The number of callers that wait for a number. */
-  users: number;
-}
-
-/** What the counters of a series need. */
-interface CountersOptions {
-  readonly sequences: Sequences;
-  readonly series: string;
-  readonly start: bigint;
-  readonly prefetch: Prefetch | undefined;
-}
-
-/** The counters of a series on sequences, the latest period of each tenant. */
-export class Counters {
-  readonly #options: CountersOptions;
-  /** By tenant, the one that was used last at the end. */
-  readonly #open = new Map<string | undefined, Counter>();
-  /** Counters of periods that are over, while their numbers go back. */
-  readonly #closing = new Set<Promise<void>>();
-
-  constructor(options: CountersOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * Takes a number of the period.
-   *
-   * @throws as `Sequence.next` does
-   */
-  async next(tenant: string | undefined, period: string, signal: AbortSignal | undefined): Promise<bigint> {
-    const counter = this.#counterOf(tenant, period);
-    counter.users++;
-    try {
-      const sequence = await counter.sequence;
-      return sequence.take() ?? (await sequence.next(signal === undefined ? {} : { signal }));
-    } finally {
-      counter.users--;
-    }
-  }
-
-  /** Closes all counters. Numbers at hand go back where nobody has taken later ones. */
-  async close(): Promise<void> {
-    for (const [tenant, counter] of this.#open) this.#drop(tenant, counter);
-    await Promise.all(this.#closing);
-  }
-
-  #counterOf(tenant: string | undefined, period: string): Counter {
-    const open = this.#open.get(tenant);
-    if (open?.period === period) {
-      if (this.#open.size > MOST_OPEN / 2) {
-        this.#open.delete(tenant);
-        this.#open.set(tenant, open);
-      }
-      return open;
-    }
-    if (open !== undefined) this.#drop(tenant, open);
-    const counter = { period, sequence: this.#sequenceOf(tenant, period), users: 0 };
-    this.#open.set(tenant, counter);
-    counter.sequence.catch(() => {
-      if (this.#open.get(tenant) === counter) this.#open.delete(tenant);
-    });
-    this.#dropOldest();
-    return counter;
-  }
-
-  #dropOldest(): void {
-    if (this.#open.size <= MOST_OPEN) return;
-    for (const [tenant, counter] of this.#open)
-      if (counter.users === 0) {
-        this.#drop(tenant, counter);
-        return;
-      }
-  }
-
-  #drop(tenant: string | undefined, counter: Counter): void {
-    this.#open.delete(tenant);
-    const closing = counter.sequence
-      .then((sequence) => sequence.close())
-      .catch(() => undefined)
-      .finally(() => this.#closing.delete(closing));
-    this.#closing.add(closing);
-  }
-
-  async #sequenceOf(tenant: string | undefined, period: string): Promise<Sequence> {
-    const { sequences, series, start, prefetch } = this.#options;
-    const name = await counterName(series, tenant, period);
-    await ensureRow(sequences, name, start);
-    return sequences.get(name, prefetch === undefined ? {} : { prefetch });
-  }
-}
 
 /** Defines a sequence of single numbers unless it is there, with any start. Gives its start. */
 export async function ensureRow(

@@ -2,16 +2,8 @@ import type { SqlExecutor } from '../drivers/port.js';
 import { InvalidOptionError, StoreError } from '../errors.js';
 import { show } from '../options.js';
 import { LockedRows } from '../stores/sql/locked-rows.js';
-import { counterName, formatDigest, markerName } from './counters.js';
-import { type Calendar, type CalendarDate, periodText, type SeriesFormat } from './format.js';
-
-/** The parts of a series that decide about a number. */
-export interface SeriesPlan {
-  readonly name: string;
-  readonly format: SeriesFormat;
-  readonly calendar: Calendar;
-  readonly start: bigint;
-}
+import { counterName, formatDigest, markerName, type SeriesPlan } from './counters.js';
+import { type CalendarDate, periodText, type SeriesFormat } from './format.js';
 
 /** A number that was taken, with the date and the time on the database's clock. */
 export interface TakenNumber {

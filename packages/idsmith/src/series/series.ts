@@ -1,7 +1,6 @@
-import { systemClock } from '../clock.js';
 import type { SqlExecutor } from '../drivers/port.js';
 import { sqlExecutor } from '../drivers/recognise.js';
-import { ClosedError, hasCode, InvalidOptionError } from '../errors.js';
+import { InvalidOptionError } from '../errors.js';
 import { type Complete, refuse, requireChoice, requireKnown, show } from '../options.js';
 import { type Prefetch, prefetchPolicy } from '../sequence/prefetch.js';
 import { Sequences } from '../sequence/sequences.js';
@@ -10,14 +9,15 @@ import type { SqlAccess, Store } from '../stores/store.js';
 import { requireSignal } from '../support/abort.js';
 import { OneSuccess } from '../support/single-flight.js';
 import { AuditLog, type GivenNumber } from './audit-log.js';
+import { BlockNumbers, type SeriesStore, seriesClosed } from './block-number.js';
 import {
-  Counters,
   counterName,
   ensureRow,
   formatDigest,
   markerName,
   requireSeriesName,
   requireTenant,
+  type SeriesPlan,
 } from './counters.js';
 import {
   calendarOf,
@@ -28,8 +28,7 @@ import {
   periodText,
   SeriesFormat,
 } from './format.js';
-import { otherFormat, type SeriesPlan, takeLocked } from './gapless-number.js';
-import { momentOf, StoreClock, stopwatch } from './store-clock.js';
+import { otherFormat, takeLocked } from './gapless-number.js';
 
 /** Options of a series. */
 export interface SeriesOptions {
@@ -74,15 +73,6 @@ export interface ListOptions extends VoidOptions {
   readonly period?: string | undefined;
 }
 
-/** The most counters that are closed under a caller before it gives up. */
-const MOST_TRIES = 10;
-
-/** The parts of a series that come from its store. */
-export interface SeriesStore {
-  readonly store: Store;
-  readonly sequences: Sequences;
-}
-
 /**
  * Numbers for people, such as invoice numbers: `INV-2026-000001`. Get one with `series` of `idsmith/sql`, or with `Ids.series` of
  * `idsmith/connect`.
@@ -91,9 +81,7 @@ export class Series {
   readonly name: string;
   readonly #plan: CheckedSeries;
   readonly #from: SeriesStore | undefined;
-  readonly #counters: Counters | undefined;
-  readonly #clock: StoreClock | undefined;
-  readonly #time = { steady: () => performance.now(), clock: systemClock };
+  readonly #blocks: BlockNumbers | undefined;
   readonly #preparing = new OneSuccess<void>();
   #closing: Promise<void> | undefined;
 
@@ -102,12 +90,7 @@ export class Series {
     this.name = plan.name;
     this.#plan = plan;
     this.#from = from;
-    if (from === undefined) return;
-    const { name, start, format, calendar } = plan;
-    const { prefetch } = plan.options;
-    this.#counters = new Counters({ sequences: from.sequences, series: name, start, prefetch });
-    const ask = async () => (await from.store.now?.()) ?? systemClock.now();
-    this.#clock = new StoreClock(ask, (now) => momentOf(calendar, format.unit, now), this.#time);
+    this.#blocks = from && new BlockNumbers(plan, from, plan.options.prefetch);
   }
 
   /**
@@ -210,7 +193,7 @@ export class Series {
 
   /** Gives numbers at hand back, where no other process has taken later ones. A second call does nothing. The store stays open. */
   close(): Promise<void> {
-    this.#closing ??= this.#counters?.close() ?? Promise.resolve();
+    this.#closing ??= this.#blocks?.close() ?? Promise.resolve();
     return this.#closing;
   }
 
@@ -232,24 +215,10 @@ export class Series {
     if (audit) await new AuditLog(this.#access('audit: true').outside).setUp();
   }
 
-  /** Takes a number from a block. The period holds when the number is handed out, or was read during this call. */
+  /** Takes a number from a block. */
   async #nextOfBlock(tenant: string | undefined, signal: AbortSignal | undefined): Promise<string> {
-    const { format } = this.#plan;
-    const [counters, clock] = [this.#counters as Counters, this.#clock as StoreClock];
-    const call = stopwatch(this.#time);
-    for (let tries = 1; ; tries++) {
-      const reading = await clock.read(signal);
-      const { date } = reading.moment;
-      try {
-        const number = await counters.next(tenant, periodText(format.period, date), signal);
-        if (reading.holds || reading.isAfter(call)) return format.print({ number, date, tenant });
-        // The period may have turned while the number came. The number is skipped.
-      } catch (error) {
-        // Another caller has seen the period turn, and has closed the counter. Or the store is closed.
-        if (!hasCode(error, 'CLOSED') || tries === MOST_TRIES) throw error;
-        this.#requireOpen();
-      }
-    }
+    const { number, date } = await (this.#blocks as BlockNumbers).next(tenant, signal);
+    return this.#plan.format.print({ number, date, tenant });
   }
 
   /** Takes a number in a transaction, and logs it there. */
@@ -277,7 +246,7 @@ export class Series {
   }
 
   #requireOpen(): void {
-    if (this.#closing) throw new ClosedError(`series ${show(this.name)} is closed: make it again`);
+    if (this.#closing) throw seriesClosed(this.name);
   }
 }
 

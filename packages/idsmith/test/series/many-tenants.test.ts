@@ -1,6 +1,7 @@
 import { memoryStore, Sequences } from 'idsmith';
 import { expect, it } from 'vitest';
-import { Counters, counterName } from '../../src/series/counters.ts';
+import { Counters } from '../../src/series/block-number.ts';
+import { counterName } from '../../src/series/counters.ts';
 import { gate } from '../sequence/support/alone.ts';
 
 /** As many counters as stay open. */

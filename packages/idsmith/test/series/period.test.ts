@@ -1,7 +1,7 @@
 import { InvalidOptionError } from 'idsmith';
 import { expect, it } from 'vitest';
+import { momentOf, StoreClock, stopwatch } from '../../src/series/block-number.ts';
 import { calendarOf, type Period, periodText } from '../../src/series/format.ts';
-import { momentOf, StoreClock, stopwatch } from '../../src/series/store-clock.ts';
 
 const at = (text: string) => Date.parse(text);
 

@@ -12,6 +12,7 @@ export type { LeaseRecord, LeaseStore } from '../lease/port.js';
 export { canMove, MAX_ID, MIN_ID, type SequenceRow } from '../sequence/blocks.js';
 export type { BlockSource } from '../sequence/port.js';
 export { isLike, type SequenceRows, sequenceStore } from '../sequence/rows.js';
+export { makeStore, type OwnClient } from '../stores/make-store.js';
 export { type NativeSequenceOptions, nativeSource, sequenceNameOf } from '../stores/native/source.js';
 export type { NatMap } from '../stores/redis/groups.js';
 export { groupAddresses, openRedis, redisInfo } from '../stores/redis/open.js';
@@ -28,7 +29,6 @@ export {
 } from '../stores/sql/session.js';
 export { onlyInteger, plainText } from '../stores/sql/values.js';
 export type { DisposableStore } from '../stores/store.js';
-export { makeStore, type OwnClient } from '../stores/store.js';
 export { addressOf, requireServerUrl, schemeOf } from '../stores/url.js';
 export { reasonOf } from '../support/store-error.js';
 export { withTimeout } from '../support/timeout.js';

@@ -3,7 +3,7 @@ import { acquireLease, type Lease, memoryStore, Sequences, StoreError } from 'id
 import { FakeTime, leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sequenceStore } from '../../src/sequence/rows.js';
-import { makeStore } from '../../src/stores/store.js';
+import { makeStore } from '../../src/stores/make-store.js';
 import { type Content, RewindingServer } from './rewinding-store.js';
 
 const NOTHING = new RewindingServer().copy();

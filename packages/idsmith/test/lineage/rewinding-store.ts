@@ -4,7 +4,7 @@ import type { Moment } from '../../src/lineage/judge.js';
 import { canMove, type SequenceRow } from '../../src/sequence/blocks.js';
 import type { CeilingRecords } from '../../src/sequence/past.js';
 import { isLike, type SequenceRows, sequenceStore } from '../../src/sequence/rows.js';
-import { makeStore } from '../../src/stores/store.js';
+import { makeStore } from '../../src/stores/make-store.js';
 
 /** Everything that the store keeps. */
 export interface Content {

@@ -10,12 +10,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { describeWith, SHARED_STORES, type StoreServer } from '#services';
 import { dynamodbStore } from '../../src/stores/dynamodb/store.ts';
 import { httpStore } from '../../src/stores/http/store.ts';
+import { makeStore } from '../../src/stores/make-store.ts';
 import { mysqlStore } from '../../src/stores/mysql/store.ts';
 import { openStore } from '../../src/stores/open.ts';
 import { postgresStore } from '../../src/stores/postgres/store.ts';
 import { redisStore } from '../../src/stores/redis/store.ts';
 import { sqliteStore } from '../../src/stores/sqlite/store.ts';
-import { makeStore } from '../../src/stores/store.ts';
 
 const RECORD = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
 

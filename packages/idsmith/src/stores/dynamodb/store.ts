@@ -2,8 +2,9 @@ import { InvalidOptionError } from '../../errors.js';
 import { type Complete, refuse, requireInteger, requireKnown } from '../../options.js';
 import { sequenceStore } from '../../sequence/rows.js';
 import { requireTimeout } from '../../support/timeout.js';
+import { makeStore, type OwnClient } from '../make-store.js';
 import { SchemaGate } from '../schema-version.js';
-import { type DisposableStore, makeStore, type OwnClient } from '../store.js';
+import type { DisposableStore } from '../store.js';
 import { requireSettings } from '../url.js';
 import {
   checkedTable,

@@ -1,8 +1,9 @@
 import { InvalidOptionError } from '../../errors.js';
 import { refuse, requireChoice, requireInteger, requireKnown } from '../../options.js';
 import { sequenceStore } from '../../sequence/rows.js';
+import { makeStore } from '../make-store.js';
 import { decodeSchema, encodeSchema, SchemaGate, type SchemaMarker } from '../schema-version.js';
-import { type DisposableStore, makeStore } from '../store.js';
+import type { DisposableStore } from '../store.js';
 import { requireSettings } from '../url.js';
 import { type AskEtcd, asker, type EtcdStoreOptions, fromBase64, toBase64 } from './connection.js';
 import { etcdLeases } from './leases.js';

@@ -1,8 +1,9 @@
 import { InvalidOptionError } from '../../errors.js';
 import { requireKnown } from '../../options.js';
 import { requireTimeout } from '../../support/timeout.js';
+import { makeStore } from '../make-store.js';
 import { requireUsable, type SchemaVersion, schemaOf, UNMARKED_SCHEMA } from '../schema-version.js';
-import { type DisposableStore, makeStore } from '../store.js';
+import type { DisposableStore } from '../store.js';
 import { requireHttpUrl, serverAsker, splitUrl } from './connection.js';
 import { httpLeases } from './leases.js';
 import { httpSequences } from './sequences.js';

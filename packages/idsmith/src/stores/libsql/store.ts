@@ -5,10 +5,11 @@ import { InvalidOptionError } from '../../errors.js';
 import { refuse } from '../../options.js';
 import { loadPackage } from '../../support/load-package.js';
 import type { DriverError } from '../../support/store-error.js';
+import type { OwnClient } from '../make-store.js';
 import { executorOf } from '../sql/session.js';
 import { type RemoteSqliteOptions, remoteSqliteStore } from '../sqlite/remote.js';
 import { CREATE_SCHEMA } from '../sqlite/tables.js';
-import type { DisposableStore, OwnClient, SqlAccess } from '../store.js';
+import type { DisposableStore, SqlAccess } from '../store.js';
 import { requireServerUrl, requireSettings } from '../url.js';
 
 /** The part of a client of `@libsql/client` that the store uses. */

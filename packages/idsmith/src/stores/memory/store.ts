@@ -4,7 +4,8 @@ import { refuse } from '../../options.js';
 import { canMove, type SequenceRow } from '../../sequence/blocks.js';
 import type { SequenceStore } from '../../sequence/port.js';
 import { isLike, type SequenceRows, sequenceStore } from '../../sequence/rows.js';
-import { type DisposableStore, makeStore } from '../store.js';
+import { makeStore } from '../make-store.js';
+import type { DisposableStore } from '../store.js';
 
 /**
  * A store of its own in the memory of this process, for tests that want a fresh one. It counts as durable: it lasts as long as the

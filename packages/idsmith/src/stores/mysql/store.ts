@@ -1,5 +1,6 @@
 import type { SqlAdapter } from '../../drivers/port.js';
 import { packageError } from '../../support/load-package.js';
+import type { OwnClient } from '../make-store.js';
 import { mysql } from '../sql/dialect.js';
 import { LINEAGE_SETTINGS, takeLineageOptions } from '../sql/lineage.js';
 import { serverStore } from '../sql/server-store.js';
@@ -10,7 +11,7 @@ import {
   serverOptions,
   sqlTimeout,
 } from '../sql/session.js';
-import type { DisposableStore, OwnClient } from '../store.js';
+import type { DisposableStore } from '../store.js';
 import { addressOf, refuseMisspeltSettings, requireServerUrl } from '../url.js';
 import { MysqlLineage } from './lineage.js';
 import {

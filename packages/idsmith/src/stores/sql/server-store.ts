@@ -1,6 +1,7 @@
 import { sequenceStore } from '../../sequence/rows.js';
+import { makeStore, type OwnClient } from '../make-store.js';
 import { SchemaGate, type SchemaMarker } from '../schema-version.js';
-import { type DisposableStore, makeStore, type OwnClient } from '../store.js';
+import type { DisposableStore } from '../store.js';
 import type { Columns } from './columns.js';
 import type { Dialect } from './dialect.js';
 import { sqlLeases } from './leases.js';

@@ -3,6 +3,7 @@ import { requireKnown } from '../../options.js';
 import { sequenceStore } from '../../sequence/rows.js';
 import type { DriverError } from '../../support/store-error.js';
 import { requireTimeout, withTimeout } from '../../support/timeout.js';
+import { makeStore, type OwnClient } from '../make-store.js';
 import { SchemaGate, type SchemaMarker, schemaOf } from '../schema-version.js';
 import { sqlite } from '../sql/dialect.js';
 import { sqlLeases } from '../sql/leases.js';
@@ -12,7 +13,7 @@ import { sqlRows } from '../sql/sequences.js';
 import { isMissingTable, type RunStatement, type SqlRun, sqlRunner } from '../sql/session.js';
 import { additions, createTable } from '../sql/table.js';
 import { plainText } from '../sql/values.js';
-import { type DisposableStore, makeStore, type OwnClient, type SqlAccess } from '../store.js';
+import type { DisposableStore, SqlAccess } from '../store.js';
 import { isBusy } from './session.js';
 import { CREATE_LEASES, MARK, READ_MARKER } from './tables.js';
 

@@ -3,12 +3,12 @@ import { packageError } from '../../support/load-package.js';
 import type { OwnClient } from '../make-store.js';
 import { mysql } from '../sql/dialect.js';
 import { LINEAGE_SETTINGS, takeLineageOptions } from '../sql/lineage.js';
-import { serverStore } from '../sql/server-store.js';
 import {
   type Ask,
   requireTransactions,
   type ServerStoreOptions,
   serverOptions,
+  serverStore,
   sqlTimeout,
 } from '../sql/session.js';
 import type { DisposableStore } from '../store.js';

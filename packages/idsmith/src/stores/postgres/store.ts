@@ -3,8 +3,13 @@ import { packageError } from '../../support/load-package.js';
 import type { OwnClient } from '../make-store.js';
 import { postgres } from '../sql/dialect.js';
 import { LINEAGE_SETTINGS, takeLineageOptions } from '../sql/lineage.js';
-import { serverStore } from '../sql/server-store.js';
-import { type Ask, requireTransactions, type ServerStoreOptions, serverOptions } from '../sql/session.js';
+import {
+  type Ask,
+  requireTransactions,
+  type ServerStoreOptions,
+  serverOptions,
+  serverStore,
+} from '../sql/session.js';
 import type { DisposableStore } from '../store.js';
 import { addressOf, refuseMisspeltSettings, requireServerUrl } from '../url.js';
 import { PostgresLineage } from './lineage.js';

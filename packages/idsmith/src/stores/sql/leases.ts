@@ -1,9 +1,8 @@
 import { requireNamespace, requireTrial, STORE_NAMESPACE } from '../../lease/namespace.js';
 import type { LeaseRecord, LeaseStore } from '../../lease/port.js';
 import { lineageOf, NAMESPACE_ID } from '../../lease/protocol.js';
-import { type Dialect, Values } from './dialect.js';
+import { type Dialect, type RunStatement, type Statement, Values } from './dialect.js';
 import type { SqlLineage } from './lineage.js';
-import type { RunStatement, Statement } from './session.js';
 import { exactInteger, onlyInteger, plainText } from './values.js';
 
 type SqlLeases = Required<

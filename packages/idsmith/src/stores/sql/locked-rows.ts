@@ -8,9 +8,9 @@ import { defineRow, type SequenceRow, takeBlocks } from '../../sequence/blocks.j
 import { marked, randomNumber, type SequenceRows } from '../../sequence/rows.js';
 import { storeError } from '../../support/store-error.js';
 import type { Columns } from './columns.js';
-import { DIALECTS } from './dialect.js';
+import { DIALECTS, type RunStatement } from './dialect.js';
 import { sqlRows } from './sequences.js';
-import { inTurn, type RunStatement, statementError } from './session.js';
+import { inTurn, statementError } from './session.js';
 import { columnsOf, mysqlPlace, SHOW_COLUMNS } from './table.js';
 import { onlyInteger, plainText } from './values.js';
 

@@ -1,8 +1,7 @@
 import type { Ceiling } from '../../lineage/ceiling.js';
 import type { CeilingRecords } from '../../sequence/past.js';
-import { type Dialect, Values } from './dialect.js';
+import { type Dialect, type RunStatement, type Statement, Values } from './dialect.js';
 import type { SqlLineage } from './lineage.js';
-import type { RunStatement, Statement } from './session.js';
 import { exactBigInt, exactInteger, plainText } from './values.js';
 
 // The table `idsmith_pasts`, beside `id_sequences`: what the store remembers of a sequence to continue it after a loss. Ceilings are texts:

@@ -3,10 +3,9 @@ import { show } from '../../options.js';
 import type { Move, SequenceRow } from '../../sequence/blocks.js';
 import type { SequenceRows } from '../../sequence/rows.js';
 import { type Columns, signedBlockSize } from './columns.js';
-import { type Dialect, Values } from './dialect.js';
+import { type Dialect, type RunStatement, type Statement, Values } from './dialect.js';
 import type { SqlLineage } from './lineage.js';
 import { sqlPasts } from './pasts.js';
-import type { RunStatement, Statement } from './session.js';
 import { exactBigInt, exactInteger, plainText } from './values.js';
 
 /** The columns that hold numbers, in the order in which they are read and written. */

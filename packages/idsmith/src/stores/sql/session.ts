@@ -11,14 +11,23 @@ import { errorsIn } from '../../drivers/transaction.js';
 import { IdError, InvalidOptionError, StoreError } from '../../errors.js';
 import { wentBack } from '../../lineage/went-back.js';
 import { refuse, requireKnown, show } from '../../options.js';
+import { sequenceStore } from '../../sequence/rows.js';
 import { type Backoff, retry } from '../../support/retry.js';
 import { OneSuccess } from '../../support/single-flight.js';
 import { type DriverError, storeError } from '../../support/store-error.js';
 import { noAnswer, requireTimeout, withTimeout } from '../../support/timeout.js';
-import type { SqlAccess } from '../store.js';
-import { type LineageOptions, lineageOptions } from './lineage.js';
+import { makeStore, type OwnClient } from '../make-store.js';
+import { SchemaGate, type SchemaMarker } from '../schema-version.js';
+import type { DisposableStore, SqlAccess } from '../store.js';
+import type { Columns } from './columns.js';
+import type { Dialect, RunStatement } from './dialect.js';
+import { sqlLeases } from './leases.js';
+import { type LineageOptions, lineageOptions, type SqlLineage, withWarnings } from './lineage.js';
+import { sqlRows } from './sequences.js';
+import { columnsOf } from './table.js';
 
-// The way of a statement to its database, from the outside in:
+// The way of a statement to a database server, from the outside in. `serverStore` puts the parts of a store together: leases and rows of
+// sequences make statements, and give them to a session.
 // 1. `statements` waits for the set-up of the tables, repeats what the database has rolled back, and makes a StoreError of other failures.
 // 2. `send`, of each database, sends a query or a change, and sees that no rollback of others can undo the change.
 // 3. `onPooledConnection` borrows a connection, with one deadline for the wait and the answer.
@@ -56,19 +65,6 @@ export function serverOptions(options: ServerStoreOptions): ReturnType<typeof li
   ]);
   return { ...lineageOptions(lineage), timeout: requireTimeout(timeout, 10_000) };
 }
-
-/** A statement and its values. */
-export interface Statement {
-  readonly sql: string;
-  readonly values: SqlValue[];
-}
-
-/** Runs a statement, which is built after the table is set up, and converts its rows with `make`. Messages name `what`. */
-export type RunStatement = <T>(
-  what: string,
-  build: () => Statement,
-  make: (rows: readonly unknown[]) => T,
-) => Promise<T>;
 
 /** Sends a statement and gives its rows. */
 export type Ask = (text: string, values?: readonly SqlValue[]) => Promise<readonly unknown[]>;
@@ -226,6 +222,68 @@ export abstract class ServerSession {
       { reason: 'IN_TRANSACTION' },
     );
   }
+}
+
+/** The differences between database servers in how a store is set up. */
+interface Server {
+  readonly kind: 'postgres' | 'mysql';
+  readonly dialect: Dialect;
+  marker(ask: Ask): SchemaMarker;
+  createLeaseTable(ask: Ask, mark: () => Promise<void>): Promise<void>;
+  setUpSequenceTable(ask: Ask, columns: Columns, mark: () => Promise<void>): Promise<void>;
+  /** Tells whether sequences have a past: the user may use its table. */
+  setUpPasts(ask: Ask, lineage: SqlLineage): Promise<boolean>;
+  /** @param isLossless true if promotions lose nothing and do not count */
+  lineage(ask: Ask, isLossless: boolean): ServerLineage;
+}
+
+/** The lineage of the tables of a store. */
+interface ServerLineage {
+  readonly leases: SqlLineage;
+  readonly sequences: SqlLineage;
+  /** Learns how the server tells the lineage of a table. A server that does not is no failure. */
+  learn(lineage: SqlLineage, table: string): Promise<void>;
+}
+
+/** A store on a database server. Its tables are made at their first use. */
+export function serverStore(
+  server: Server,
+  session: ServerSession,
+  { isLossless, maxJump }: ReturnType<typeof serverOptions>,
+  own: OwnClient | undefined,
+): DisposableStore {
+  const { kind, dialect } = server;
+  const ask: Ask = (text, values) => session.ask(text, values);
+  const schema = new SchemaGate(kind, server.marker(ask));
+  const admit = () => schema.admit();
+  const mark = () => schema.mark();
+  const columns = columnsOf(dialect);
+  const lineage = server.lineage(ask, isLossless);
+  const leases = session.statements(async () => {
+    await admit();
+    await server.createLeaseTable(ask, mark);
+    await lineage.learn(lineage.leases, 'idsmith_leases');
+  });
+  const sequences = session.statements(async () => {
+    await admit();
+    await server.setUpSequenceTable(ask, columns, mark);
+    if (await server.setUpPasts(ask, lineage.sequences))
+      await lineage.learn(lineage.sequences, 'id_sequences');
+  });
+  const rows = sqlRows(dialect, { run: sequences, columns, lineage: lineage.sequences, maxJump });
+  const alone = session.runner(admit);
+  const sql = session.access(admit);
+  return makeStore(
+    kind,
+    {
+      ...sqlLeases(dialect, leases, lineage.leases),
+      ...withWarnings(sequenceStore(rows), lineage),
+      schemaVersion: () => alone('schemaVersion', admit),
+      durable: true,
+      ...(sql && { sql }),
+    },
+    own,
+  );
 }
 
 /** An executor of which is known whether it is inside a transaction. */

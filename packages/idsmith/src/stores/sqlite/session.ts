@@ -1,7 +1,8 @@
 import type { SqlExecutor } from '../../drivers/port.js';
 import { type SqliteConnection, sqliteRowsOf } from '../../drivers/sqlite.js';
 import type { DriverError } from '../../support/store-error.js';
-import { executorOf, type RunStatement, type SqlRun, sqlRunner } from '../sql/session.js';
+import type { RunStatement } from '../sql/dialect.js';
+import { executorOf, type SqlRun, sqlRunner } from '../sql/session.js';
 import { onlyInteger } from '../sql/values.js';
 import type { SqlAccess } from '../store.js';
 import { FileWatch } from './file-watch.js';

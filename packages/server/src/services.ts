@@ -12,7 +12,7 @@ import { SequenceWatch } from './history/sequence-watch.js';
 import { ServerHistory } from './history/server-history.js';
 import { Connections } from './http/connections.js';
 import { IdempotencyCache } from './http/idempotency-cache.js';
-import { InFlightLimit } from './http/respond.js';
+import { InFlightLimit } from './http/serve-route.js';
 import { Namespaces } from './leases/namespaces.js';
 import { KeyMinter } from './mint/key-minter.js';
 import { LeasedMinter } from './mint/leased-minter.js';

@@ -7,20 +7,14 @@ import type { Assets } from './assets.js';
 import { DATA_HEADERS, PAGE_HEADERS, REQUEST_ID, requestIdOf, traceIdOf } from './headers.js';
 import { makeServer } from './make-server.js';
 import { type ProblemResponse, problemReporter, type ReportProblem, RequestProblem } from './problem.js';
-import { type ResponderParts, responder, secondsSince } from './respond.js';
 import type { Route } from './route.js';
-import { record } from './schemas.js';
-
-/** Lets a request pass, or throws a `RequestProblem`. */
-type Check = (request: FastifyRequest) => void;
+import { type ServingParts, secondsSince, serveRoute } from './serve-route.js';
 
 /** The parts that the HTTP server is built from, besides its routes. */
-export interface AppParts extends ResponderParts {
+export interface AppParts extends ServingParts {
   readonly settings: Settings;
   readonly log: Log;
   readonly assets: Assets;
-  /** Makes the check of the callers of a route. */
-  readonly guard: (route: Route) => Check;
 }
 
 /** Builds the HTTP server of these routes. It does not listen yet. */
@@ -34,7 +28,7 @@ export function buildApp(routes: readonly Route[], parts: AppParts): FastifyInst
     done();
   });
   acceptJsonOnly(app);
-  for (const route of routes) addRoute(app, route, parts);
+  for (const route of routes) serveRoute(app, route, parts);
   app.setErrorHandler((error, request, reply) => {
     const { bodyLimit } = parts.settings;
     const { method, path } = asked(request);
@@ -69,31 +63,6 @@ function makeFastify(parts: AppParts, report: ReportProblem): FastifyInstance {
       parts.log.request({ method, path, status: response.problem.status, ...ids });
       sendProblem(request, reply as FastifyReply, response);
     },
-  });
-}
-
-function addRoute(app: FastifyInstance, route: Route, parts: AppParts): void {
-  const { method, path, params, query, body } = route;
-  const guard = parts.guard(route);
-  app.route({
-    method,
-    url: path.replace(/\{(\w+)\}/g, ':$1'),
-    schema: {
-      ...(params && { params: record(params) }),
-      querystring: record(query ?? {}, Object.keys(query ?? {})),
-      ...(body && { body }),
-    },
-    config: { path },
-    onRequest(request, _reply, done) {
-      try {
-        guard(request);
-      } catch (error) {
-        done(error as Error);
-        return;
-      }
-      done();
-    },
-    handler: responder(route, parts),
   });
 }
 

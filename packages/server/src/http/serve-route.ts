@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Metrics, PROBES } from '../ops/metrics.js';
 import type { Connections } from './connections.js';
 import { DATA_HEADERS, headersOf, REQUEST_ID } from './headers.js';
 import type { IdempotencyCache, IdempotentRequest } from './idempotency-cache.js';
 import { invalidRequest, RETRY_SOON, RequestProblem } from './problem.js';
 import type { ResponseBody, Route } from './route.js';
+import { record } from './schemas.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -58,16 +59,47 @@ export function secondsSince(ms: number): number {
   return (performance.now() - ms) / 1000;
 }
 
-/** The parts that every response passes through. */
-export interface ResponderParts {
+/** The parts that every request and its response pass through. */
+export interface ServingParts {
+  /** Makes the check of the callers of a route. The check lets a request pass, or throws a `RequestProblem`. */
+  readonly guard: (route: Route) => (request: FastifyRequest) => void;
   readonly metrics: Metrics;
   readonly inFlight: InFlightLimit;
   readonly idempotency: IdempotencyCache;
   readonly connections: Connections;
 }
 
+/**
+ * Serves a route. A request passes, in this order, the check of its caller, the schemas of the route, the memory of idempotency keys, the
+ * limit of requests in flight, and the route's own handler.
+ */
+export function serveRoute(app: FastifyInstance, route: Route, parts: ServingParts): void {
+  const { method, path, params, query, body } = route;
+  const guard = parts.guard(route);
+  app.route({
+    method,
+    url: path.replace(/\{(\w+)\}/g, ':$1'),
+    schema: {
+      ...(params && { params: record(params) }),
+      querystring: record(query ?? {}, Object.keys(query ?? {})),
+      ...(body && { body }),
+    },
+    config: { path },
+    onRequest(request, _reply, done) {
+      try {
+        guard(request);
+      } catch (error) {
+        done(error as Error);
+        return;
+      }
+      done();
+    },
+    handler: responder(route, parts),
+  });
+}
+
 /** Makes Fastify's handler of a route: calls the route, and sends what the route returns. */
-export function responder(route: Route, { inFlight, idempotency, metrics, connections }: ResponderParts) {
+function responder(route: Route, { inFlight, idempotency, metrics, connections }: ServingParts) {
   const { status = 200, contentType = JSON_TYPE, method, path, waitsForStore = false } = route;
   const { isConstant = false, isAscii = false, hasEtag = false } = route;
   const headers = headersOf(contentType);

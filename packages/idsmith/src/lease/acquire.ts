@@ -3,27 +3,29 @@ import { grantedTtl } from '../lineage/granted-ttl.js';
 import { show } from '../options.js';
 import { randomFraction } from '../random.js';
 import { pauseUnlessAborted, unlessAborted } from '../support/abort.js';
-import { freshName, randomName } from '../support/fresh-name.js';
+import { freshName } from '../support/fresh-name.js';
 import { backoff } from '../support/retry.js';
 import { systemTimer } from '../support/timer.js';
-import { founding } from './founding.js';
+import { founding, ON_THE_WAY } from './founding.js';
 import {
   dateText,
   isBelievable,
   keepLayout,
+  list,
   longestTtl,
   type NamespaceView,
   NO_NODES,
   notedSince,
   type Page,
   read,
+  rememberLimit,
+  rememberNote,
   requireBelievable,
   requireSameLayout,
   requireTtl,
+  storeMoment,
   swap,
   swapWith,
-  takenOf,
-  viewNamespace,
 } from './namespace-store.js';
 import { announceWait } from './node-wait.js';
 import { DEFAULT_MAX_TTL, type LeaseSettings } from './options.js';
@@ -33,7 +35,7 @@ import {
   type Candidate,
   candidates,
   claimed,
-  datedBirth,
+  isHeld,
   isReady,
   isUndated,
   layoutOf,
@@ -41,12 +43,8 @@ import {
   NAMESPACE_ID,
   newestFence,
   released,
-  undatedBirth,
   windowStart,
 } from './protocol.js';
-
-/** The longest time that the date of a namespace may need to reach its store, ms. The store refuses dates that are too old. */
-const ON_THE_WAY = 1000;
 
 /** The most rounds in which a store refuses a node id that its own listing offers. Rivals explain a few such rounds. */
 const MAX_REFUSALS = 12;
@@ -295,6 +293,45 @@ class Acquisition {
   }
 }
 
+/** The part of the ttl for which a reading of the store's clock may be used again. */
+const TIME_LIFE = 0.25;
+
+/**
+ * Lists the records, then reads the time, so that the time is not earlier than anything in the records.
+ *
+ * An acquisition that has just lost a race lists again with the time at hand. A time that is too early does no harm to a claim: it
+ * only takes node ids for held a little longer. It must not date a namespace.
+ *
+ * @param page the part to look at; `undefined` for the whole namespace
+ * @param before the view whose time may be used again
+ */
+async function viewNamespace(
+  settings: LeaseSettings,
+  page: Page | undefined,
+  before: NamespaceView | undefined,
+): Promise<NamespaceView> {
+  const records = await (page ? read(settings, page) : list(settings));
+  const birth = records.find(({ id }) => id === NAMESPACE_ID);
+  // Before anything can fail: the namespace may be gone by the next try.
+  rememberLimit(settings, birth);
+  const { first, count } = page ?? { first: settings.first, count: settings.size };
+  const part = { records, birth, isWhole: page === undefined, first, end: first + count };
+  const readAt = settings.clock.now();
+  const isDated = settings.store.durable !== false || (birth !== undefined && !isUndated(birth));
+  if (before && isDated && isRecent(settings, readAt - before.readAt))
+    return { ...part, now: before.now, lineage: before.lineage, readAt: before.readAt };
+  const moment = await storeMoment(settings);
+  rememberNote(settings, birth, moment);
+  return { ...part, ...moment, readAt };
+}
+
+const isRecent = ({ ttl }: LeaseSettings, age: number) => age >= 0 && age <= TIME_LIFE * ttl;
+
+/** The number of node ids that are held, of those that were looked at. */
+function takenOf({ records, first, end, now }: NamespaceView): number {
+  return records.filter((record) => record.id >= first && record.id < end && isHeld(record, now)).length;
+}
+
 /**
  * The page to look at; `undefined` for the whole namespace.
  *
@@ -320,6 +357,16 @@ export function pageOf(
 }
 
 /**
+ * Lets a namespace carry the lineage that the store tells now, though nobody claims a node id. A loss after this is noticed even if the store
+ * goes back to a server whose lineage the namespace carried before.
+ */
+export async function foundAfterChange(settings: LeaseSettings): Promise<void> {
+  const view = await viewNamespace(settings, NO_NODES, undefined);
+  const next = view.lineage === undefined ? undefined : await founding(settings, view);
+  if (typeof next === 'object') await swap(settings, view.birth, next);
+}
+
+/**
  * The swap that must come before any claim: of the birth record, in a store that can forget or that tells its lineage.
  *
  * @throws InvalidOptionError when the namespace has another layout, or does not allow so long a ttl
@@ -328,16 +375,10 @@ async function preparing(
   settings: LeaseSettings,
   view: NamespaceView,
 ): Promise<[expected: LeaseRecord | undefined, next: LeaseRecord] | 'rivals' | undefined> {
-  const { store, random } = settings;
-  const { records, birth, now, lineage } = view;
-  if (lineage !== undefined) {
-    const founded = await founding(settings, view, lineage);
-    if (founded) return founded === 'rivals' ? founded : [birth, founded];
-  } else if (store.durable === false) {
-    if (birth === undefined) return [undefined, undatedBirth(randomName(random))];
-    if (isUndated(birth))
-      return [birth, datedBirth(birth, now, longestTtl(settings), settings.maxSkew, ON_THE_WAY)];
-  }
+  const { store } = settings;
+  const { records, birth } = view;
+  const founded = await founding(settings, view);
+  if (founded) return founded === 'rivals' ? founded : [birth, founded];
   if (store.durable === false && birth !== undefined) requireTtl(settings, birth);
   const layout = layoutOf(records);
   if (settings.layout !== undefined && layout !== undefined)

@@ -13,21 +13,35 @@ import {
   read,
   storeMoment,
   swap,
-  viewNamespace,
 } from './namespace-store.js';
 import { DEFAULT_MAX_TTL, type LeaseSettings } from './options.js';
 import type { LeaseRecord, LeaseStore } from './port.js';
-import { foundedBirth, lineageOf, NAMESPACE_ID } from './protocol.js';
+import { datedBirth, foundedBirth, isUndated, lineageOf, NAMESPACE_ID, undatedBirth } from './protocol.js';
 
-// The birth records of a store that tells its lineage: one for each namespace, and one for the store itself. The store's own record tells new
-// namespaces from lost ones: as long as it has the store's lineage, a namespace without a record is new.
+// The birth records of a store that tells its lineage, or that can forget: one for each namespace. A store that tells its lineage has one for
+// itself, too, which tells new namespaces from lost ones: as long as it has the store's lineage, a namespace without a record is new.
+
+/** The longest time that the date of a namespace may need to reach its store, ms. The store refuses dates that are too old. */
+export const ON_THE_WAY = 1000;
 
 /**
- * The birth record that the namespace needs; `undefined` if the present one is right, `'rivals'` if somebody else founds at the same time.
- *
- * @param lineage the lineage of the store in this view
+ * The birth record that must be in the place of the present one before anything is claimed; `undefined` if the present one is right, as it
+ * nearly always is, and `'rivals'` if somebody else founds at the same time.
  */
 export async function founding(
+  settings: LeaseSettings,
+  view: NamespaceView,
+): Promise<LeaseRecord | 'rivals' | undefined> {
+  const { store, random, maxSkew } = settings;
+  const { birth, now, lineage } = view;
+  if (lineage !== undefined) return foundingIn(settings, view, lineage);
+  if (store.durable !== false) return undefined;
+  if (birth === undefined) return undatedBirth(randomName(random));
+  return isUndated(birth) ? datedBirth(birth, now, longestTtl(settings), maxSkew, ON_THE_WAY) : undefined;
+}
+
+/** {@link founding} in a store that tells its lineage, which is `lineage` in this view. */
+async function foundingIn(
   settings: LeaseSettings,
   view: NamespaceView,
   lineage: string,
@@ -50,16 +64,6 @@ export async function founding(
   // Others must know for how long to wait after a loss.
   const isLonger = store.durable !== false && birth !== undefined && ttl > birth.epoch;
   return isLonger ? { ...birth, owner: randomName(random), epoch: ttl } : undefined;
-}
-
-/**
- * Lets a namespace carry the lineage that the store tells now, though nobody claims a node id. A loss after this is noticed even if the store
- * goes back to a server whose lineage the namespace carried before.
- */
-export async function foundAfterChange(settings: LeaseSettings): Promise<void> {
-  const view = await viewNamespace(settings, NO_NODES, undefined);
-  const next = view.lineage === undefined ? undefined : await founding(settings, view, view.lineage);
-  if (typeof next === 'object') await swap(settings, view.birth, next);
 }
 
 /**

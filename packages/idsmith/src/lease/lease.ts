@@ -6,9 +6,8 @@ import { show } from '../options.js';
 import { requireSignal } from '../support/abort.js';
 import { freshName } from '../support/fresh-name.js';
 import { keepAlive } from '../support/timer.js';
-import { type Acquired, acquire, countLease, freeNode } from './acquire.js';
+import { type Acquired, acquire, countLease, foundAfterChange, freeNode } from './acquire.js';
 import { LeaseEmitter, type LeaseEvent, type LeaseEvents } from './events.js';
-import { foundAfterChange } from './founding.js';
 import { LeaseTimers } from './lease-timers.js';
 import {
   NamespaceLayout,

@@ -5,17 +5,9 @@ import { show } from '../options.js';
 import { withTimeout } from '../support/timeout.js';
 import type { LeaseSettings } from './options.js';
 import type { LeaseRecord, LeaseStore } from './port.js';
-import {
-  isHeld,
-  isUndated,
-  layoutOf,
-  layoutRecord,
-  layoutWithin,
-  NAMESPACE_ID,
-  splitLayout,
-} from './protocol.js';
+import { isUndated, layoutOf, layoutRecord, layoutWithin, splitLayout } from './protocol.js';
 
-// A namespace as its store has it: calls within a time limit, views of its records, and the rules that it keeps.
+// A namespace as its store has it: calls within a time limit, and the rules that the namespace keeps.
 
 /** Consecutive node ids of a namespace: `first` … `first` + `count` − 1. */
 export interface Page {
@@ -49,7 +41,7 @@ export async function storeMoment(settings: LeaseSettings): Promise<Moment> {
 }
 
 /** The records of the namespace. @throws StoreError when the store fails or does not answer */
-function list(settings: LeaseSettings): Promise<LeaseRecord[]> {
+export function list(settings: LeaseSettings): Promise<LeaseRecord[]> {
   return answer(settings, 'listLeases', settings.store.listLeases(settings.namespace));
 }
 
@@ -98,9 +90,6 @@ function answer<T>({ timer, ttl }: LeaseSettings, call: string, promise: Promise
   return withTimeout(promise, ms, { timer, background: true, error });
 }
 
-/** The part of the ttl for which a reading of the store's clock may be used again. */
-const TIME_LIFE = 0.25;
-
 /** The records of a namespace or of a page of it, and the store's time. */
 export interface NamespaceView {
   readonly records: readonly LeaseRecord[];
@@ -118,42 +107,6 @@ export interface NamespaceView {
   /** This clock at the moment when the time was read, ms. */
   readonly readAt: number;
 }
-
-/** The number of node ids that are held, of those that were looked at. */
-export function takenOf({ records, first, end, now }: NamespaceView): number {
-  return records.filter((record) => record.id >= first && record.id < end && isHeld(record, now)).length;
-}
-
-/**
- * Lists the records, then reads the time, so that the time is not earlier than anything in the records.
- *
- * An acquisition that has just lost a race lists again with the time at hand. A time that is too early does no harm to a claim: it
- * only takes node ids for held a little longer. It must not date a namespace.
- *
- * @param page the part to look at; `undefined` for the whole namespace
- * @param before the view whose time may be used again
- */
-export async function viewNamespace(
-  settings: LeaseSettings,
-  page: Page | undefined,
-  before: NamespaceView | undefined,
-): Promise<NamespaceView> {
-  const records = await (page ? read(settings, page) : list(settings));
-  const birth = records.find(({ id }) => id === NAMESPACE_ID);
-  // Before anything can fail: the namespace may be gone by the next try.
-  rememberLimit(settings, birth);
-  const { first, count } = page ?? { first: settings.first, count: settings.size };
-  const part = { records, birth, isWhole: page === undefined, first, end: first + count };
-  const readAt = settings.clock.now();
-  const isDated = settings.store.durable !== false || (birth !== undefined && !isUndated(birth));
-  if (before && isDated && isRecent(settings, readAt - before.readAt))
-    return { ...part, now: before.now, lineage: before.lineage, readAt: before.readAt };
-  const moment = await storeMoment(settings);
-  rememberNote(settings, birth, moment);
-  return { ...part, ...moment, readAt };
-}
-
-const isRecent = ({ ttl }: LeaseSettings, age: number) => age >= 0 && age <= TIME_LIFE * ttl;
 
 /**
  * Checks a clock against the fences of the namespace, where the store has no clock of its own to compare.
@@ -304,8 +257,12 @@ interface TtlNote {
 /** The notes that this process has seen. A note that was lost and written again has another lineage. */
 const notes = new WeakMap<LeaseStore, Map<string, TtlNote>>();
 
-/** @param moment read after the birth record */
-function rememberNote(
+/**
+ * Remembers the note in the birth record of a namespace.
+ *
+ * @param moment read after the birth record
+ */
+export function rememberNote(
   { store, namespace }: LeaseSettings,
   birth: LeaseRecord | undefined,
   { now, lineage }: Moment,

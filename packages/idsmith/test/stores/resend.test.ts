@@ -30,7 +30,7 @@ import { memoryRows } from '../../src/stores/memory/store.ts';
 import { mysqlStore } from '../../src/stores/mysql/store.ts';
 import { postgresStore } from '../../src/stores/postgres/store.ts';
 import { type IoredisClient, redisStore } from '../../src/stores/redis/store.ts';
-import type { SqliteValue } from '../../src/stores/sqlite/session.ts';
+import type { SqliteValue } from '../../src/stores/sqlite/store.ts';
 import { sqliteStore } from '../../src/stores/sqlite/store.ts';
 import { resendCases } from './support/resend-cases.ts';
 import { notBeside } from './support/runs.ts';

@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../../errors.js';
 import { show } from '../../options.js';
-import { isBusy } from '../../stores/sqlite/session.js';
+import { isBusy } from '../../stores/sqlite/lock-watch.js';
 import type { DriverError } from '../../support/store-error.js';
 import {
   type ColumnName,

@@ -1,2 +1,1 @@
-export type { SqliteDatabase, SqliteValue } from './session.js';
-export { type SqliteStoreOptions, sqliteStore } from './store.js';
+export { type SqliteDatabase, type SqliteStoreOptions, type SqliteValue, sqliteStore } from './store.js';

@@ -1,4 +1,11 @@
 import type { Clock } from '../../clock.js';
+import type { DriverError } from '../../support/store-error.js';
+
+/** SQLITE_BUSY or SQLITE_LOCKED, with any extension: SQLite has rolled the statement back. */
+export function isBusy({ code, errcode, rawCode }: DriverError): boolean {
+  const primaryCode = Number(errcode ?? rawCode) & 0xff;
+  return primaryCode === 5 || primaryCode === 6 || code === 'SQLITE_BUSY' || code === 'SQLITE_LOCKED';
+}
 
 /** The time for which a locked file is waited for, ms. */
 export interface Patience {

@@ -14,7 +14,7 @@ import { isMissingTable, type SqlRun, sqlRunner } from '../sql/session.js';
 import { additions, createTable } from '../sql/table.js';
 import { plainText } from '../sql/values.js';
 import type { DisposableStore, SqlAccess } from '../store.js';
-import { isBusy } from './session.js';
+import { isBusy } from './lock-watch.js';
 import { CREATE_LEASES, MARK, READ_MARKER } from './tables.js';
 
 // SQLite on a server: D1, a Durable Object, libSQL. Every change is one statement that compares and sets, so one statement at a time is

@@ -6,7 +6,7 @@ import { FakeTime } from 'idsmith/testing';
 import Libsql from 'libsql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/stores/open.ts';
-import type { SqliteDatabase } from '../../../src/stores/sqlite/session.ts';
+import type { SqliteDatabase } from '../../../src/stores/sqlite/store.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/store.ts';
 import type { Store } from '../../../src/stores/store.ts';
 

@@ -5,7 +5,7 @@ import { InvalidOptionError, type LeaseRecord, StoreError } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import Libsql from 'libsql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SqliteDatabase } from '../../../src/stores/sqlite/session.ts';
+import type { SqliteDatabase } from '../../../src/stores/sqlite/store.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/store.ts';
 import { inProcess } from '../../support/workers.ts';
 

@@ -5,7 +5,7 @@ import { FakeClock } from 'idsmith/testing';
 import Libsql from 'libsql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LockWatch } from '../../../src/stores/sqlite/lock-watch.ts';
-import { dataVersion } from '../../../src/stores/sqlite/session.ts';
+import { dataVersion } from '../../../src/stores/sqlite/store.ts';
 
 describe('a locked file', () => {
   let folder: string;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Libsql from 'libsql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SqliteDatabase } from '../../../src/stores/sqlite/session.ts';
+import type { SqliteDatabase } from '../../../src/stores/sqlite/store.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/store.ts';
 
 type Connect = new (path: string) => SqliteDatabase & { close(): unknown };

@@ -6,7 +6,11 @@ type Part =
   | { readonly kind: 'operand'; readonly text: string; readonly index: number }
   | { readonly kind: 'flag'; readonly name: string; readonly value: string | true };
 
-/** @throws UsageError for unknown flags, missing values and surplus arguments */
+/**
+ * The words of the user as the flags and other arguments of a command.
+ *
+ * @throws UsageError for unknown flags, missing values and surplus arguments
+ */
 export function readArguments(command: Command, args: readonly string[]): Arguments {
   const values = new Map<string, string | true>();
   const rest: string[] = [];

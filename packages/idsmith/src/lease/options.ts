@@ -113,7 +113,11 @@ const DEFAULT_TTL = 30_000;
 /** The limit of a store that can forget and sets no limit itself. */
 export const DEFAULT_MAX_TTL = DEFAULT_TTL;
 
-/** @throws InvalidOptionError naming the first option that is wrong */
+/**
+ * The options of a lease, checked, with the defaults of those that were left out. Nothing is asked of the store.
+ *
+ * @throws InvalidOptionError naming the first option that is wrong
+ */
 export function leaseSettings(store: LeaseStore, options: LeaseOptions): LeaseSettings {
   if (typeof store?.listLeases !== 'function' || typeof store.swapLease !== 'function') {
     refuse('store', 'a lease store', store);

@@ -244,8 +244,9 @@ class SqliteSession implements SqlAccess {
   }
 
   /**
-   * A runner of operations, as {@link statements}. They wait while a transaction of a series is open on the connection: they do not
-   * belong to it. The file must be in its place before and after: a file that was removed or replaced does not count.
+   * A runner of operations, as {@link statements}. An operation that meets a lock is repeated, and any other failure becomes a `StoreError`.
+   * Operations wait while a transaction of a series is open on the connection: they do not belong to it. The file must be in its place before
+   * and after: a file that was removed or replaced does not count.
    */
   runner(tables: MissingTables, patience: Patience): SqlRun {
     const lock = new LockWatch(() => this.#briefly(() => dataVersion(this.#db)), patience.stalled);

@@ -81,7 +81,7 @@ const CHUNKS = {
   // Tables that only some entries need, and that take time to make.
   md5: /^encoding\/md5\.ts$/,
   base62: /^encoding\/base62\.ts$/,
-  base: /^([\w-]+|(encoding|support|lineage)\/.*|uuid7\/layout|flake\/(layouts?|decode))\.ts$/,
+  base: /^((?!threads)[\w-]+|(encoding|support|lineage)\/.*|uuid7\/layout|flake\/(layouts?|decode))\.ts$/,
   ...rooms('lease', 'drivers', 'sequence'),
   // Browsers load this one for the hash ring: it knows no driver.
   redis: /^(redis\/|stores\/redis\/scripts).*\.ts$/,

@@ -115,11 +115,6 @@ const PROGRAMS: Record<string, readonly [imports: string, work: string]> = {
      try { publicIds({ prefix: 'inv', keys: { 1: '${KEY}' }, short: true }); } catch (error) { message = error.message; }
      console.log(isBack && message.endsWith('not installed: npm install @noble/ciphers') ? 'ok' : message);`,
   ],
-  'idsmith/threads': [
-    `import { FlakeGenerator } from 'idsmith'; import 'idsmith/threads';`,
-    `const ids = new FlakeGenerator({ node: 3 });
-     console.log(ids.next() < FlakeGenerator.attach(ids.share()).next() ? 'ok' : 'no');`,
-  ],
   'idsmith/schema': [
     `import { sequenceSchema } from 'idsmith/schema';`,
     `console.log(sequenceSchema()['~standard'].validate('10001').value === 10001n ? 'ok' : 'no');`,
@@ -330,8 +325,9 @@ describe('Threads in a bundle', () => {
   };
 
   it.each(Object.entries(families))('share a %s of a program that says so', async (name, made) => {
-    const imports = `import { ${name} } from 'idsmith'; import 'idsmith/threads';`;
-    const work = `const one = ${made}, other = ${name}.attach(one.share());
+    const imports = `import { enableThreads, ${name} } from 'idsmith';`;
+    const work = `enableThreads();
+      const one = ${made}, other = ${name}.attach(one.share());
       console.log(new Set([one.next(), other.next(), one.next(), other.next()]).size);`;
     expect(await bundleAndRun('esm', imports, work)).toBe('4');
   });
@@ -345,7 +341,7 @@ describe('Threads in a bundle', () => {
         try { call(); } catch ({ name, message }) { told.push(name + ' ' + message); }
       console.log(told.join('\\n'), typeof one.next());`;
       const said = await bundleAndRun('esm', imports, work);
-      expect(said.match(/InvalidOptionError share.* need import 'idsmith\/threads'/g)).toHaveLength(2);
+      expect(said.match(/InvalidOptionError .* need a call of enableThreads\(\)/g)).toHaveLength(2);
       expect(said).toMatch(/(bigint|string)$/);
     },
   );

@@ -1,8 +1,3 @@
-// Loaded where nothing is bundled: bundles leave these out, unless the program imports 'idsmith/threads'.
-import './flake/shared-state.js';
-import './locality/shared-counter.js';
-import './uuid7/shared-position.js';
-
 export { type Clock, systemClock } from './clock.js';
 export {
   ClockError,
@@ -22,7 +17,7 @@ export {
   UnsafeIntegerError,
 } from './errors.js';
 export { FlakeGenerator } from './flake/generator.js';
-export { defineLayout, type FlakeField, type Layout } from './flake/layout.js';
+export { defineLayout, type Layout } from './flake/layout.js';
 export { layouts } from './flake/layouts.js';
 export { leaseFlakes } from './flake/leased.js';
 export type { FlakeOptions, LeasedFlakeOptions, SharedFlake } from './flake/options.js';
@@ -54,4 +49,5 @@ export type { SchemaVersion } from './stores/schema-version.js';
 export { gapless } from './stores/sql/gapless.js';
 export type { DisposableStore, Store } from './stores/store.js';
 export type { Timer } from './support/timer.js';
+export { enableThreads } from './threads.js';
 export { type SharedUuid7, Uuid7Generator, type Uuid7Options } from './uuid7/generator.js';

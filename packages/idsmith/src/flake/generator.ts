@@ -254,7 +254,7 @@ export class FlakeGenerator<F extends IdForm = 'bigint'> {
 
   /**
    * Moves the state into shared memory and returns a handle for {@link attach} in worker threads. A program that is bundled
-   * needs `import 'idsmith/threads'`.
+   * calls `enableThreads()` before.
    *
    * @throws InvalidOptionError when the runtime has no `SharedArrayBuffer`, or time and sequence of the layout have more
    *   than 62 bits

@@ -97,7 +97,7 @@ export class LocalityGenerator {
    * Moves the counter into shared memory and returns a handle for {@link attach} in worker threads.
    *
    * The threads share the counter in the present mode. A thread that changes its mode later, or takes a new seed, then
-   * counts alone, in milliseconds that the others do not use. A program that is bundled needs `import 'idsmith/threads'`.
+   * counts alone, in milliseconds that the others do not use. A program that is bundled calls `enableThreads()` before.
    *
    * @throws InvalidOptionError when the runtime has no `SharedArrayBuffer`, or the generator has a lease
    * @throws ClosedError when the generator was closed

@@ -14,9 +14,7 @@ import { isA, refuse } from '../options.js';
  */
 export function requireThreads<T>(code: T | undefined): T {
   if (code !== undefined) return code;
-  throw new InvalidOptionError(
-    "share() and attach() need import 'idsmith/threads' in a bundle",
-  );
+  throw new InvalidOptionError('in a bundle, share() and attach() need a call of enableThreads()');
 }
 
 /** @throws InvalidOptionError when the runtime has no shared memory */

@@ -148,7 +148,7 @@ export class Uuid7Generator {
 
   /**
    * Moves the generator into shared memory and returns a handle for {@link attach} in worker threads. Every id is then
-   * larger than all that the threads made before. A program that is bundled needs `import 'idsmith/threads'`.
+   * larger than all that the threads made before. A program that is bundled calls `enableThreads()` before.
    *
    * @throws InvalidOptionError when the runtime has no `SharedArrayBuffer`, or the generator has a lease
    * @throws ClosedError when the generator was closed

@@ -1,4 +1,4 @@
-import { type FlakeField, layouts } from 'idsmith';
+import { type Layout, layouts } from 'idsmith';
 import type { Reading } from '../../api/types.js';
 import { uuidDiagram } from './uuid.js';
 
@@ -59,7 +59,11 @@ const merged = <T extends Segment & { text: string }>(field: T, width: number, t
   text: field.text + text,
 });
 
-const KINDS: Readonly<Record<FlakeField, FieldKind>> = { time: 'time', node: 'machine', sequence: 'counter' };
+const KINDS: Readonly<Record<keyof Layout['fields'], FieldKind>> = {
+  time: 'time',
+  node: 'machine',
+  sequence: 'counter',
+};
 
 /** The 64 bits of a flake. Bits above those of the layout are unused. */
 function flakeDiagram(text: string, layoutName: string): Diagram | undefined {

@@ -151,7 +151,10 @@ await describeWith(['postgres'], 'the postgres store', () => {
     await server.kill();
     const failure = await store.listLeases('restart').catch((error) => error);
     expect(failure).toBeInstanceOf(StoreError);
-    expect(failure.message).toMatch(/^postgres store: listLeases failed: .*ECONNREFUSED/);
+    // The end of the server may be seen before the end of its idle connection, and the call be sent there.
+    expect(failure.message).toMatch(
+      /^postgres store: listLeases failed: .*(ECONNREFUSED|Connection terminated unexpectedly)/,
+    );
     expect(failure.cause).toBeInstanceOf(Error);
     await server.restart();
     expect(await store.listLeases('restart')).toEqual([{ ...RECORD, epoch: 2 }]);

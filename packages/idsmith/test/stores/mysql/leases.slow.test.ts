@@ -167,7 +167,10 @@ await describeWith(['mariadb'], 'the mysql store', () => {
     await server.kill();
     const failure = await store.listLeases('restart').catch((error) => error);
     expect(failure).toBeInstanceOf(StoreError);
-    expect(failure.message).toMatch(/^mysql store: listLeases failed: .*ECONNREFUSED/);
+    // The end of the server may be seen before the end of its idle connection, and the call be sent there.
+    expect(failure.message).toMatch(
+      /^mysql store: listLeases failed: .*(ECONNREFUSED|Connection lost|ECONNRESET)/,
+    );
     expect(failure.cause).toBeInstanceOf(Error);
     await server.restart();
     expect(await store.listLeases('restart')).toEqual([{ ...RECORD, epoch: 2 }]);

@@ -35,6 +35,17 @@ const MODULES = {
       testFile(name),
     ),
   },
+  // A store that goes back in time: the room of that name, and who asks it about numbers.
+  lineage: {
+    files: [...all('lineage'), `${LIBRARY}/src/sequence/past.ts`, `${LIBRARY}/src/stores/make-store.ts`],
+    first: ['lineage/lineage', 'lineage/covered-loss', 'stores/closing'].map((name) => testFile(name)),
+    tests: [
+      ...['sequence/rows', 'sequence/alter', 'stores/memory/store', 'lease/diagnostics', 'lease/acquire'].map(
+        (name) => testFile(name),
+      ),
+    ],
+    slow: [],
+  },
   blocks: {
     files: ['block', 'blocks', 'rows'].map((name) => `${LIBRARY}/src/sequence/${name}.ts`),
     first: ['sequence/blocks', 'sequence/alter', 'sequence/rows', 'stores/memory/store'].map((name) =>

@@ -38,11 +38,19 @@ const MODULES = {
   // A store that goes back in time: the room of that name, and who asks it about numbers.
   lineage: {
     files: [...all('lineage'), `${LIBRARY}/src/sequence/past.ts`, `${LIBRARY}/src/stores/make-store.ts`],
-    first: ['lineage/lineage', 'lineage/covered-loss', 'stores/closing'].map((name) => testFile(name)),
+    first: ['lineage/judge', 'lineage/ceiling', 'sequence/past', 'stores/make-store', 'lineage/lineage'].map(
+      (name) => testFile(name),
+    ),
     tests: [
-      ...['sequence/rows', 'sequence/alter', 'stores/memory/store', 'lease/diagnostics', 'lease/acquire'].map(
-        (name) => testFile(name),
-      ),
+      ...[
+        'lineage/covered-loss',
+        'stores/closing',
+        'sequence/rows',
+        'sequence/alter',
+        'stores/memory/store',
+        'lease/diagnostics',
+        'lease/acquire',
+      ].map((name) => testFile(name)),
     ],
     slow: [],
   },

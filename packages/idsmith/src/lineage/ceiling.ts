@@ -98,6 +98,6 @@ function ahead(
 ): bigint {
   const least = LEAST_BLOCKS * Math.max(1, blockSize);
   const part = (max - min) / BigInt(Math.abs(step)) / RANGE_PART;
-  const ids = BigInt(Math.min(Math.ceil(Math.max(least, Number.isFinite(wanted) ? wanted : 0)), maxJump));
+  const ids = BigInt(Math.min(Math.ceil(Math.max(least, wanted)), maxJump));
   return position + BigInt(step) * (ids < part ? ids : part);
 }

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { grantedTtl } from '../../src/lineage/granted-ttl.ts';
+import {
+  further,
+  judgeLoss,
+  judgeNamespace,
+  judgeNumber,
+  judgeSequence,
+  judgeServer,
+} from '../../src/lineage/judge.ts';
+
+const GO_ON = { kind: 'go-on' };
+
+describe('a namespace', () => {
+  const moment = { now: 5000, lineage: 'b' };
+
+  it('goes on in a store that cannot tell, and in its own lineage', () => {
+    expect(judgeNamespace('a', { now: 5000, lineage: undefined }, 300, 20)).toEqual(GO_ON);
+    expect(judgeNamespace('b', moment, 300, 20)).toEqual(GO_ON);
+  });
+
+  it('takes the lineage of the store if it has none', () => {
+    expect(judgeNamespace(undefined, moment, 300, 20)).toEqual({ kind: 'record' });
+  });
+
+  it('waits in another lineage until the longest window has ended, by clocks that are wrong in opposite directions', () => {
+    expect(judgeNamespace('a', moment, 300, 20)).toEqual({ kind: 'wait-until', time: 5000 + 300 + 40 });
+  });
+});
+
+describe('a process that finds a write of its own missing', () => {
+  const judge = (floor: number, lostWrite: number | undefined, now = 5000) =>
+    judgeLoss(floor, lostWrite, { now, lineage: 'a' }, 300, 20);
+
+  it('goes on when none is missing', () => {
+    expect(judge(0, undefined)).toEqual(GO_ON);
+  });
+
+  it('goes on when a wait was set after the write', () => {
+    expect(judge(4000 + 340, 4000)).toEqual(GO_ON);
+    expect(judge(4000 + 339, 4000)).not.toEqual(GO_ON);
+  });
+
+  it('waits from now on, or from the write if that is later by the clock of the store', () => {
+    expect(judge(0, 4000)).toEqual({ kind: 'wait-until', time: 5000 + 340 });
+    expect(judge(0, 6000)).toEqual({ kind: 'wait-until', time: 6000 + 340 });
+  });
+});
+
+describe('a sequence', () => {
+  const past = { lineage: 'a', ceiling: 100n };
+
+  it('goes on in a store that cannot tell, and in its own lineage', () => {
+    expect(judgeSequence(past, undefined, 10n, 1)).toEqual(GO_ON);
+    expect(judgeSequence(past, 'a', 10n, 1)).toEqual(GO_ON);
+  });
+
+  it('takes the lineage of the store if nothing is known of it', () => {
+    expect(judgeSequence(undefined, 'b', 10n, 1)).toEqual({ kind: 'record' });
+  });
+
+  it('continues in another lineage at its ceiling, or at its position if that is further on', () => {
+    expect(judgeSequence(past, 'b', 10n, 1)).toEqual({ kind: 'continue-at', next: 100n });
+    expect(judgeSequence(past, 'b', 110n, 1)).toEqual({ kind: 'continue-at', next: 110n });
+    expect(judgeSequence(past, 'b', 110n, -1)).toEqual({ kind: 'continue-at', next: 100n });
+    expect(judgeSequence(past, 'b', 10n, -1)).toEqual({ kind: 'continue-at', next: 10n });
+  });
+
+  it('asks a person in another lineage if it has no ceiling', () => {
+    expect(judgeSequence({ lineage: 'a', ceiling: undefined }, 'b', 10n, 1)).toEqual({ kind: 'refuse' });
+  });
+});
+
+describe('a number', () => {
+  it('is good if none was seen, and after those that were seen', () => {
+    expect(judgeNumber(undefined, 1n, 1)).toEqual(GO_ON);
+    expect(judgeNumber(50n, 50n, 1)).toEqual(GO_ON);
+    expect(judgeNumber(-50n, -50n, -1)).toEqual(GO_ON);
+  });
+
+  it('is refused if it was seen, or comes before', () => {
+    expect(judgeNumber(50n, 49n, 1)).toEqual({ kind: 'continue-at', next: 50n });
+    expect(judgeNumber(-50n, -49n, -1)).toEqual({ kind: 'continue-at', next: -50n });
+  });
+
+  it('is further on if the sequence reaches it later', () => {
+    expect([further(1n, 2n, 1), further(2n, 1n, 1), further(1n, 2n, -1), further(2n, 1n, -1)]).toEqual([
+      2n,
+      2n,
+      1n,
+      1n,
+    ]);
+  });
+});
+
+describe('a server', () => {
+  it('is good if it is the first, the same, or a later one', () => {
+    expect([judgeServer(undefined, 1), judgeServer(2, 2), judgeServer(2, 3)]).toEqual([GO_ON, GO_ON, GO_ON]);
+  });
+
+  it('is refused if another one has taken its place', () => {
+    expect(judgeServer(3, 2)).toEqual({ kind: 'refuse' });
+  });
+});
+
+describe('a ttl longer than usual', () => {
+  it('counts once its note is older than any loss that is covered, by clocks that differ', () => {
+    expect(grantedTtl(900, 300, 60_040, 20)).toBe(900);
+    expect(grantedTtl(900, 300, 60_039, 20)).toBe(300);
+    expect(grantedTtl(900, 300, 1040, 20, 1000)).toBe(900);
+    expect(grantedTtl(900, 300, 1039, 20, 1000)).toBe(300);
+  });
+
+  it('is a rule for longer ones alone', () => {
+    expect(grantedTtl(200, 300, 0, 20)).toBe(200);
+  });
+});

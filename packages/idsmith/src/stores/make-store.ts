@@ -198,6 +198,7 @@ function witnessed(
     return seen;
   }
 
+  const takeBack = store.giveBack?.bind(store);
   return {
     allocate,
 
@@ -212,13 +213,13 @@ function witnessed(
       return store.alterSequence(name, changes);
     },
 
-    ...(store.giveBack && {
+    ...(takeBack && {
       async giveBack(name, tail) {
         const known = memories.get(name);
         const end = known?.end;
         // Before the answer: the ids may be given out again at once, even to this process.
         if (known) lower(known, tail.first);
-        const isBack = (await store.giveBack?.(name, tail)) ?? false;
+        const isBack = await takeBack(name, tail);
         if (!isBack && known && end !== undefined) known.end = further(known.end, end, known.step);
         return isBack;
       },

@@ -56,10 +56,14 @@ const MODULES = {
   },
   blocks: {
     files: ['block', 'blocks', 'rows'].map((name) => `${LIBRARY}/src/sequence/${name}.ts`),
-    first: ['sequence/blocks', 'sequence/alter', 'sequence/rows', 'stores/memory/store'].map((name) =>
-      testFile(name),
-    ),
-    tests: testsOf('sequence', ['database-outage', 'every-store']),
+    first: [
+      'sequence/blocks',
+      'sequence/alter',
+      'sequence/rows',
+      'sequence/lineage-rows',
+      'stores/memory/store',
+    ].map((name) => testFile(name)),
+    tests: [...testsOf('sequence', ['database-outage', 'every-store']), testFile('lineage/lineage')],
     slow: [],
   },
   sequence: {

@@ -431,6 +431,19 @@ describe('the end of a sequence', () => {
     expect(supplyOf({ ...define(), next: MAX_ID })).toEqual({ remaining: 0n, stranded: 1n });
   });
 
+  it('leaves ids at either end of the range, and none beyond it', () => {
+    const row = { ...up, step: 1, blockSize: 1, min: 1n, max: 10n };
+    const left = (next: bigint, more = {}) => supplyOf({ ...row, next, ...more });
+    expect([left(1n), left(10n), left(11n)].map((supply) => supply?.remaining)).toEqual([10n, 1n, 0n]);
+    // A row of another program may lie before its range: it begins there.
+    expect(left(-5n)).toEqual({ remaining: 10n, stranded: 0n });
+    const stopped = [0n, 1n, 10n, 11n].map((next) => left(next, { exhausted: true }));
+    expect(stopped.map((supply) => supply?.stranded)).toEqual([0n, 10n, 1n, 0n]);
+    expect(left(1n, { cycle: true, exhausted: true })).toEqual({ remaining: 0n, stranded: 10n });
+    expect(left(1n, { blockSize: 0 })).toEqual({ remaining: 0n, stranded: 10n });
+    expect(left(1n, { blockSize: 2 })).toEqual({ remaining: 10n, stranded: 0n });
+  });
+
   it('is a position beyond 64 bits when next has overflowed', () => {
     const end = (row: SequenceRow, next: bigint) => positionOf({ ...row, next, exhausted: true });
     expect([end(up, 101n), end(up, 100n)]).toEqual([101n, MAX_ID + 1n]);

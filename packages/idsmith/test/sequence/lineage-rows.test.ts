@@ -1,0 +1,315 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { type Block, type SequenceDefinition, StoreError } from 'idsmith';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { SequencePast } from '../../src/lineage/judge.ts';
+import type { BareRecords } from '../../src/sequence/past.ts';
+import { type SequenceRows, sequenceStore } from '../../src/sequence/rows.ts';
+import { RewindingServer } from '../lineage/rewinding-store.ts';
+
+// Rows of a store that tells its lineage. The default block size is 20, so a ceiling is 20,000 ids ahead.
+
+let server: RewindingServer;
+let heard: unknown[];
+const listen = (message: unknown) => {
+  if ((message as { event: string }).event === 'went-back') heard.push(message);
+};
+beforeEach(() => {
+  server = new RewindingServer();
+  heard = [];
+  subscribe('idsmith:store', listen);
+});
+afterEach(() => {
+  unsubscribe('idsmith:store', listen);
+  vi.useRealTimers();
+});
+
+/** Another life of the server, with all that it had. */
+const promote = () => server.promote(server.copy());
+
+/** Rows of the server, with some operations replaced. */
+const rowsWith = (change: (rows: SequenceRows) => Partial<SequenceRows> = () => ({})): SequenceRows => {
+  const rows = server.rows();
+  return { ...rows, ...change(rows) };
+};
+
+async function defined(definition: Partial<SequenceDefinition> = {}, rows = rowsWith()) {
+  const store = sequenceStore(rows);
+  await store.defineSequence({ name: 'orders', ...definition });
+  return store;
+}
+
+const firstOf = async (block: Promise<Block>) => (await block).first;
+
+/** Runs `interfere` once, before the first call of an operation. */
+function once<Args extends unknown[], T>(call: (...args: Args) => Promise<T>, interfere: () => unknown) {
+  let isDone = false;
+  return async (...args: Args): Promise<T> => {
+    if (!isDone) {
+      isDone = true;
+      await interfere();
+    }
+    return call(...args);
+  };
+}
+
+describe('An allocation', () => {
+  it('reads the row once, and its past once', async () => {
+    await defined();
+    let reads = 0;
+    const store = sequenceStore(
+      rowsWith((rows) => ({
+        read: (name) => {
+          reads++;
+          return rows.read(name);
+        },
+      })),
+    );
+    await store.allocate('orders', 1);
+    await store.allocate('orders', 1);
+    expect(reads).toBe(1);
+  });
+
+  it('continues at the ceiling after the store has gone back, and tells of it', async () => {
+    const store = await defined();
+    const block = await store.allocate('orders', 1);
+    promote();
+    expect(await firstOf(store.allocate('orders', 1))).toBe(20_001n);
+    expect(heard).toEqual([expect.objectContaining({ sequence: 'orders', next: 20_001n })]);
+    expect(store.warnings?.()).toContainEqual(expect.stringContaining('It continues at 20001'));
+    expect(await store.giveBack?.('orders', block)).toBe(false);
+  });
+
+  it('leaves it to another process to tell, if that one has moved the sequence', async () => {
+    await defined();
+    promote();
+    const other = sequenceStore(rowsWith());
+    const store = sequenceStore(
+      rowsWith((rows) => ({ swap: once(rows.swap, () => other.allocate('orders', 1)) })),
+    );
+    expect(await firstOf(store.allocate('orders', 1))).toBe(20_021n);
+    expect(store.warnings?.()).not.toContainEqual(expect.stringContaining('It continues'));
+    expect(heard).toHaveLength(1);
+  });
+
+  it('moves the sequence once more if the store goes back again meanwhile, and tells of that alone', async () => {
+    await defined();
+    promote();
+    const store = sequenceStore(
+      rowsWith((rows) => ({
+        swap: async (expected, next) => {
+          const isSwapped = await rows.swap(expected, next);
+          if (server.lineage === 'life 1') promote();
+          return isSwapped;
+        },
+      })),
+    );
+    await store.allocate('orders', 1);
+    expect(heard).toHaveLength(1);
+  });
+
+  it('gives up when the store goes back again and again, after pauses', async () => {
+    await defined();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let reads = 0;
+    const store = sequenceStore(
+      rowsWith((rows) => ({
+        read: async (name) => {
+          reads++;
+          const row = await rows.read(name);
+          promote();
+          return row;
+        },
+      })),
+    );
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    const failure = store.allocate('orders', 1).catch((error) => error);
+    await new Promise((resolve) => setImmediate(resolve));
+    // The second time without a pause, the third after one.
+    expect(reads).toBe(2);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await failure).toBeInstanceOf(StoreError);
+    expect(await failure).toMatchObject({
+      reason: 'CONFLICT',
+      message: 'the store changed its lineage 100 times while sequence "orders" was read: try again later',
+    });
+    expect([reads, timers.mock.calls.length]).toEqual([100, 99]);
+  });
+
+  it('is told of when it is not covered, near the end of the sequence, too', async () => {
+    const store = await defined({ min: 1, max: 25 });
+    expect((await store.allocate('orders', 2)).count).toBe(20);
+    expect(store.warnings?.()).toEqual([expect.stringContaining('could repeat numbers before 21.')]);
+  });
+
+  it('tells the lineage under which it was read', async () => {
+    const store = await defined();
+    expect(store.lineageRead?.()).toBeUndefined();
+    promote();
+    await store.describeSequence('orders');
+    expect(store.lineageRead?.()).toBe('life 1');
+  });
+});
+
+describe('A definition', () => {
+  it('replaces what was kept of an earlier sequence of its name when it returns', async () => {
+    const store = await defined({ start: 5000 });
+    await store.removeSequence('orders');
+    await store.defineSequence({ name: 'orders' });
+    expect(server.copy().pasts.get('orders')).toMatchObject({ base: 1n, ceiling: 20_001n });
+  });
+});
+
+describe('An alteration', () => {
+  it('comes after the sequence has moved beyond a loss, whatever it says', async () => {
+    const store = await defined();
+    promote();
+    await expect(store.alterSequence('orders', { next: 500 })).rejects.toThrow('20001');
+    expect((await store.alterSequence('orders', { blockSize: 5 })).next).toBe(20_001n);
+    expect((await store.alterSequence('orders', { next: 30_000 })).next).toBe(30_000n);
+  });
+
+  it('is told of when it moves the sequence beyond its ceiling', async () => {
+    const store = await defined();
+    await store.alterSequence('orders', { next: 900_000 });
+    expect(store.warnings?.()).toEqual([expect.stringContaining('could repeat numbers before 900000.')]);
+  });
+});
+
+/** Records without ceilings, on rows of the server. */
+function bareRows(change?: (rows: SequenceRows) => Partial<SequenceRows>) {
+  const kept = new Map<string, SequencePast>();
+  const distrusted: string[] = [];
+  const past: BareRecords = {
+    hasCeilings: false,
+    read: async (name) => ({ now: 0, lineage: server.lineage, past: kept.get(name) }),
+    write: async (name, expected, next) => {
+      if (kept.get(name) !== expected || next.lineage !== server.lineage) return false;
+      kept.set(name, next);
+      return true;
+    },
+    forgotten: (name) => new StoreError(`${name} waits for a person`),
+    distrust: async (name) => {
+      distrusted.push(name);
+      kept.set(name, { lineage: 'nobody', ceiling: undefined });
+    },
+  };
+  return { rows: { ...rowsWith(change), past }, distrusted, kept };
+}
+
+describe('A store without ceilings that has gone back', () => {
+  it('waits for a person, who says the next number', async () => {
+    const { rows } = bareRows();
+    const store = await defined({}, rows);
+    await store.allocate('orders', 1);
+    promote();
+    await expect(store.allocate('orders', 1)).rejects.toThrow('orders waits for a person');
+    await expect(store.alterSequence('orders', { blockSize: 5 })).rejects.toThrow(
+      'orders waits for a person',
+    );
+    expect((await store.alterSequence('orders', { next: 700 })).next).toBe(700n);
+    expect(await firstOf(store.allocate('orders', 1))).toBe(700n);
+  });
+
+  it('asks again if it goes back again while the person speaks', async () => {
+    const { rows, kept } = bareRows((own) => ({
+      advance: async (...args) => {
+        const before = await own.advance(...args);
+        if (server.lineage === 'life 1') promote();
+        return before;
+      },
+    }));
+    const store = await defined({}, rows);
+    await store.allocate('orders', 1);
+    promote();
+    expect((await store.alterSequence('orders', { next: 700 })).next).toBe(700n);
+    expect(kept.get('orders')?.lineage).toBe('life 2');
+    expect(await firstOf(store.allocate('orders', 1))).toBe(700n);
+  });
+
+  it('is not moved by a process that has seen more', async () => {
+    const { rows, distrusted } = bareRows();
+    const store = await defined({}, rows);
+    const instead = await store.allocate('orders', 1);
+    expect(await store.restoreSequence?.('orders', { seen: 500n, instead })).toEqual({ next: undefined });
+    expect(distrusted).toEqual([]);
+  });
+
+  it('waits for a person after a restore', async () => {
+    const { rows, distrusted } = bareRows();
+    const store = await defined({}, rows);
+    expect(await store.restoreSequence?.('orders')).toEqual({ next: undefined });
+    expect(distrusted).toEqual(['orders']);
+    await expect(sequenceStore(rows).allocate('orders', 1)).rejects.toThrow('orders waits for a person');
+  });
+});
+
+describe('A sequence that is restored', () => {
+  it('goes on at its ceiling, with a new one, and takes nothing back', async () => {
+    const store = await defined();
+    const block = await store.allocate('orders', 1);
+    expect(await store.restoreSequence?.('orders')).toEqual({ next: 20_001n });
+    expect(server.copy().pasts.get('orders')).toMatchObject({ base: 20_001n, ceiling: 40_001n });
+    expect(await store.giveBack?.('orders', block)).toBe(false);
+    expect(await firstOf(store.allocate('orders', 1))).toBe(20_001n);
+  });
+
+  it('goes on beyond a number that a process has seen, if the process got its numbers from this one', async () => {
+    const store = await defined();
+    const instead = await store.allocate('orders', 1);
+    expect(await store.restoreSequence?.('orders', { seen: 90_000n, instead })).toEqual({ next: 110_000n });
+    // Once: the next process finds another generation.
+    expect(await store.restoreSequence?.('orders', { seen: 90_000n, instead })).toEqual({ next: undefined });
+    expect((await store.describeSequence('orders')).next).toBe(110_000n);
+  });
+
+  it.each([
+    [{ cycle: true, max: 100 }, 21n],
+    [{ min: 1, max: 20 }, 21n],
+  ])('stays where it is if nothing of it can repeat by accident: %j', async (definition, next) => {
+    const store = await defined(definition);
+    await store.allocate('orders', 1);
+    const before = server.copy().rows.get('orders');
+    expect(await store.restoreSequence?.('orders')).toEqual({ next });
+    expect(server.copy().rows.get('orders')).toEqual(before);
+  });
+
+  it('is looked at again when others allocate meanwhile', async () => {
+    await defined();
+    const other = sequenceStore(rowsWith());
+    const store = sequenceStore(
+      rowsWith((rows) => ({ swap: once(rows.swap, () => other.alterSequence('orders', { blockSize: 7 })) })),
+    );
+    expect(await store.restoreSequence?.('orders')).toEqual({ next: 20_001n });
+    expect(await store.describeSequence('orders')).toMatchObject({ next: 20_001n, blockSize: 7 });
+  });
+
+  it('is moved again when the store goes back before its new ceiling is written', async () => {
+    await defined();
+    const rows = rowsWith();
+    const past = rows.past as NonNullable<SequenceRows['past']>;
+    const write = once(past.write as BareRecords['write'], promote);
+    const store = sequenceStore({ ...rows, past: { ...past, write } as typeof past });
+    expect(await store.restoreSequence?.('orders')).toEqual({ next: 20_001n });
+    expect(server.copy().pasts.get('orders')?.lineage).toBe('life 1');
+  });
+
+  it('is none where nothing is known of it', async () => {
+    const { past: _, ...rows } = server.rows();
+    const store = await defined({}, rows);
+    expect(await store.restoreSequence?.('orders')).toEqual({ next: undefined });
+    await expect(store.restoreSequence?.('absent')).rejects.toThrow('absent');
+  });
+});
+
+describe('Numbers that are given back', () => {
+  it('are taken in the same life of the store alone', async () => {
+    const store = await defined();
+    const block = await store.allocate('orders', 1);
+    promote();
+    expect(await store.giveBack?.('orders', block)).toBe(false);
+    const after = await store.allocate('orders', 1);
+    expect(await store.giveBack?.('orders', after)).toBe(true);
+    await store.removeSequence('orders');
+    expect(await store.giveBack?.('orders', after)).toBe(false);
+  });
+});

@@ -203,8 +203,7 @@ export interface Supply {
 export function supplyOf(info: SequenceInfo): Supply | undefined {
   const { next, blockSize, min, max, cycle, exhausted } = info;
   if (cycle && !exhausted) return undefined;
-  const left =
-    next >= min && next <= max ? idsLeft(info, next) : exhausted ? 0n : idsLeft(info, positionOf(info));
+  const left = idsLeft(info, next >= min && next <= max ? next : positionOf(info));
   // Somebody may have set a row to exhausted that has whole blocks left. They are given to nobody.
   const stranded = exhausted || blockSize < 1 ? left : left % BigInt(blockSize);
   return { remaining: left - stranded, stranded };

@@ -152,7 +152,14 @@ describe('An allocation', () => {
 
 describe('A definition', () => {
   it('replaces what was kept of an earlier sequence of its name when it returns', async () => {
-    const store = await defined({ start: 5000 });
+    const rows = rowsWith();
+    const past = rows.past as NonNullable<SequenceRows['past']>;
+    const write: BareRecords['write'] = async (...args) => {
+      // The time that a database needs.
+      await new Promise((resolve) => setImmediate(resolve));
+      return (past.write as BareRecords['write'])(...args);
+    };
+    const store = await defined({ start: 5000 }, { ...rows, past: { ...past, write } as typeof past });
     await store.removeSequence('orders');
     await store.defineSequence({ name: 'orders' });
     expect(server.copy().pasts.get('orders')).toMatchObject({ base: 1n, ceiling: 20_001n });

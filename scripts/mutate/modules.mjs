@@ -28,7 +28,7 @@ const MODULES = {
       'renewal',
     ].map((name) => testFile(`lease/${name}`)),
     tests: [
-      ...testsOf('lease', ['process', 'storms', 'model', 'simulation']),
+      ...testsOf('lease', ['process', 'storms.slow', 'volatile-store.slow', 'model', 'simulation']),
       ...['flake/leased', 'locality/lease'].map((name) => testFile(name)),
     ],
     slow: ['flake/lease-window', 'uuid7/lease', 'lease/simulation', 'lease/model'].map((name) =>
@@ -63,7 +63,7 @@ const MODULES = {
       'sequence/lineage-rows',
       'stores/memory/store',
     ].map((name) => testFile(name)),
-    tests: [...testsOf('sequence', ['database-outage', 'every-store']), testFile('lineage/lineage')],
+    tests: [...testsOf('sequence', ['database-outage', 'every-store.slow']), testFile('lineage/lineage')],
     slow: [],
   },
   sequence: {
@@ -71,7 +71,7 @@ const MODULES = {
     first: ['id-buffer', 'fetching', 'idle-ids', 'waiting', 'sequence'].map((name) =>
       testFile(`sequence/${name}`),
     ),
-    tests: testsOf('sequence', ['database-outage', 'every-store']),
+    tests: testsOf('sequence', ['database-outage', 'every-store.slow']),
     slow: [],
   },
   mint: {

@@ -23,13 +23,14 @@ const MODULES = {
       'events',
       'node-wait',
       'acquire',
+      'founding',
       'diagnostics',
       'when-active',
       'renewal',
     ].map((name) => testFile(`lease/${name}`)),
     tests: [
       ...testsOf('lease', ['process', 'storms.slow', 'volatile-store.slow', 'model', 'simulation']),
-      ...['flake/leased', 'locality/lease'].map((name) => testFile(name)),
+      ...['lineage/lineage', 'flake/leased', 'locality/lease'].map((name) => testFile(name)),
     ],
     slow: ['flake/lease-window', 'uuid7/lease', 'lease/simulation', 'lease/model'].map((name) =>
       testFile(name),

@@ -141,6 +141,8 @@ describe('A namespace without a lineage', () => {
     server.births.set(STORE_NAMESPACE, birthOf('a', { epoch: 700 }));
     expect(await found()).toEqual(born(5740));
     expect(server.births.get(STORE_NAMESPACE)).toEqual(born(5740, 700));
+    // A birth record is no lease of an earlier version.
+    expect(await found({ records: [birthOf('namespace')] })).toEqual(born(5740));
   });
 
   it('is left to others who are quicker', async () => {

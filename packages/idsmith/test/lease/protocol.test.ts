@@ -6,6 +6,7 @@ import {
   candidates,
   claimed,
   datedBirth,
+  isOlder,
   isReady,
   isUndated,
   layoutOf,
@@ -215,4 +216,20 @@ describe('two records', () => {
       expect(sameRecord(undefined, record)).toBe(false);
     },
   );
+});
+
+describe('a record that shows a loss of the store', () => {
+  const mine: LeaseRecord = { id: 3, owner: 'a', epoch: 5, fence: 100, expiresAt: 50, label: '' };
+
+  it('is missing, or of an earlier term, or has an earlier fence', () => {
+    expect(isOlder(undefined, mine)).toBe(true);
+    expect(isOlder({ ...mine, epoch: 4 }, mine)).toBe(true);
+    expect(isOlder({ ...mine, epoch: 4, fence: 200 }, mine)).toBe(true);
+    expect(isOlder({ ...mine, epoch: 6, fence: 99 }, mine)).toBe(true);
+  });
+
+  it('is neither the same nor a later one', () => {
+    expect(isOlder(mine, mine)).toBe(false);
+    expect(isOlder({ ...mine, owner: 'b', epoch: 6, fence: 200 }, mine)).toBe(false);
+  });
 });

@@ -1,6 +1,6 @@
 import { InvalidOptionError, type StoreError } from '../errors.js';
 import { grantedTtl } from '../lineage/granted-ttl.js';
-import type { Moment } from '../lineage/judge.js';
+import { isLateRenewal, type Moment } from '../lineage/judge.js';
 import { wentBack } from '../lineage/went-back.js';
 import { show } from '../options.js';
 import { requireSignal } from '../support/abort.js';
@@ -508,16 +508,12 @@ class HeldNode {
   }
 
   /**
-   * True if the lease may have run out before a renewal was carried out that is answered now: by the store's clock, or by the time that has
-   * passed here. Clocks of servers that follow each other may differ by twice the skew.
+   * True if the lease may have run out before a renewal was carried out that is answered now.
    *
    * @param now the store's time before the renewal, ms
    */
   isLate(now: number, { maxSkew, clock }: LeaseSettings): boolean {
-    const ttl = this.#ttl;
-    const margin = Math.max(ttl / 3, Math.min(2 * maxSkew, ttl / 2));
-    const passed = clock.now() - this.#readAt;
-    return this.#record.expiresAt - now < margin || !(passed >= 0 && passed < ttl - margin);
+    return isLateRenewal(this.#record.expiresAt - now, clock.now() - this.#readAt, this.#ttl, maxSkew);
   }
 
   /** The meaning of the record that stands in the store. */

@@ -64,6 +64,19 @@ export function judgeLoss(
   return { kind: 'wait-until', time: Math.max(now, lostWrite) + wait };
 }
 
+/**
+ * Tells whether a lease may have run out before a renewal was carried out that is answered now. Then another process may have had its node id,
+ * in writes that the store has lost since. Clocks of servers that follow each other may differ by twice the skew.
+ *
+ * @param left the time that the lease had left before the renewal, by the store's clock, ms
+ * @param passed the time since the renewal before, by the clock of this process, ms; less than 0 if that clock went back
+ */
+export function isLateRenewal(left: number, passed: number, ttl: number, maxSkew: number): boolean {
+  const margin = Math.max(ttl / 3, Math.min(2 * maxSkew, ttl / 2));
+  // Written so that a clock that gives no number counts as late.
+  return !(left >= margin && passed >= 0 && passed < ttl - margin);
+}
+
 /** What a store remembers of a sequence, beside its row. */
 export interface SequencePast {
   /** The lineage in which the sequence was last known to be whole. */

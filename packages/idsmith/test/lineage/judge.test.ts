@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { grantedTtl } from '../../src/lineage/granted-ttl.ts';
 import {
   further,
+  isLateRenewal,
   judgeLoss,
   judgeNamespace,
   judgeNumber,
@@ -44,6 +45,31 @@ describe('a process that finds a write of its own missing', () => {
   it('waits from now on, or from the write if that is later by the clock of the store', () => {
     expect(judge(0, 4000)).toEqual({ kind: 'wait-until', time: 5000 + 340 });
     expect(judge(0, 6000)).toEqual({ kind: 'wait-until', time: 6000 + 340 });
+  });
+});
+
+describe('a renewal', () => {
+  // With a ttl of 900 ms the margin is 300, a third, unless twice the skew is more; then half at most.
+  it('is in time while a third of the lease is left, by both clocks', () => {
+    expect(isLateRenewal(300, 599, 900, 20)).toBe(false);
+    expect(isLateRenewal(299, 599, 900, 20)).toBe(true);
+    expect(isLateRenewal(300, 600, 900, 20)).toBe(true);
+    expect(isLateRenewal(900, 0, 900, 20)).toBe(false);
+  });
+
+  it('needs twice the skew, up to half of the lease', () => {
+    expect(isLateRenewal(400, 499, 900, 200)).toBe(false);
+    expect(isLateRenewal(399, 499, 900, 200)).toBe(true);
+    expect(isLateRenewal(400, 500, 900, 200)).toBe(true);
+    expect(isLateRenewal(450, 449, 900, 9000)).toBe(false);
+    expect(isLateRenewal(449, 449, 900, 9000)).toBe(true);
+    expect(isLateRenewal(450, 450, 900, 9000)).toBe(true);
+  });
+
+  it('is late when the clock of the process went back: nobody knows how much time has passed', () => {
+    expect(isLateRenewal(900, -1, 900, 20)).toBe(true);
+    expect(isLateRenewal(900, Number.NaN, 900, 20)).toBe(true);
+    expect(isLateRenewal(Number.NaN, 0, 900, 20)).toBe(true);
   });
 });
 

@@ -359,6 +359,18 @@ describe('a namespace whose store goes back', () => {
     await Promise.all(leases.map((lease) => lease.release()));
   });
 
+  it('has the fence of a holder again whose record is gone, so that nobody begins in its window', async () => {
+    const server = new RewindingServer();
+    const lease = await acquireLease(server.connect(), { ...options, reacquire: false });
+    await new Promise<void>((resolve) => lease.once('renewed', resolve));
+    const { until } = lease;
+    server.promote(NOTHING);
+    await new Promise<unknown>((resolve) => lease.once('renewal-failed', resolve));
+    const record = () => server.copy().leases.get(options.namespace)?.get(lease.id);
+    await vi.waitFor(() => expect(record()).toMatchObject({ owner: null, expiresAt: 0, fence: until }));
+    await lease.release();
+  });
+
   it('ends the lease of a holder whose record is gone, and tells why', async () => {
     const server = new RewindingServer();
     const first = await acquireLease(server.connect(), { ...options, namespace: 'other' });

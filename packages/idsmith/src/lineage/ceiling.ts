@@ -13,8 +13,9 @@ const LEAST_BLOCKS = 1000;
 /** A new ceiling is as far ahead as the sequence gets in this time at its present rate, ms. */
 const LOOK_AHEAD = 4 * COVERED_LOSS;
 
-/** The part of the range of a sequence that a jump may take, as a divisor. */
+/** The part of the range of a sequence that a jump may take, as a divisor, and the blocks that it may take of the smallest range. */
 const RANGE_PART = 1000n;
+const FEWEST_BLOCKS = 2;
 
 /** The longest way from the position of a sequence to its ceiling, in ids, unless the store says otherwise. */
 export const DEFAULT_MAX_JUMP = 10_000_000;
@@ -32,6 +33,8 @@ export interface Ceiling extends SequencePast {
 
 /** The part of a sequence's row that the distance of a ceiling depends on. */
 interface Shape {
+  /** The first number of the sequence; `undefined` if nobody knows. */
+  readonly start?: bigint | undefined;
   readonly step: number;
   readonly blockSize: number;
   readonly min: bigint;
@@ -90,14 +93,16 @@ const maturedOf = (past: Ceiling, step: number, now: number) =>
 const reached = (position: bigint, goal: bigint, step: number) => further(position, goal, step) === position;
 
 /** The number that is `wanted` ids ahead, or as many as are reasonable. */
-function ahead(
-  { step, blockSize, min, max }: Shape,
-  position: bigint,
-  wanted: number,
-  maxJump: number,
-): bigint {
-  const least = LEAST_BLOCKS * Math.max(1, blockSize);
-  const part = (max - min) / BigInt(Math.abs(step)) / RANGE_PART;
-  const ids = BigInt(Math.min(Math.ceil(Math.max(least, wanted)), maxJump));
-  return position + BigInt(step) * (ids < part ? ids : part);
+function ahead(row: Shape, position: bigint, wanted: number, maxJump: number): bigint {
+  const { step, blockSize } = row;
+  const block = Math.max(1, blockSize);
+  const ids = Math.min(Math.ceil(Math.max(LEAST_BLOCKS * block, wanted)), maxJump);
+  const part = Math.max(Number(extentOf(row) / RANGE_PART), FEWEST_BLOCKS * block);
+  return position + BigInt(step) * BigInt(Math.min(ids, part));
+}
+
+/** The number of ids from the first one of a sequence to its last. The limit behind the first is the end of 64 bits, unless somebody has set it. */
+function extentOf({ step, min, max, start = step > 0 ? min : max }: Shape): bigint {
+  const room = step > 0 ? max - start : start - min;
+  return room > 0n ? room / BigInt(Math.abs(step)) : 0n;
 }

@@ -36,6 +36,23 @@ describe('the first ceiling', () => {
     expect(firstCeiling({ ...narrow, step: -10 }, 1n, 'a', 7, false, MOST).ceiling).toBe(1n - 10n * 100n);
     expect(firstCeiling({ ...narrow, max: 999_999n }, 1n, 'a', 7, false, MOST).ceiling).toBe(1000n);
   });
+
+  it('counts the range from the start of the sequence, whatever is allowed before it', () => {
+    const up = { ...ROW, start: 1n, max: 1_000_001n };
+    expect(firstCeiling(up, 500n, 'a', 7, false, MOST).ceiling).toBe(1500n);
+    const down = { ...DOWN, start: 1n, min: -999_999n };
+    expect(firstCeiling(down, -500n, 'a', 7, false, MOST).ceiling).toBe(-1500n);
+    expect(firstCeiling({ ...down, step: -10 }, -500n, 'a', 7, false, MOST).ceiling).toBe(-1500n);
+  });
+
+  it('is two blocks ahead in the smallest range, so that what comes slowly is covered', () => {
+    const small = { ...ROW, start: 1n, max: 9999n };
+    expect(firstCeiling(small, 21n, 'a', 7, false, MOST).ceiling).toBe(61n);
+    expect(firstCeiling({ ...small, blockSize: 1 }, 21n, 'a', 7, false, MOST).ceiling).toBe(30n);
+    expect(firstCeiling({ ...small, blockSize: 1, max: 500n }, 21n, 'a', 7, false, MOST).ceiling).toBe(23n);
+    expect(firstCeiling({ ...small, start: 10_500n }, 10_520n, 'a', 7, false, MOST).ceiling).toBe(10_560n);
+    expect(firstCeiling({ ...small, blockSize: 0 }, 21n, 'a', 7, false, 1).ceiling).toBe(22n);
+  });
 });
 
 /** A ceiling at 1,000 of a sequence that was at 0, written at time 0. */

@@ -54,6 +54,7 @@ export function continueLease(
   const unknown = {
     layout: undefined,
     lineage: undefined,
+    floor: undefined,
     readAt: Number.NEGATIVE_INFINITY,
     notedAt: undefined,
   };

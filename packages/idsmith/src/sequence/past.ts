@@ -40,6 +40,8 @@ export interface BareRecords extends PastRecords {
 
 /** A record as it was last seen, and the clocks at that moment. */
 interface Seen {
+  /** The generation of the row that the record was seen with. */
+  readonly generation: number;
   readonly past: SequencePast;
   readonly storeTime: number;
   readonly ownTime: number;
@@ -62,9 +64,20 @@ export class SequencePasts {
     return [...this.#warnings.values()];
   }
 
-  /** True if numbers may be taken from a row without another look at the past. */
-  isKnown({ name, lineage }: SequenceRow): boolean {
-    return lineage === undefined || this.#seen.get(name)?.past.lineage === lineage;
+  /**
+   * True if numbers may be taken from a row without another look at the past. A row of another generation needs one: a database that has failed
+   * over and back tells its first lineage again, and the sequence was moved in between.
+   */
+  isKnown({ name, lineage, generation }: SequenceRow): boolean {
+    if (lineage === undefined) return true;
+    const seen = this.#seen.get(name);
+    return seen?.past.lineage === lineage && seen.generation === generation;
+  }
+
+  /** Forgets a sequence that was removed. */
+  forget(name: string): void {
+    this.#seen.delete(name);
+    this.#warnings.delete(`uncovered ${name}`);
   }
 
   /**
@@ -80,11 +93,9 @@ export class SequencePasts {
     if (told.lineage !== lineage) return undefined;
     const verdict = judgeSequence(told.past, lineage, positionOf(row), step);
     if (verdict.kind === 'refuse') throw (this.#records as BareRecords).forgotten(name);
-    // A sequence that is over has nothing to repeat, and one that starts over repeats on purpose.
-    const isMoot = verdict.kind === 'continue-at' && (row.cycle || row.exhausted);
-    if (isMoot || verdict.kind === 'record')
+    if (verdict.kind === 'record' || (verdict.kind === 'continue-at' && isAtRest(row)))
       return (await this.#record(row, told, false)) ? GO_ON : undefined;
-    if (verdict.kind === 'go-on') this.#remember(name, told.past as SequencePast, told);
+    if (verdict.kind === 'go-on') this.#remember(row, told.past as SequencePast, told);
     return verdict;
   }
 
@@ -180,10 +191,10 @@ export class SequencePasts {
     const records = this.#records as CeilingRecords;
     const told = await records.read(row.name);
     if (told.past === undefined || told.past.lineage !== told.lineage) return;
-    this.#remember(row.name, told.past, told);
+    this.#remember(row, told.past, told);
     if (!isDue(told.past, position, row.step, told.now)) return;
     const next = nextCeiling(told.past, row, position, told.now, records.maxJump ?? DEFAULT_MAX_JUMP);
-    if (await records.write(row.name, told.past, next)) this.#remember(row.name, next, told);
+    if (await records.write(row.name, told.past, next)) this.#remember(row, next, told);
   }
 
   async #record(
@@ -197,7 +208,7 @@ export class SequencePasts {
       ? this.#firstCeiling(row, positionOf(row), lineage, told.now, isBorn)
       : { lineage, ceiling: undefined };
     const isWritten = await (records as PastRecords).write(row.name, told.past, past);
-    if (isWritten && !isBorn) this.#remember(row.name, past, told);
+    if (isWritten && !isBorn) this.#remember(row, past, told);
     return isWritten;
   }
 
@@ -206,8 +217,8 @@ export class SequencePasts {
     return firstCeiling(row, position, lineage, now, isBorn, maxJump);
   }
 
-  #remember(name: string, past: SequencePast, { now }: Moment): void {
-    this.#seen.set(name, { past, storeTime: now, ownTime: systemClock.now() });
+  #remember({ name, generation }: SequenceRow, past: SequencePast, { now }: Moment): void {
+    this.#seen.set(name, { generation, past, storeTime: now, ownTime: systemClock.now() });
   }
 
   #tellUncovered(name: string, position: bigint): void {
@@ -222,3 +233,9 @@ export class SequencePasts {
 }
 
 const GO_ON: Verdict = { kind: 'go-on' };
+
+/**
+ * True if a sequence is not moved after a loss: a cycle repeats on purpose, and nothing comes after the last number of 64 bits. A sequence
+ * that has reached its own limit is moved, because the limit may be raised.
+ */
+export const isAtRest = (row: SequenceRow) => row.cycle || (row.exhausted && positionOf(row) !== row.next);

@@ -19,7 +19,7 @@ import {
   takeBlocks,
 } from './blocks.js';
 import { isConfusing, refuseConfusing, requireSequenceName, requireStoredName } from './name.js';
-import { type BareRecords, type CeilingRecords, SequencePasts } from './past.js';
+import { type BareRecords, type CeilingRecords, isAtRest, SequencePasts } from './past.js';
 import type { SequenceInfo, SequenceStore } from './port.js';
 
 /**
@@ -179,6 +179,7 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
       seen.delete(name);
       await persist(name, row, async (found) => (await rows.delete(found)) || undefined, read);
       seen.delete(name);
+      pasts?.forget(row.name);
     },
 
     async allocate(name, blocks) {
@@ -210,7 +211,7 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
           if (witness && (rows.past?.hasCeilings !== true || row.generation !== witness.instead.origin))
             return { next: undefined };
           const next = await pasts?.placeAfterRestore(row, witness?.seen);
-          if (row.cycle || row.exhausted) return { next: positionOf(row) };
+          if (isAtRest(row)) return { next: positionOf(row) };
           if (next === undefined) return { next };
           // Another generation: what was taken before cannot be given back.
           const moved = marked({ ...settle(row, next), generation: randomNumber() });

@@ -1,10 +1,10 @@
-import { ClosedError, IdError, StoreError } from '../errors.js';
+import { ClosedError, hasCode, IdError, StoreError } from '../errors.js';
 import { STORE_NAMESPACE } from '../lease/namespace.js';
 import type { LeaseStore } from '../lease/port.js';
 import { further, judgeNumber } from '../lineage/judge.js';
 import { wentBack } from '../lineage/went-back.js';
 import { show } from '../options.js';
-import { endOf } from '../sequence/block.js';
+import { endOf, isBlock } from '../sequence/block.js';
 import type { Block, SequenceStore } from '../sequence/port.js';
 import { report } from '../support/diagnostics.js';
 import { storeError } from '../support/store-error.js';
@@ -202,9 +202,15 @@ function witnessed(
   return {
     allocate,
 
-    removeSequence(name) {
+    async removeSequence(name) {
+      try {
+        await store.removeSequence(name);
+      } catch (error) {
+        // The answer to an earlier call may have been lost.
+        if (hasCode(error, 'NO_SUCH_SEQUENCE')) forget(name);
+        throw error;
+      }
       forget(name);
-      return store.removeSequence(name);
     },
 
     alterSequence(name, changes) {
@@ -217,8 +223,11 @@ function witnessed(
       async giveBack(name, tail) {
         const known = memories.get(name);
         const end = known?.end;
+        const isAlike = known !== undefined && isBlock(tail) && known.step === Math.sign(tail.step);
+        // Somebody else in this process has got later numbers, so the store has no reason to take these.
+        if (isAlike && further(known.end, endOf(tail), tail.step) !== endOf(tail)) return false;
         // Before the answer: the ids may be given out again at once, even to this process.
-        if (known) lower(known, tail.first);
+        if (isAlike) lower(known, tail.first);
         const isBack = await takeBack(name, tail);
         if (!isBack && known && end !== undefined) known.end = further(known.end, end, known.step);
         return isBack;

@@ -279,7 +279,8 @@ await describeWith(['postgres'], 'A PostgreSQL that goes back', () => {
     await newcomer.store.listLeases('nodes');
     const { until } = holder.lease;
     // The holder's next renewal makes the namespace wait.
-    const floor = async () => Number(await sql(empty, 'SELECT fence FROM idsmith_leases WHERE id = -1'));
+    const floor = async () =>
+      Number(await sql(empty, "SELECT fence FROM idsmith_leases WHERE namespace = 'nodes' AND id = -1"));
     await expect.poll(floor, { timeout: 60_000 }).toBeGreaterThanOrEqual(until);
     await holder.take(1);
     await newcomer.take(10);

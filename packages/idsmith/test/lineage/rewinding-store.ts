@@ -23,6 +23,7 @@ const copyOf = ({ rows, pasts, leases }: Content): Content => ({
 export class RewindingServer {
   #content: Content = { rows: new Map(), pasts: new Map(), leases: new Map() };
   #promotions = 0;
+  #lineage = 'life 0';
   readonly #now: () => number;
 
   constructor(now: () => number = Date.now) {
@@ -30,17 +31,17 @@ export class RewindingServer {
   }
 
   get lineage(): string {
-    return `life ${this.#promotions}`;
+    return this.#lineage;
   }
 
   copy(): Content {
     return copyOf(this.#content);
   }
 
-  /** Goes on with an earlier state. */
-  promote(replica: Content): void {
+  /** Goes on with an earlier state, in a lineage of its own or in one of before. */
+  promote(replica: Content, lineage = `life ${++this.#promotions}`): void {
     this.#content = copyOf(replica);
-    this.#promotions++;
+    this.#lineage = lineage;
   }
 
   /** Goes on with an earlier state, and does not tell. */

@@ -79,6 +79,44 @@ describe('An allocation', () => {
     expect(await store.giveBack?.('orders', block)).toBe(false);
   });
 
+  it('continues at the ceiling when the store has failed over and back, to a lineage that the process knows', async () => {
+    const idle = await defined();
+    const busy = sequenceStore(rowsWith());
+    await idle.allocate('orders', 1);
+    promote();
+    await busy.allocate('orders', 1);
+    const before = server.copy();
+    expect(await firstOf(busy.allocate('orders', 1))).toBe(20_021n);
+    server.promote(before, 'life 0');
+    expect(await firstOf(idle.allocate('orders', 1))).toBe(40_001n);
+    expect(heard).toHaveLength(2);
+  });
+
+  it('looks after the ceiling of a sequence that was removed and defined again', async () => {
+    const store = await defined();
+    await store.allocate('orders', 1);
+    await store.alterSequence('orders', { next: 1_000_000 });
+    await store.removeSequence('orders');
+    await store.defineSequence({ name: 'orders' });
+    for (let i = 0; i < 3; i++) await store.allocate('orders', 600);
+    await store.settled?.();
+    expect(server.copy().pasts.get('orders')?.ceiling).toBeGreaterThan(36_001n);
+    expect(store.warnings?.()).toEqual([expect.stringContaining('could repeat numbers before 12001.')]);
+  });
+
+  it('continues at the ceiling, too, when the sequence had reached a limit that was raised in what is lost', async () => {
+    const store = await defined({ max: 100 });
+    await store.allocate('orders', 5);
+    await store.settled?.();
+    const before = server.copy();
+    await store.alterSequence('orders', { max: 1000 });
+    expect(await firstOf(store.allocate('orders', 1))).toBe(101n);
+    server.promote(before);
+    await expect(store.allocate('orders', 1)).rejects.toMatchObject({ code: 'SEQUENCE_EXHAUSTED' });
+    await store.alterSequence('orders', { max: 1000 });
+    expect(await firstOf(store.allocate('orders', 1))).toBe(141n);
+  });
+
   it('leaves it to another process to tell, if that one has moved the sequence', async () => {
     await defined();
     promote();
@@ -136,9 +174,9 @@ describe('An allocation', () => {
   });
 
   it('is told of when it is not covered, near the end of the sequence, too', async () => {
-    const store = await defined({ min: 1, max: 25 });
-    expect((await store.allocate('orders', 2)).count).toBe(20);
-    expect(store.warnings?.()).toEqual([expect.stringContaining('could repeat numbers before 21.')]);
+    const store = await defined({ min: 1, max: 65 });
+    expect((await store.allocate('orders', 3)).count).toBe(60);
+    expect(store.warnings?.()).toEqual([expect.stringContaining('could repeat numbers before 61.')]);
   });
 
   it('tells the lineage under which it was read', async () => {
@@ -271,8 +309,8 @@ describe('A sequence that is restored', () => {
 
   it.each([
     [{ cycle: true, max: 100 }, 21n],
-    [{ min: 1, max: 20 }, 21n],
-  ])('stays where it is if nothing of it can repeat by accident: %j', async (definition, next) => {
+    [{ start: 2n ** 63n - 20n }, 2n ** 63n],
+  ])('stays where it is if nothing of it can repeat by accident: %o', async (definition, next) => {
     const store = await defined(definition);
     await store.allocate('orders', 1);
     const before = server.copy().rows.get('orders');

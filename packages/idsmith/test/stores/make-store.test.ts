@@ -1,4 +1,10 @@
-import { type Block, type SequenceChanges, type SequenceInfo, StoreWentBackError } from 'idsmith';
+import {
+  type Block,
+  NoSuchSequenceError,
+  type SequenceChanges,
+  type SequenceInfo,
+  StoreWentBackError,
+} from 'idsmith';
 import { describe, expect, it } from 'vitest';
 import { STORE_NAMESPACE } from '../../src/lease/namespace.ts';
 import { makeStore } from '../../src/stores/make-store.ts';
@@ -60,6 +66,30 @@ describe('A store that gives a number again', () => {
     expect(failure.message).toContain('it continues at 51 now');
     expect(backend.altered).toEqual([{ next: 51n }]);
     expect(await firstOf(store.allocate('x', 5))).toBe(51n);
+  });
+
+  it('does so, though somebody has failed to remove the sequence', async () => {
+    const backend = new Backend();
+    const failing = async () => {
+      throw new Error('no answer');
+    };
+    const store = backend.open({ removeSequence: failing });
+    await store.allocate('x', 50);
+    await expect(store.removeSequence('x')).rejects.toThrow('no answer');
+    backend.next = 10n;
+    await expect(store.allocate('x', 5)).rejects.toThrow(StoreWentBackError);
+  });
+
+  it('may do so if the sequence is gone when somebody removes it once more', async () => {
+    const backend = new Backend();
+    const gone = async () => {
+      throw new NoSuchSequenceError('there is no sequence "x"');
+    };
+    const store = backend.open({ removeSequence: gone });
+    await store.allocate('x', 50);
+    await expect(store.removeSequence('x')).rejects.toThrow(NoSuchSequenceError);
+    backend.next = 1n;
+    expect(await firstOf(store.allocate('x', 5))).toBe(1n);
   });
 
   it('does so for numbers that descend', async () => {
@@ -240,13 +270,40 @@ describe('Numbers that are given back', () => {
     await expect(store.allocate('x', 1)).rejects.toThrow('numbers up to 41');
   });
 
-  it('do not come again if the store has not taken them', async () => {
+  it('does not ask about ids before those that somebody else in this process has got, and remembers these', async () => {
     const backend = new Backend();
-    const store = backend.open({ giveBack: async () => false });
-    await store.allocate('x', 50);
-    expect(await store.giveBack?.('x', tail)).toBe(false);
-    backend.next = 41n;
-    await expect(store.allocate('x', 1)).rejects.toThrow('numbers up to 51');
+    let asked = 0;
+    const giveBack = async () => {
+      asked++;
+      return true;
+    };
+    const store = backend.open({ giveBack });
+    const block = await store.allocate('x', 20);
+    await store.allocate('x', 20);
+    backend.next = 21n;
+    expect(await store.giveBack?.('x', { ...block, first: 6n, count: 15 })).toBe(false);
+    expect(asked).toBe(0);
+    await expect(store.allocate('x', 20)).rejects.toThrow(StoreWentBackError);
+  });
+
+  it.each([
+    ['taken, which another process got after the last ones of this process', 40, tail, true, 40n, 41],
+    [
+      'taken, of a sequence that counts in the other direction now',
+      50,
+      { first: 30n, step: -1, count: 10 },
+      true,
+      50n,
+      51,
+    ],
+    ['not taken', 50, tail, false, 41n, 51],
+  ])('let nothing come again that this process has got: %s', async (_, count, given, isBack, next, seen) => {
+    const backend = new Backend();
+    const store = backend.open({ giveBack: async () => isBack });
+    await store.allocate('x', count);
+    expect(await store.giveBack?.('x', given)).toBe(isBack);
+    backend.next = next;
+    await expect(store.allocate('x', 1)).rejects.toThrow(`numbers up to ${seen}`);
   });
 
   it('are taken of a sequence that this process has not used', async () => {

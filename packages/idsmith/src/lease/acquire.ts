@@ -48,6 +48,8 @@ import {
 
 /** The most rounds in which a store refuses a node id that its own listing offers. Rivals explain a few such rounds. */
 const MAX_REFUSALS = 12;
+/** The rounds after which rivals are not the likeliest explanation. */
+const RIVALS = 3;
 const BACKOFF = { unit: 5, longest: 1000 };
 
 /** Of those who find a namespace without a founder, the share that comes first, and the answers of the store that the others wait for after them. */
@@ -84,6 +86,8 @@ export interface Acquired extends Claimed {
   readonly layout: string | undefined;
   /** The lineage that the namespace carries; `undefined` if it carries none. */
   readonly lineage: string | undefined;
+  /** The time before which no window of the namespace may begin, ms; `undefined` if it has no birth record. */
+  readonly floor: number | undefined;
   /** This clock at the moment when the store's time was read, ms. */
   readonly readAt: number;
 }
@@ -236,11 +240,14 @@ class Acquisition {
         if (this.#signal?.aborted) await freeNode(settings, node).catch(() => undefined);
         this.#signal?.throwIfAborted();
         const { layout } = basis;
-        const told = { lineage: lineageOf(view.birth), readAt: view.readAt, ttl, notedAt };
+        const { birth, readAt } = view;
+        const told = { lineage: lineageOf(birth), floor: birth?.fence, readAt, ttl, notedAt };
         return { ...node, ...told, wasEmpty: this.#wasEmpty, layout };
       }
       this.#hasRivals = true;
     }
+    // Rivals explain some refusals. More of them may mean that the store has another lineage than the one at hand.
+    if (this.#refusals >= RIVALS) this.#before = undefined;
     this.#lookFromTheBeginning();
     await this.#pauseAfterRefusal();
     return undefined;
@@ -356,14 +363,31 @@ export function pageOf(
   return { first: first + skipped, count: Math.min(count, size - skipped) };
 }
 
+/** The birth record of a namespace, as {@link foundAfterChange} has found it and left it. */
+export interface Founded {
+  /** False if the namespace had none. */
+  readonly wasThere: boolean;
+  /** True if it was right already, and the wait for what is lost is over. */
+  readonly hasWaited: boolean;
+  /** The time before which no window may begin, ms; `undefined` if others were quicker to write the record. */
+  readonly floor: number | undefined;
+}
+
 /**
  * Lets a namespace carry the lineage that the store tells now, though nobody claims a node id. A loss after this is noticed even if the store
- * goes back to a server whose lineage the namespace carried before.
+ * goes back to a server whose lineage the namespace carried before. With `lostWrite`, the namespace waits for what is lost, too.
+ *
+ * @returns `undefined` if the store tells no lineage
  */
-export async function foundAfterChange(settings: LeaseSettings): Promise<void> {
+export async function foundAfterChange(settings: LeaseSettings): Promise<Founded | undefined> {
   const view = await viewNamespace(settings, NO_NODES, undefined);
-  const next = view.lineage === undefined ? undefined : await founding(settings, view);
-  if (typeof next === 'object') await swap(settings, view.birth, next);
+  const { birth, now, lineage } = view;
+  if (lineage === undefined) return undefined;
+  const next = await founding(settings, view);
+  const wasThere = birth !== undefined;
+  if (next === undefined) return { wasThere, hasWaited: now >= (birth?.fence ?? 0), floor: birth?.fence };
+  const isWritten = next !== 'rivals' && (await swap(settings, birth, next));
+  return { wasThere, hasWaited: false, floor: isWritten ? next.fence : undefined };
 }
 
 /**

@@ -52,7 +52,11 @@ async function foundingIn(
   const loss = judgeLoss(birth?.fence ?? 0, lostWrite, view, longest, maxSkew);
   const verdict = loss.kind === 'go-on' ? judgeNamespace(lineageOf(birth), view, longest, maxSkew) : loss;
   const found = (floor: number) => foundedBirth(randomName(random), lineage, longest, floor);
-  if (verdict.kind === 'wait-until') return found(verdict.time);
+  if (verdict.kind === 'wait-until') {
+    // The store itself carries the lineage from now on, too, so that it does not take a namespace for new that it loses when it goes back.
+    await storeFloor(settings, view, longest);
+    return found(verdict.time);
+  }
   if (verdict.kind === 'record') {
     // On a store that keeps what it has acknowledged, records of an earlier version are trusted as that version trusted them.
     const isOld = records.some(({ id }) => id >= 0) || !isWhole;

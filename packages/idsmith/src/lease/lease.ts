@@ -10,8 +10,10 @@ import { type Acquired, acquire, countLease, foundAfterChange, freeNode } from '
 import { LeaseEmitter, type LeaseEvent, type LeaseEvents } from './events.js';
 import { LeaseTimers } from './lease-timers.js';
 import {
+  longestTtl,
   NamespaceLayout,
   NamespaceRefusal,
+  NO_NODES,
   read,
   requireBelievable,
   storeMoment,
@@ -19,7 +21,7 @@ import {
 } from './namespace-store.js';
 import { type LeaseOptions, type LeaseSettings, leaseSettings } from './options.js';
 import { type LeaseRecord, type LeaseStore, sameRecord } from './port.js';
-import { isOlder, released, renewed, verdict } from './protocol.js';
+import { isOlder, isTakenEarly, NAMESPACE_ID, released, renewed, verdict } from './protocol.js';
 import { type LeaseWait, LeaseWaiters, releasedError } from './waiters.js';
 import { bindLease, type LeaseUser, type LeaseWindow, requireRoom, requireShared } from './window.js';
 
@@ -56,6 +58,8 @@ export class Lease {
   #user: LeaseUser | undefined;
   /** The store's time of a renewal or claim that the store has lost, until the lease is replaced, ms. */
   #lostWrite: number | undefined;
+  /** The time of this clock when all windows have ended that may be forgotten with it, ms. */
+  #lossEndsAt = 0;
   /** True when the end of the present window has been emitted. */
   #fencedEmitted = false;
   /** The work with the store that is under way, one operation at a time. */
@@ -162,11 +166,11 @@ export class Lease {
    */
   fence(): void {
     if (this.#release) throw releasedError(this);
-    const record = this.#node.hasEnded ? undefined : this.#node.record;
+    const node = this.#node.hasEnded ? undefined : this.#node;
     const fences = ++this.#fences;
     this.#timers.cancelRenewal();
     this.#end();
-    this.#work = this.#work.then(() => this.#giveUp(record, fences));
+    this.#work = this.#work.then(() => this.#giveUp(node, fences));
   }
 
   /**
@@ -217,14 +221,21 @@ export class Lease {
     await this.#work;
     await this.#replacing;
     const node = this.#node;
-    const leave = (record: LeaseRecord) =>
-      swap(this.#settings, record, released(record, node.from, lastUsed));
-    if (!node.hasEnded && !(await leave(node.record))) {
-      // A renewal whose answer was lost may have changed the record.
-      const current = await this.#stored(node);
-      if (current && node.verdictOn(current) === 'mine') await leave(current);
-    }
+    if (!node.hasEnded) await this.#leave(node, (record) => released(record, node.from, lastUsed));
     this.#events.emit('released');
+  }
+
+  /** Writes the record that a holder leaves behind. */
+  async #leave(node: HeldNode, left: (record: LeaseRecord) => LeaseRecord): Promise<void> {
+    if (await swap(this.#settings, node.record, left(node.record))) return;
+    // A renewal whose answer was lost may have changed the record.
+    const current = await this.#stored(node);
+    if (current && node.verdictOn(current) === 'mine') {
+      await swap(this.#settings, current, left(current));
+      return;
+    }
+    const loss = await this.#lossShownBy(node, current).catch(() => undefined);
+    if (loss) await (await this.#tellLoss(node, current, loss))?.();
   }
 
   #onRenewalDue(): void {
@@ -251,58 +262,84 @@ export class Lease {
       const current = isDone ? next : await this.#stored(node);
       const found = node.verdictOn(current);
       const isDoubtful = found === 'mine' && (await this.#isDoubtful(node, now));
-      if (found === 'mine' && !isDoubtful) return this.#adoptRenewal(node, current as LeaseRecord, lineage);
+      const loss = isDoubtful ? LATE : await this.#lossShownBy(node, current);
+      if (found === 'mine' && !loss) return this.#adoptRenewal(node, current as LeaseRecord, lineage);
       if (this.#isOver(node)) return;
       // The window of a node id that was taken over may be used to its end, where a timer emits `'fenced'`.
-      if (found !== 'taken') this.#end();
-      const isLost = isDoubtful || (found === 'broken' && isOlder(current, node.record));
-      if (isLost) {
-        this.#lostWrite = node.record.expiresAt - node.ttl;
-        this.#tellWentBack(node, isDoubtful);
-      }
-      this.#replace();
-      // After the replacement, which must see the namespace as the store has left it.
-      if (isLost) this.#replacing = this.#replacing.then(() => this.#restoreFence(node, current));
+      if (found !== 'taken' || loss) this.#end();
+      const fences = this.#fences;
+      const restore = loss ? await this.#tellLoss(node, current, loss) : undefined;
+      if (current) await restore?.();
+      // A call of fence() meanwhile replaces the lease itself.
+      if (fences === this.#fences) this.#replace();
+      // The replacement tells others of an empty namespace, so it must see the namespace as the store has left it.
+      if (!current) this.#replacing = this.#replacing.then(restore);
     } catch (error) {
       this.#retry(error);
     }
   }
 
+  /** The sign in a record that the store has lost acknowledged writes; `undefined` if there is none. */
+  async #lossShownBy(node: HeldNode, current: LeaseRecord | undefined): Promise<string | undefined> {
+    const { record } = node;
+    const found = node.verdictOn(current);
+    if (found === 'mine') return undefined;
+    if (found === 'broken') return isOlder(current, record) ? OLDER : undefined;
+    const { now } = await storeMoment(this.#settings);
+    return isTakenEarly(record, now, this.#settings.maxSkew) ? EARLY : undefined;
+  }
+
   /**
    * True if another process may have had the node id between the last two renewals, in writes that the store has lost since. A renewal that
    * came long before the lease ran out needs no proof. It is asked when the answer is there, because this process may have been stopped,
-   * and the request late. Then the store must still have the lineage in which the record was whole.
+   * and the request late. Then the store must still have the lineage in which the record was whole, and nobody may have made the namespace
+   * wait since: a store that fails over and back has the same lineage again.
    */
   async #isDoubtful(node: HeldNode, now: number): Promise<boolean> {
     const settings = this.#settings;
     if (node.lineage === undefined || !node.isLate(now, settings)) return false;
     const { lineage } = await storeMoment(settings);
-    return lineage !== undefined && lineage !== node.lineage;
+    if (lineage === undefined) return false;
+    const birth = (await read(settings, NO_NODES)).find(({ id }) => id === NAMESPACE_ID);
+    return lineage !== node.lineage || node.hasBeenFounded(birth);
   }
 
   /**
-   * Tells that the store has lost what it had acknowledged.
+   * Tells that the store has lost acknowledged writes, and makes the namespace wait for windows that may be forgotten.
    *
-   * @param isDoubtful true if the record of this lease is there, and came too late
+   * @param sign what shows the loss in the record `current`
+   * @returns writes the fence of the lost record again; `undefined` if the new holder of the node id has waited for it
    */
-  #tellWentBack({ record }: HeldNode, isDoubtful: boolean): void {
+  async #tellLoss(
+    node: HeldNode,
+    current: LeaseRecord | undefined,
+    sign: string,
+  ): Promise<(() => Promise<void>) | undefined> {
+    const { record } = node;
     const { namespace } = this;
-    const sign = isDoubtful
-      ? 'was renewed when its time was nearly over, and another process may have had the node id in what is lost'
-      : 'is missing or older than the one that it had acknowledged';
     const error = wentBack({
       message:
         `the store has lost acknowledged writes: its record of node id ${record.id} in namespace ${show(namespace)} ${sign}. ` +
-        'The lease has ended, and another one is acquired',
+        'The lease has ended',
       namespace,
     });
     this.#events.emit('renewal-failed', error);
+    this.#lostWrite = node.renewedAt;
+    const { clock, maxSkew } = this.#settings;
+    this.#lossEndsAt = clock.now() + longestTtl(this.#settings) + 2 * maxSkew;
+    // If this fails, the replacement does it.
+    const settings = { ...this.#settings, lostWrite: this.#lostWrite };
+    const founded = await foundAfterChange(settings).catch(() => undefined);
+    if (founded?.wasThere === false && current === undefined) this.#events.emit('empty-namespace');
+    const isHeld = current !== undefined && current.owner !== null && node.verdictOn(current) !== 'mine';
+    return founded?.hasWaited && isHeld ? undefined : () => this.#restoreFence(node, current);
   }
 
-  /** Writes the fence of a lost record again, unless others have changed the record since. */
-  async #restoreFence(node: HeldNode, current: LeaseRecord | undefined): Promise<void> {
-    const { record } = node;
-    if (current !== undefined && current.owner !== null && node.verdictOn(current) !== 'mine') return;
+  /**
+   * Writes the fence of a lost record again, unless the record has changed meanwhile. The older record may be in use by an earlier holder, to
+   * whom it was never lost. That holder stops, because the times of its window may have been used since.
+   */
+  async #restoreFence({ record }: HeldNode, current: LeaseRecord | undefined): Promise<void> {
     const fence = Math.max(current?.fence ?? 0, record.fence);
     const next = { ...(current ?? record), owner: null, expiresAt: 0, fence };
     await swap(this.#settings, current, next).catch(() => false);
@@ -340,15 +377,18 @@ export class Lease {
       this.#windowMoved('reacquired');
       if (acquired.wasEmpty) this.#events.emit('empty-namespace');
     } catch (error) {
+      // A server lets nobody make its namespaces wait. Then this process waits alone, for as long.
+      const isRefused = error instanceof InvalidOptionError && !(error instanceof NamespaceRefusal);
+      if (isRefused && this.#settings.clock.now() >= this.#lossEndsAt) this.#lostWrite = undefined;
       if (fences === this.#fences) this.#retry(error);
     }
   }
 
   /** Frees the node id of a window that was ended here. The fence stays: a copy of the process may use the window. */
-  async #giveUp(record: LeaseRecord | undefined, fences: number): Promise<void> {
+  async #giveUp(node: HeldNode | undefined, fences: number): Promise<void> {
+    const left = (record: LeaseRecord) => ({ ...record, owner: null, expiresAt: 0 });
     // If this fails, the lease expires.
-    if (record)
-      await swap(this.#settings, record, { ...record, owner: null, expiresAt: 0 }).catch(() => false);
+    if (node) await this.#leave(node, left).catch(() => undefined);
     // The last of several calls takes one node id for all of them.
     if (fences === this.#fences) this.#replace();
   }
@@ -391,12 +431,16 @@ export class Lease {
     if (this.#isOver(node)) return;
     // The old window may have ended while the store was asked.
     this.#emitFenced();
-    const isChanged = lineage !== undefined && lineage !== node.lineage;
+    const isChanged = lineage !== undefined && (lineage !== node.lineage || node.floor === undefined);
     node.adopt(record, lineage);
     this.#windowMoved('renewed');
-    // If this fails, the next claim does it.
-    if (isChanged)
-      this.#work = Promise.all([this.#work, foundAfterChange(this.#settings).catch(() => undefined)]);
+    if (isChanged) this.#work = Promise.all([this.#work, this.#followLineage(node)]);
+  }
+
+  /** Lets the namespace carry the lineage of the store. If this fails, the next renewal does it. */
+  async #followLineage(node: HeldNode): Promise<void> {
+    const founded = await foundAfterChange(this.#settings).catch(() => undefined);
+    node.floor = founded?.floor;
   }
 
   #windowMoved(event: 'renewed' | 'reacquired'): void {
@@ -422,6 +466,12 @@ export class Lease {
   }
 }
 
+// What shows in the record of a node id that its store has lost writes.
+const OLDER = 'is missing or older than the one that it had acknowledged';
+const LATE =
+  'was renewed when its time was nearly over, and another process may have had the node id in what is lost';
+const EARLY = 'has another holder, though the lease cannot have run out';
+
 /** Unanswered renewals to remember. A forgotten one that is found later counts as that of another process, which is safe. */
 const MAX_ATTEMPTS = 100;
 
@@ -437,6 +487,8 @@ interface Attempt {
 class HeldNode {
   /** The first timestamp that may go into an id. */
   readonly from: number;
+  /** The time before which no window of the namespace may begin, ms, as it was last seen. Whoever founds the namespace again sets another one. */
+  floor: number | undefined;
   #record: LeaseRecord;
   /** This clock before the store's time was read from which the record was made, ms. */
   #readAt: number;
@@ -448,7 +500,8 @@ class HeldNode {
   #notedAt: number | undefined;
   #hasEnded = false;
 
-  constructor({ record, from, lineage, readAt, ttl, notedAt }: Acquired) {
+  constructor({ record, from, lineage, floor, readAt, ttl, notedAt }: Acquired) {
+    this.floor = floor;
     this.#record = record;
     this.#ttl = ttl;
     this.#notedAt = notedAt;
@@ -465,6 +518,11 @@ class HeldNode {
   /** The ttl that the record was made with, ms. */
   get ttl(): number {
     return this.#ttl;
+  }
+
+  /** The store's time of the last renewal, or of the claim, ms. */
+  get renewedAt(): number {
+    return this.#record.expiresAt - this.#ttl;
   }
 
   /** The record that the store has acknowledged. */
@@ -514,6 +572,14 @@ class HeldNode {
    */
   isLate(now: number, { maxSkew, clock }: LeaseSettings): boolean {
     return isLateRenewal(this.#record.expiresAt - now, clock.now() - this.#readAt, this.#ttl, maxSkew);
+  }
+
+  /**
+   * True if somebody may have founded the namespace since the last renewal. Nobody has if it has the floor that is known, or one that had passed
+   * by then: a floor lies ahead when it is set.
+   */
+  hasBeenFounded(birth: LeaseRecord | undefined): boolean {
+    return birth === undefined || (birth.fence !== this.floor && birth.fence > this.renewedAt);
   }
 
   /** The meaning of the record that stands in the store. */

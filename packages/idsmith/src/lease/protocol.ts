@@ -258,7 +258,23 @@ export function verdict(
   return current.epoch > mine.epoch && current.fence >= mine.fence ? 'taken' : 'broken';
 }
 
-/** Tells whether a record shows that the store has lost writes that it had acknowledged to the holder of `mine`. */
+/**
+ * Tells whether a record shows that the store has lost writes that it had acknowledged to the holder of `mine`. A release lowers the fence, too,
+ * but nobody holds the record of this epoch after it.
+ */
 export function isOlder(current: LeaseRecord | undefined, mine: LeaseRecord): boolean {
-  return current === undefined || current.epoch < mine.epoch || current.fence < mine.fence;
+  if (current === undefined || current.epoch < mine.epoch) return true;
+  const isReleased = current.epoch === mine.epoch && current.owner === null;
+  return current.fence < mine.fence && !isReleased;
+}
+
+/**
+ * Tells whether a node id has a new holder before the lease of `mine` can have run out. Then the store has lost renewals, and the new holder
+ * has seen a record from before them. Clocks of two servers may differ by more than the skew. Nothing repeats then, and the namespace waits
+ * in vain.
+ *
+ * @param now the store's time after the new holder was seen, ms
+ */
+export function isTakenEarly(mine: LeaseRecord, now: number, maxSkew: number): boolean {
+  return mine.expiresAt - now > maxSkew + SOON;
 }

@@ -102,7 +102,14 @@ describe('A namespace of another lineage', () => {
     expect(await found({ birth: birthOf('a') })).toEqual(born(5340));
     expect(await found({ birth: birthOf('a', { epoch: 700 }) })).toEqual(born(5740, 700));
     expect(await found({ birth: birthOf('a') }, { ttl: 500 })).toEqual(born(5540, 500));
-    expect(server.swaps).toBe(0);
+  });
+
+  it('lets the store itself carry the new lineage, so that others do not take what is lost for new', async () => {
+    server.births.set(STORE_NAMESPACE, birthOf('a'));
+    await found({ birth: birthOf('a') });
+    expect(server.births.get(STORE_NAMESPACE)).toEqual(born(5340));
+    await found({ birth: birthOf('a') });
+    expect(server.swaps).toBe(1);
   });
 });
 

@@ -77,8 +77,11 @@ describe('a renewal that is answered late', () => {
 
 describe('a release', () => {
   it('leaves the record of a new holder alone', async () => {
-    const { store, inner, lease } = setUp();
+    const { time, store, inner, state, lease } = setUp();
     const held = await lease({ reacquire: false });
+    state.down = true;
+    await time.advance(TTL);
+    state.down = false;
     const [mine] = (await store.listLeases('test')) as [LeaseRecord];
     const theirs = { ...mine, owner: 'new', epoch: mine.epoch + 1, fence: mine.fence + TTL };
     await inner.swapLease('test', mine, theirs);

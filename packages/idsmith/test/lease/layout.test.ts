@@ -198,11 +198,15 @@ describe('the layout of a namespace', () => {
 
 describe('a layout that was written while the lease was replaced without it', () => {
   it('is written again, because the new namespace may not have it', async () => {
-    const { time, store, inner, lease } = setUp();
-    const held = await lease();
+    const { time, store, inner, state, lease } = setUp();
+    // The clock is behind, so that the window has some time left when the store takes the lease for ended.
+    const held = await lease({ clock: time.clock(-9000) });
+    state.down = true;
+    await time.advance(held.until - time.now);
+    state.down = false;
     const [record] = (await inner.listLeases('test')) as [LeaseRecord];
-    const { epoch, fence } = record;
-    await inner.swapLease('test', record, { ...record, owner: 'new', epoch: epoch + 1, fence: fence + 1 });
+    const fence = record.fence + TTL;
+    await inner.swapLease('test', record, { ...record, owner: 'new', epoch: 2, fence, expiresAt: fence });
     let open: (() => void) | undefined;
     let isLost = false;
     // The acquisition lists the namespace, and a holder whose record has changed lists it, too.

@@ -8,6 +8,7 @@ import {
   datedBirth,
   isOlder,
   isReady,
+  isTakenEarly,
   isUndated,
   layoutOf,
   layoutRecord,
@@ -231,5 +232,15 @@ describe('a record that shows a loss of the store', () => {
   it('is neither the same nor a later one', () => {
     expect(isOlder(mine, mine)).toBe(false);
     expect(isOlder({ ...mine, owner: 'b', epoch: 6, fence: 200 }, mine)).toBe(false);
+  });
+});
+
+describe('isTakenEarly', () => {
+  it.each([
+    [true, 'cannot have run out', 10_999],
+    [false, 'may have run out by another clock, or begin a second early', 11_000],
+    [false, 'has run out', 30_000],
+  ])('is %s when the lease %s', (isEarly, _, now) => {
+    expect(isTakenEarly({ ...RECORD, expiresAt: 22_000 }, now, 10_000)).toBe(isEarly);
   });
 });

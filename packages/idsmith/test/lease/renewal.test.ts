@@ -1,6 +1,13 @@
-import { FlakeGenerator, type LeaseRecord, layouts, StoreError } from 'idsmith';
+import {
+  FlakeGenerator,
+  type LeaseOptions,
+  type LeaseRecord,
+  type LeaseStore,
+  layouts,
+  StoreError,
+} from 'idsmith';
 import { describe, expect, it } from 'vitest';
-import { eventsOf, named, ONE_RENEWAL, setUp, TTL } from './set-up.ts';
+import { eventsOf, meanwhile, named, ONE_RENEWAL, setUp, TTL } from './set-up.ts';
 
 describe('renewal', () => {
   it('comes at about a third of the ttl and moves the end of the window on', async () => {
@@ -132,15 +139,26 @@ describe('a holder that lost its store', () => {
 });
 
 describe('a lease that somebody else took over', () => {
-  it('is replaced in the background, and ids go on increasing with the new node id', async () => {
-    const { time, store, lease } = setUp();
-    const held = await lease();
-    const seen = eventsOf(held);
-    const generator = new FlakeGenerator({ node: held, clock: time.clock() });
+  /** A holder whose clock is behind, with a record that another process took over as soon as it had run out. */
+  async function takenOver(options: Partial<LeaseOptions> = {}) {
+    const world = setUp();
+    const { time, state, inner } = world;
+    const clock = time.clock(-9000);
+    const held = await world.lease({ clock, ...options });
+    const generator = new FlakeGenerator({ node: held, clock });
     const before = generator.next();
-    const [record] = await store.listLeases('test');
-    await store.swapLease('test', record, { ...(record as LeaseRecord), owner: 'thief', epoch: 2 });
-    await time.advance(ONE_RENEWAL);
+    state.down = true;
+    await time.advance(held.until - time.now);
+    const [record] = (await inner.listLeases('test')) as [LeaseRecord];
+    const fence = record.fence + TTL;
+    await inner.swapLease('test', record, { ...record, owner: 'next', epoch: 2, fence, expiresAt: fence });
+    state.down = false;
+    return { ...world, held, generator, before, seen: eventsOf(held) };
+  }
+
+  it('is replaced in the background, and ids go on increasing with the new node id', async () => {
+    const { time, held, generator, before, seen } = await takenOver();
+    await time.advance(TTL / 5);
     expect(seen).toEqual(['reacquired']);
     expect(held).toMatchObject({ id: 1, term: 1, state: 'active' });
     const after = generator.next();
@@ -149,13 +167,8 @@ describe('a lease that somebody else took over', () => {
   });
 
   it('stays lost when that is what was asked for', async () => {
-    const { time, store, lease } = setUp();
-    const held = await lease({ reacquire: false });
-    const seen = eventsOf(held);
-    const generator = new FlakeGenerator({ node: held, clock: time.clock() });
-    const [record] = await store.listLeases('test');
-    await store.swapLease('test', record, { ...(record as LeaseRecord), owner: 'thief', epoch: 2 });
-    await time.advance(TTL / 2);
+    const { time, held, generator, seen } = await takenOver({ reacquire: false });
+    await time.advance(TTL / 5);
     expect(() => generator.next()).not.toThrow();
     await time.advance(10 * TTL);
     expect(() => generator.next()).toThrow(named('LEASE_FENCED'));
@@ -201,6 +214,49 @@ describe('a store that was replaced', () => {
     expect(held.state).toBe('fenced');
     expect(held.until).toBe(held.from);
     expect(seen.slice(0, 2)).toEqual(['fenced', 'renewal-failed']);
+  });
+});
+
+describe('a store that went back and does not tell', () => {
+  /** Puts `before` in the place of the record that the store has now. */
+  async function goBack(store: LeaseStore, before: LeaseRecord) {
+    const [present] = await store.listLeases('test');
+    await store.swapLease('test', present, before);
+  }
+
+  it('gets the fence of the record again that it lost, in the older record of the same holder', async () => {
+    const { time, store, lease } = setUp();
+    const clock = time.clock(9000);
+    const held = await lease({ size: 1, reacquire: false, clock });
+    const generator = new FlakeGenerator({ node: held, clock });
+    const [first] = (await store.listLeases('test')) as [LeaseRecord];
+    await time.advance(3 * TTL);
+    const last = layouts.jflake.decode(generator.next()).timestamp;
+    const { until } = held;
+    await goBack(store, first);
+    await time.advance(ONE_RENEWAL);
+    expect(held.state).toBe('fenced');
+    expect((await store.listLeases('test'))[0]).toMatchObject({ owner: null, expiresAt: 0, fence: until });
+    const next = await meanwhile(time, lease({ size: 1, waitFor: 2 * TTL }));
+    expect(next.from).toBeGreaterThan(last);
+  });
+
+  it.each([
+    ['a lower fence', -1],
+    ['a higher fence', 1],
+  ])('stops an earlier holder that goes on with %s, and keeps the highest', async (_, by) => {
+    const { time, store, lease } = setUp();
+    const earlier = { id: 0, owner: 'earlier', epoch: 1, fence: time.now, expiresAt: time.now, label: '' };
+    await store.swapLease('test', undefined, earlier);
+    const held = await lease({ size: 1, reacquire: false });
+    expect(held.term).toBe(2);
+    const { until } = held;
+    await goBack(store, { ...earlier, fence: until + by, expiresAt: until + by });
+    await time.advance(ONE_RENEWAL);
+    expect(held.state).toBe('fenced');
+    // The same epoch and no owner: the earlier holder takes its record for broken, and stops.
+    const fence = Math.max(until, until + by);
+    expect(await store.listLeases('test')).toEqual([{ ...earlier, owner: null, fence, expiresAt: 0 }]);
   });
 });
 

@@ -136,6 +136,7 @@ export class Worker {
       wasEmpty: false,
       layout: undefined,
       lineage,
+      floor: undefined,
       readAt,
       notedAt: undefined,
     };

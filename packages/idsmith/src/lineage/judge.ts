@@ -105,6 +105,39 @@ export function judgeSequence(
   return { kind: 'continue-at', next: further(position, recorded.ceiling, step) };
 }
 
+/** What a store remembers of itself, to tell sequences that are new from those that it may have lost. */
+export interface StorePast {
+  /** The lineage in which a sequence was last defined. */
+  readonly lineage: string;
+  /** The store's time when a loss was found, ms; 0 if none was since a person has vouched for the store. */
+  readonly lossAt: number;
+}
+
+/**
+ * What a store remembers of itself from now on.
+ *
+ * @param recorded what it has remembered until now; `undefined` if nothing. Then it is new, or from a time before it remembered.
+ */
+export function followStore(
+  recorded: StorePast | undefined,
+  { now, lineage }: Moment & { readonly lineage: string },
+): StorePast {
+  if (recorded === undefined) return { lineage, lossAt: 0 };
+  return recorded.lineage === lineage ? recorded : { lineage, lossAt: now };
+}
+
+/** The longest difference of the clocks of two servers that follow each other, ms. */
+const CLOCK_ERROR = 60_000;
+
+/**
+ * Tells whether a sequence that is not in the store may have given out numbers all the same. Its definition may be lost with them, at any loss
+ * of the past, and nothing of it is left.
+ *
+ * @param notBefore a time before which none of its numbers can have been given out, Unix ms
+ */
+export const mayBeForgotten = ({ lossAt }: StorePast, notBefore: number): boolean =>
+  lossAt > 0 && notBefore <= lossAt + CLOCK_ERROR;
+
 /**
  * Judges a number that a store has given to this process.
  *

@@ -29,27 +29,29 @@ describe('the first ceiling', () => {
     expect(firstCeiling({ ...ROW, step: 2 }, 100n, 'a', 7, false, 500).ceiling).toBe(1100n);
   });
 
-  it('takes no more than a thousandth of the ids of the range', () => {
-    const narrow = { ...ROW, min: 1n, max: 1_000_001n };
-    expect(firstCeiling(narrow, 1n, 'a', 7, false, MOST).ceiling).toBe(1001n);
-    expect(firstCeiling({ ...narrow, step: 10 }, 1n, 'a', 7, false, MOST).ceiling).toBe(1n + 10n * 100n);
-    expect(firstCeiling({ ...narrow, step: -10 }, 1n, 'a', 7, false, MOST).ceiling).toBe(1n - 10n * 100n);
-    expect(firstCeiling({ ...narrow, max: 999_999n }, 1n, 'a', 7, false, MOST).ceiling).toBe(1000n);
+  it('takes no more than a twentieth of the ids of the range for its first blocks', () => {
+    const narrow = { ...ROW, min: 1n, max: 100_001n };
+    expect(firstCeiling(narrow, 1n, 'a', 7, false, MOST).ceiling).toBe(5001n);
+    expect(firstCeiling({ ...narrow, step: 10 }, 1n, 'a', 7, false, MOST).ceiling).toBe(1n + 10n * 500n);
+    expect(firstCeiling({ ...narrow, step: -10 }, 1n, 'a', 7, false, MOST).ceiling).toBe(1n - 10n * 500n);
+    expect(firstCeiling({ ...narrow, max: 400_001n }, 1n, 'a', 7, false, MOST).ceiling).toBe(20_001n);
+    expect(firstCeiling({ ...narrow, max: 999_999n }, 1n, 'a', 7, false, MOST).ceiling).toBe(20_001n);
+    expect(firstCeiling({ ...narrow, max: 100_000_001n }, 1n, 'a', 7, false, MOST).ceiling).toBe(20_001n);
   });
 
   it('counts the range from the start of the sequence, whatever is allowed before it', () => {
-    const up = { ...ROW, start: 1n, max: 1_000_001n };
-    expect(firstCeiling(up, 500n, 'a', 7, false, MOST).ceiling).toBe(1500n);
-    const down = { ...DOWN, start: 1n, min: -999_999n };
-    expect(firstCeiling(down, -500n, 'a', 7, false, MOST).ceiling).toBe(-1500n);
-    expect(firstCeiling({ ...down, step: -10 }, -500n, 'a', 7, false, MOST).ceiling).toBe(-1500n);
+    const up = { ...ROW, start: 1n, max: 100_001n };
+    expect(firstCeiling(up, 500n, 'a', 7, false, MOST).ceiling).toBe(5500n);
+    const down = { ...DOWN, start: 1n, min: -99_999n };
+    expect(firstCeiling(down, -500n, 'a', 7, false, MOST).ceiling).toBe(-5500n);
+    expect(firstCeiling({ ...down, step: -10 }, -500n, 'a', 7, false, MOST).ceiling).toBe(-5500n);
   });
 
   it('is two blocks ahead in the smallest range, so that what comes slowly is covered', () => {
-    const small = { ...ROW, start: 1n, max: 9999n };
+    const small = { ...ROW, start: 1n, max: 700n };
     expect(firstCeiling(small, 21n, 'a', 7, false, MOST).ceiling).toBe(61n);
-    expect(firstCeiling({ ...small, blockSize: 1 }, 21n, 'a', 7, false, MOST).ceiling).toBe(30n);
-    expect(firstCeiling({ ...small, blockSize: 1, max: 500n }, 21n, 'a', 7, false, MOST).ceiling).toBe(23n);
+    expect(firstCeiling({ ...small, blockSize: 1 }, 21n, 'a', 7, false, MOST).ceiling).toBe(55n);
+    expect(firstCeiling({ ...small, blockSize: 1, max: 50n }, 21n, 'a', 7, false, MOST).ceiling).toBe(23n);
     expect(firstCeiling({ ...small, start: 10_500n }, 10_520n, 'a', 7, false, MOST).ceiling).toBe(10_560n);
     expect(firstCeiling({ ...small, blockSize: 0 }, 21n, 'a', 7, false, 1).ceiling).toBe(22n);
   });
@@ -69,6 +71,11 @@ describe('the next ceiling', () => {
     expect(nextCeiling(down, DOWN, -50_000n, 30_000, MOST).ceiling).toBe(-450_000n);
     // 25,001 ids in 240.001 s is a little less: whole ids, rounded up.
     expect(nextCeiling(PAST, ROW, 25_001n, 240_001, MOST).ceiling).toBe(25_001n + 25_001n);
+  });
+
+  it('takes no more than a thousandth of the ids of a wide range', () => {
+    const wide = { ...ROW, start: 1n, max: 1_000_000_001n };
+    expect(nextCeiling(PAST, wide, 900_000n, 30_000, MOST).ceiling).toBe(1_900_000n);
   });
 
   it('counts a millisecond at least, and a clock that went back as one', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { grantedTtl } from '../../src/lineage/granted-ttl.ts';
 import {
+  followStore,
   further,
   isLateRenewal,
   judgeLoss,
@@ -8,6 +9,7 @@ import {
   judgeNumber,
   judgeSequence,
   judgeServer,
+  mayBeForgotten,
 } from '../../src/lineage/judge.ts';
 
 const GO_ON = { kind: 'go-on' };
@@ -94,6 +96,30 @@ describe('a sequence', () => {
 
   it('asks a person in another lineage if it has no ceiling', () => {
     expect(judgeSequence({ lineage: 'a', ceiling: undefined }, 'b', 10n, 1)).toEqual({ kind: 'refuse' });
+  });
+});
+
+describe('a store that remembers itself', () => {
+  const moment = { now: 5000, lineage: 'b' };
+
+  it('is new if it remembers nothing', () => {
+    expect(followStore(undefined, moment)).toEqual({ lineage: 'b', lossAt: 0 });
+  });
+
+  it('stays as it is in its own lineage', () => {
+    const own = { lineage: 'b', lossAt: 7 };
+    expect(followStore(own, moment)).toBe(own);
+  });
+
+  it('has lost something in another lineage, by now', () => {
+    expect(followStore({ lineage: 'a', lossAt: 7 }, moment)).toEqual({ lineage: 'b', lossAt: 5000 });
+  });
+
+  it('may have forgotten a sequence after a loss, unless its numbers are for later than any clock was', () => {
+    expect(mayBeForgotten({ lineage: 'b', lossAt: 0 }, 0)).toBe(false);
+    expect(mayBeForgotten({ lineage: 'b', lossAt: 1 }, 0)).toBe(true);
+    expect(mayBeForgotten({ lineage: 'b', lossAt: 5000 }, 65_000)).toBe(true);
+    expect(mayBeForgotten({ lineage: 'b', lossAt: 5000 }, 65_001)).toBe(false);
   });
 });
 

@@ -44,7 +44,7 @@ export const UNMARKED = '0';
  * @throws InvalidOptionError naming the option that is wrong
  */
 export function defineRow(definition: SequenceDefinition, generation: number): SequenceRow {
-  requireKnown('options', definition, ['name', 'lost', ...DEFINABLE]);
+  requireKnown('options', definition, ['name', 'lost', 'notBefore', ...DEFINABLE]);
   const { name, blockSize = 20, step = 1 } = definition;
   requireSequenceName(name);
   const start = requireId('start', given(definition.start, 1n));

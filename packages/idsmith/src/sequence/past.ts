@@ -1,5 +1,5 @@
 import { systemClock } from '../clock.js';
-import type { StoreError } from '../errors.js';
+import { StoreError } from '../errors.js';
 import {
   type Ceiling,
   COVERED_LOSS,
@@ -9,11 +9,20 @@ import {
   isDue,
   nextCeiling,
 } from '../lineage/ceiling.js';
-import { further, judgeSequence, type Moment, type SequencePast, type Verdict } from '../lineage/judge.js';
+import {
+  followStore,
+  further,
+  judgeSequence,
+  type Moment,
+  mayBeForgotten,
+  type SequencePast,
+  type StorePast,
+  type Verdict,
+} from '../lineage/judge.js';
 import { wentBack } from '../lineage/went-back.js';
 import { show } from '../options.js';
 import { report } from '../support/diagnostics.js';
-import { positionOf, type SequenceRow } from './blocks.js';
+import { isOver, positionOf, type SequenceRow, settle } from './blocks.js';
 
 /** What a store remembers of its sequences beside their rows. Each operation is one step. */
 interface PastRecords<Past extends SequencePast = SequencePast> {
@@ -38,6 +47,23 @@ export interface BareRecords extends PastRecords {
   distrust(name: string): Promise<void>;
 }
 
+/** The name of the record of the store itself. No sequence has it. */
+const STORE = '';
+
+/** The most times that others may be quicker to write the record of the store. */
+const MAX_TRIES = 20;
+
+/** A moment of a store that tells its lineage. */
+type PresentMoment = Moment & { readonly lineage: string };
+
+/** A sequence that is about to be defined. */
+export interface Birth {
+  /** Its row, in the lineage that was looked at. */
+  readonly row: SequenceRow;
+  /** Is called when the row is written. */
+  begin(): Promise<void>;
+}
+
 /** A record as it was last seen, and the clocks at that moment. */
 interface Seen {
   /** The generation of the row that the record was seen with. */
@@ -54,6 +80,8 @@ export class SequencePasts {
   /** The next ceilings that are being written, by sequence. */
   readonly #rising = new Map<string, Promise<void>>();
   readonly #warnings = new Map<string, string>();
+  /** The last lineage that the record of the store was brought to. */
+  #followed: string | undefined;
 
   constructor(records: CeilingRecords | BareRecords) {
     this.#records = records;
@@ -111,25 +139,53 @@ export class SequencePasts {
     const told = await this.#records.read(name);
     if (told.lineage !== lineage) return false;
     if (told.past?.lineage === lineage) return true;
+    // A database may fail over and back before anything is defined: the store must know that it has lost something.
+    if (told.past && this.#records.hasCeilings && this.#followed !== lineage)
+      await this.#follow(this.#records, { lineage: told.past.lineage, lossAt: 0 });
     return this.#record(row, told, false);
   }
 
   /**
-   * Records the first ceiling of a sequence that is about to be defined, before its row.
+   * Records the first ceiling of a sequence that is about to be defined, before its row. Where the sequence may have been there before, in
+   * writes that are lost, it begins at its first ceiling.
    *
-   * @returns a function to call when the row is written: it replaces the record of an earlier sequence of the name
+   * @param notBefore a time before which none of its numbers can have been given out, Unix ms
+   * @throws StoreWentBackError when its range is too small for that
    */
-  async prepare(row: SequenceRow): Promise<() => Promise<void>> {
-    if (!this.#records.hasCeilings) return async () => {};
-    const told = await this.#records.read(row.name);
-    const { lineage } = told;
-    if (lineage === undefined) return async () => {};
-    const record = async (isBorn: boolean) => {
-      await this.#record({ ...row, lineage }, told, isBorn);
+  async prepare(defined: SequenceRow, notBefore: number): Promise<Birth> {
+    const records = this.#records;
+    const store = records.hasCeilings ? await this.#follow(records) : undefined;
+    if (store === undefined) return { row: defined, begin: async () => {} };
+    const { lineage } = store;
+    const told = await this.#records.read(defined.name);
+    const isNew = defined.cycle || !mayBeForgotten(store, notBefore);
+    const start = positionOf(defined);
+    const next = isNew ? start : this.#firstCeiling(defined, start, lineage, told.now, true).ceiling;
+    const row = { ...settle(defined, next), lineage };
+    if (!isNew && isOver(row)) throw tooSmall(defined);
+    if (told.past === undefined) await this.#record(row, told, true);
+    return {
+      row,
+      begin: async () => {
+        // The record of an earlier sequence of the name.
+        if (told.past !== undefined) await this.#record(row, told, false);
+        if (!isNew) this.#tellAhead(defined, next);
+      },
     };
-    if (told.past !== undefined) return () => record(false);
-    await record(true);
-    return async () => {};
+  }
+
+  /**
+   * Notes what a person says of the sequences that are not in the store: all of them are new, or some may be lost.
+   *
+   * @throws StoreError when others keep writing the record of the store
+   */
+  async vouch(isNew: boolean): Promise<void> {
+    if (!this.#records.hasCeilings) return;
+    await this.#follow(this.#records, undefined, ({ now, lineage }) => ({
+      lineage,
+      lossAt: isNew ? 0 : now,
+    }));
+    if (isNew) this.#warnings.delete(STORE);
   }
 
   /**
@@ -187,6 +243,34 @@ export class SequencePasts {
     this.#warnings.set(`moved ${name}`, message);
   }
 
+  /**
+   * Brings the record of the store itself to its present lineage. Gives what the store remembers then; `undefined` if it tells no lineage.
+   *
+   * @param before what the store is known to have been, if it has no record
+   * @param judge makes the next record of the present one
+   */
+  async #follow(
+    records: CeilingRecords,
+    before?: StorePast,
+    judge: (moment: PresentMoment, past: StorePast | undefined) => StorePast = (moment, past) =>
+      followStore(past ?? before, moment),
+  ): Promise<StorePast | undefined> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const { now, lineage, past: stored } = await records.read(STORE);
+      if (lineage === undefined) return undefined;
+      const past = stored && { lineage: stored.lineage, lossAt: stored.writtenAt };
+      const next = judge({ now, lineage }, past);
+      const record = { ...NO_CEILING, lineage: next.lineage, writtenAt: next.lossAt };
+      if (next !== past && !(await records.write(STORE, stored, record))) continue;
+      this.#followed = lineage;
+      return next;
+    }
+    throw new StoreError(
+      `the store changed its lineage, or others noted that, ${MAX_TRIES} times in a row: try again later`,
+      { reason: 'CONFLICT' },
+    );
+  }
+
   async #rise(row: SequenceRow, position: bigint): Promise<void> {
     const records = this.#records as CeilingRecords;
     const told = await records.read(row.name);
@@ -221,6 +305,15 @@ export class SequencePasts {
     this.#seen.set(name, { generation, past, storeTime: now, ownTime: systemClock.now() });
   }
 
+  /** Tells of a new sequence that does not begin at its start. */
+  #tellAhead({ name, start }: SequenceRow, next: bigint): void {
+    const message =
+      `the store has lost acknowledged writes at some time. Sequence ${show(name)} may have been among them, so it begins at ${next} and not ` +
+      `at ${start}. If you know that no sequence was lost, say so with idsmith init: then new ones begin at their start`;
+    this.#warnings.set(STORE, message);
+    report('idsmith:store', () => ({ event: 'begun-ahead', sequence: name, next, message }));
+  }
+
   #tellUncovered(name: string, position: bigint): void {
     const key = `uncovered ${name}`;
     if (this.#warnings.has(key)) return;
@@ -233,6 +326,18 @@ export class SequencePasts {
 }
 
 const GO_ON: Verdict = { kind: 'go-on' };
+
+/** The fields of a ceiling that the record of a store does without. */
+const NO_CEILING = { ceiling: 0n, matured: 0n, base: 0n };
+
+function tooSmall({ name }: SequenceRow): StoreError {
+  return wentBack({
+    message:
+      `the store has lost acknowledged writes at some time. Sequence ${show(name)} may have been among them, and its range is too small to begin ` +
+      'beyond its numbers. Define it with lost: true and a start beyond them. Or if you know that no sequence was lost, say so with idsmith init',
+    sequence: name,
+  });
+}
 
 /**
  * True if a sequence is not moved after a loss: a cycle repeats on purpose, and nothing comes after the last number of 64 bits. A sequence

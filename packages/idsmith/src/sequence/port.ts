@@ -85,6 +85,11 @@ export interface SequenceDefinition extends SequenceOptions {
    * sequence only if a person says so. Default `false`.
    */
   readonly lost?: boolean;
+  /**
+   * A time before which none of the numbers can have been given out, Unix ms: the beginning of the year that they are for. A sequence that may
+   * have been in writes that its store has lost begins further on than at its start. One that is for later does not. Default 0.
+   */
+  readonly notBefore?: number;
 }
 
 /** What a process knows of a sequence whose store has gone back. */
@@ -125,6 +130,10 @@ export interface SequenceStore {
    * store has no ceiling for the sequence, or somebody has moved the sequence since
    */
   restoreSequence?(name: string, witness?: SequenceWitness): Promise<{ readonly next: bigint | undefined }>;
+  /** A person says that the store knows all names that were ever used in it: `idsmith init`. So sequences that are not there are new. */
+  confirmNames?(): Promise<void>;
+  /** A person says that the store may have lost names: `idsmith restored`. Only for a store whose sequences go on without a person. */
+  doubtNames?(): Promise<void>;
   /** What an operator should know of the store's past: losses that were found, and sequences that a loss could repeat. */
   warnings?(): readonly string[];
   /** The lineage that the last row was read under. */

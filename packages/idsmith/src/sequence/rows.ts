@@ -27,7 +27,7 @@ import type { SequenceInfo, SequenceStore } from './port.js';
  */
 export interface SequenceRows {
   /**
-   * Inserts a row. Returns `false` when there is a row of its name.
+   * Inserts a row. Returns `false` when there is a row of its name, or the store has another lineage than the row.
    *
    * @param isConfirmed true when a person has said that the row begins beyond all numbers that the store may have lost
    * @throws StoreError when the store may have lost a row of this name, unless a person has said so
@@ -97,10 +97,7 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
       }
       if (tries > 1) await pause(systemTimer, backoff(tries, BACKOFF), false);
     }
-    throw new StoreError(
-      `the store changed its lineage ${MAX_TRIES} times while sequence ${show(name)} was read: try again later`,
-      { reason: 'CONFLICT' },
-    );
+    throw otherLineages(name);
   }
 
   /**
@@ -130,6 +127,11 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
     warnings: () => pasts?.warnings ?? [],
     lineageRead: () => lineage,
     settled: async () => pasts?.settled(),
+    ...(pasts &&
+      rows.past?.hasCeilings && {
+        confirmNames: () => pasts.vouch(true),
+        doubtNames: () => pasts.vouch(false),
+      }),
 
     async defineSequence(definition) {
       const isConfirmed = requireChoice('lost', definition.lost, [false, true]);
@@ -138,12 +140,19 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
       const defined = defineRow(definition, randomNumber());
       // A lost sequence goes on. Its own start is not known, so programs that define it with theirs find it.
       const row = isConfirmed ? { ...defined, start: undefined } : defined;
-      const confusing = isConfusing(row.name);
-      if (confusing && (await rows.read(row.name)) === undefined) refuseConfusing(row.name);
-      const begin = await pasts?.prepare(row);
-      if (confusing || !(await rows.insert(row, isConfirmed)))
-        throw new SequenceExistsError(`sequence ${show(row.name)} is defined already`);
-      await begin?.();
+      const notBefore = requireInteger('notBefore', definition.notBefore ?? 0, 0, Number.MAX_SAFE_INTEGER);
+      const isThere = async () => (await rows.read(row.name)) !== undefined;
+      const exists = new SequenceExistsError(`sequence ${show(row.name)} is defined already`);
+      if (isConfusing(row.name)) throw (await isThere()) ? exists : refuseConfusing(row.name);
+      for (let tries = 1; tries <= MAX_TRIES; tries++) {
+        // Whoever confirms a sequence has said that it begins beyond all that is lost.
+        const birth = await pasts?.prepare(row, isConfirmed ? Number.MAX_SAFE_INTEGER : notBefore);
+        if (await rows.insert(birth?.row ?? row, isConfirmed)) return birth?.begin();
+        // Somebody was quicker, or the store has just changed its lineage.
+        if (await isThere()) throw exists;
+        await pause(systemTimer, backoff(tries, BACKOFF), false);
+      }
+      throw otherLineages(row.name);
     },
 
     async alterSequence(name, changes) {
@@ -263,6 +272,13 @@ export function isLike(
 }
 
 const keysOf = (row: SequenceRow) => Object.keys(row) as (keyof SequenceRow)[];
+
+function otherLineages(name: string): StoreError {
+  return new StoreError(
+    `the store changed its lineage ${MAX_TRIES} times while sequence ${show(name)} was read or defined: try again later`,
+    { reason: 'CONFLICT' },
+  );
+}
 
 function noSuchSequence(name: string): NoSuchSequenceError {
   return new NoSuchSequenceError(`there is no sequence ${show(name)}`);

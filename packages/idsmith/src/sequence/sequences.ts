@@ -96,7 +96,7 @@ export class Sequences {
    * @throws InvalidOptionError naming the wrong option; nothing is defined
    */
   async define(name: string, options: Omit<SequenceDefinition, 'name'> = {}): Promise<SequenceInfo> {
-    requireKnown('options', options, [...DEFINABLE, 'lost']);
+    requireKnown('options', options, [...DEFINABLE, 'lost', 'notBefore']);
     const store = this.#storeOf(name);
     await store.defineSequence({ ...options, name });
     return store.describeSequence(name);

@@ -40,13 +40,14 @@ export interface Restored {
 export async function markRestored(store: Store, { ttl = 0 }: { ttl?: number } = {}): Promise<Restored> {
   const again = (namespace: string) => foundAgain(store, namespace, 'restored', ttl);
   await again(STORE_NAMESPACE);
+  await store.doubtNames?.();
   const namespaces: { namespace: string; waitsUntil: number }[] = [];
   for (const namespace of (await store.namespaces?.()) ?? [])
     namespaces.push({ namespace, waitsUntil: await again(namespace) });
   const sequences: { name: string; next: bigint | undefined }[] = [];
   for (const { name } of await store.listSequences())
     sequences.push({ name, next: (await store.restoreSequence?.(name))?.next });
-  // At the end: until then nothing is defined in a store that can forget.
-  await store.confirmNames?.();
+  // A store that can forget defines nothing until the end of all this.
+  if (store.doubtNames === undefined) await store.confirmNames?.();
   return { namespaces, sequences };
 }

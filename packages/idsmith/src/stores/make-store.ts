@@ -49,7 +49,7 @@ type Method = (...args: never[]) => Promise<unknown>;
  */
 export function makeStore(
   kind: StoreKind,
-  methods: LeaseStore & SequenceStore & Pick<Store, 'schemaVersion' | 'sql' | 'confirmNames'>,
+  methods: LeaseStore & SequenceStore & Pick<Store, 'schemaVersion' | 'sql'>,
   own?: OwnClient,
 ): DisposableStore {
   let closing: Promise<void> | undefined;

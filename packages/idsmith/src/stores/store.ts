@@ -8,8 +8,6 @@ import type { SchemaVersion } from './schema-version.js';
 export interface Store extends LeaseStore, SequenceStore {
   /** The form of the data in the store. A store in memory has none, and a store of your own may do without it. */
   schemaVersion?(): Promise<SchemaVersion>;
-  /** A person confirms that the store knows all names that were ever used in it. Only for a store that can forget: `idsmith init` calls it. */
-  confirmNames?(): Promise<void>;
   /** The database, if the store is in an SQL database and can have a connection for a transaction. */
   readonly sql?: SqlAccess;
   /** The lineage that the store has told last; `undefined` until then, and if it cannot tell. */

@@ -71,10 +71,14 @@ describe('A DynamoDB table that is restored', () => {
     for (const each of [one, two]) await each.take(5);
     const items = await backup(first);
     for (const each of [one, two]) await each.take(20);
+    const forgotten = new Minter(open(first));
+    await forgotten.begin();
     await restore(first, items);
     const order = first === 'survivor' ? [one, three, two] : [three, two, one];
     for (const each of order) await each.take(30);
-    expect(allRepeats(order)).toEqual(NO_REPEATS);
+    const newcomer = new Minter(open(first));
+    await newcomer.begin();
+    expect(allRepeats([...order, forgotten, newcomer])).toEqual(NO_REPEATS);
     for (const each of order) {
       const count = each === three ? 30 : 55;
       expect([each.numbers.length, each.invoices.length, each.errors]).toEqual([count * 20, count, []]);

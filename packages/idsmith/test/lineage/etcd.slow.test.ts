@@ -29,10 +29,14 @@ await describeWith(['etcd', 'etcdctl'], 'An etcd whose snapshot is restored', ()
     for (const each of [one, two]) await each.take(5);
     const snapshot = await etcd.snapshot();
     for (const each of [one, two]) await each.take(20);
+    const forgotten = new Minter(open());
+    await forgotten.begin();
     await etcd.restore(snapshot);
     const order = first === 'survivor' ? [one, three, two] : [three, two, one];
     for (const each of order) await each.take(30);
-    expect(allRepeats(order)).toEqual(NO_REPEATS);
+    const newcomer = new Minter(open());
+    await newcomer.begin();
+    expect(allRepeats([...order, forgotten, newcomer])).toEqual(NO_REPEATS);
     for (const each of order) {
       const count = each === three ? 30 : 55;
       expect([each.numbers.length, each.invoices.length]).toEqual([count * 20, count]);

@@ -66,11 +66,13 @@ await describeWith(['mariadb'], 'A MariaDB whose replica is promoted', () => {
       await each.take(30);
       each.mint(1000);
     }
+    await forgotten.begin();
     await primary.kill();
     moveTo(replica);
     const newcomer = minter(replica);
     const all = [survivor, forgotten, newcomer];
     await Promise.all(all.map((each) => each.take(10)));
+    for (const each of [newcomer, survivor]) await each.begin();
     await mintWhile([survivor, forgotten], newcomer.acquire());
     for (const each of all) each.mint(1000);
     expect(newcomer.numbers.length).toBe(100);

@@ -1,4 +1,4 @@
-import { acquireLease, FlakeGenerator, type Lease, layouts, type Store } from 'idsmith';
+import { acquireLease, FlakeGenerator, type Lease, layouts, Sequences, type Store } from 'idsmith';
 import { type Series, series } from '../../src/series/series.ts';
 
 /** A node id for a generator of these tests, with windows that end soon. */
@@ -43,6 +43,19 @@ export class Minter {
         for (let n = 0n; n < BigInt(count); n++) this.numbers.push(first + n * BigInt(step));
       });
       await this.#try(async () => this.invoices.push(await this.#series.next()));
+    }
+  }
+
+  /** Takes numbers of a sequence and of a tenant that nobody has known so far, unless their definitions were lost. */
+  async begin(): Promise<void> {
+    const sequences = new Sequences(this.store);
+    await sequences.ensure('late', { blockSize: 10 });
+    const format = '{tenant}-{n:6}';
+    const receipts = series('receipts', { format, prefetch: 0, store: this.store });
+    for (let i = 0; i < 30; i++) {
+      const { first } = await this.store.allocate('late', 1);
+      for (let n = 0n; n < 10n; n++) this.invoices.push(`L-${first + n}`);
+      this.invoices.push(await receipts.next({ tenant: 'late' }));
     }
   }
 

@@ -111,12 +111,14 @@ await describeWith(['postgres'], 'A PostgreSQL that goes back', () => {
       await each.take(30);
       each.mint(1000);
     }
+    await forgotten.begin();
     await primary.kill();
     moveTo(standby);
     await sql(standby, 'SELECT pg_promote()');
     const newcomer = minter(standby);
     const all = [survivor, forgotten, newcomer];
     await Promise.all(all.map((each) => each.take(10)));
+    for (const each of [newcomer, survivor]) await each.begin();
     await mintWhile([survivor, forgotten], newcomer.acquire());
     for (const each of all) each.mint(1000);
     expect(newcomer.numbers.length).toBe(100);

@@ -95,11 +95,15 @@ export class RewindingServer {
         return true;
       },
     };
+    const isIn = (lineage: string | undefined) => lineage === undefined || lineage === this.lineage;
     const present = (row: SequenceRow | undefined) => row && { ...row, lineage: this.lineage };
     const find = (name: string) => present(this.#content.rows.get(name));
     return {
       past,
-      insert: async (row) => !this.#content.rows.has(row.name) && !!this.#content.rows.set(row.name, row),
+      insert: async (row) => {
+        if (this.#content.rows.has(row.name) || !isIn(row.lineage)) return false;
+        return !!this.#content.rows.set(row.name, row);
+      },
       read: async (name) => find(name),
       list: async () => [...this.#content.rows.keys()].map((name) => find(name) as SequenceRow),
       swap: async (expected, next) => {

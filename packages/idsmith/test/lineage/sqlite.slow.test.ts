@@ -34,9 +34,11 @@ describe('A SQLite file that an older one replaces', () => {
       await each.take(30);
       each.mint(1000);
     }
+    await forgotten.begin();
     for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
     renameSync(join(folder, 'backup.db'), file);
     const newcomer = await minter();
+    await newcomer.begin();
     const all = [...old, newcomer];
     await Promise.all(all.map((each) => each.take(10)));
     for (const each of old) expect(each.errors.length).toBe(20);

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { type Block, type SequenceDefinition, StoreError } from 'idsmith';
+import { type Block, type SequenceDefinition, type SequenceStore, StoreError } from 'idsmith';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { SequencePast } from '../../src/lineage/judge.ts';
 import type { BareRecords } from '../../src/sequence/past.ts';
@@ -168,7 +168,8 @@ describe('An allocation', () => {
     expect(await failure).toBeInstanceOf(StoreError);
     expect(await failure).toMatchObject({
       reason: 'CONFLICT',
-      message: 'the store changed its lineage 100 times while sequence "orders" was read: try again later',
+      message:
+        'the store changed its lineage 100 times while sequence "orders" was read or defined: try again later',
     });
     expect([reads, timers.mock.calls.length]).toEqual([100, 99]);
   });
@@ -356,5 +357,86 @@ describe('Numbers that are given back', () => {
     expect(await store.giveBack?.('orders', after)).toBe(true);
     await store.removeSequence('orders');
     expect(await store.giveBack?.('orders', after)).toBe(false);
+  });
+});
+
+describe('A definition', () => {
+  const nextOf = async (store: SequenceStore, name = 'orders') => (await store.describeSequence(name)).next;
+
+  it('that was lost with its numbers begins beyond them, whoever makes it again', async () => {
+    const store = await defined({ name: 'first' });
+    const replica = server.copy();
+    await store.defineSequence({ name: 'orders' });
+    const lost = await store.allocate('orders', 900);
+    server.promote(replica);
+    const again = await defined();
+    expect(await again.describeSequence('orders')).toMatchObject({ start: 1n, next: 20_001n });
+    expect(await firstOf(again.allocate('orders', 1))).toBeGreaterThan(lost.first + 900n * 20n);
+  });
+
+  it('is as far on after a database has failed over and back, if anything was used in between', async () => {
+    const store = await defined({ name: 'first' });
+    await store.allocate('first', 1);
+    promote();
+    await store.allocate('first', 1);
+    server.promote(server.copy(), 'life 0');
+    expect(await nextOf(await defined())).toBe(20_001n);
+  });
+
+  it('is made again in the lineage that the store has got meanwhile', async () => {
+    await defined({ name: 'first' });
+    const store = await defined(
+      {},
+      rowsWith((rows) => ({ insert: once(rows.insert, promote) })),
+    );
+    expect(await nextOf(store)).toBe(20_001n);
+    expect(server.copy().pasts.get('orders')).toMatchObject({ lineage: 'life 1', ceiling: 40_001n });
+    expect(await firstOf(store.allocate('orders', 1))).toBe(20_001n);
+  });
+
+  it('is given up when the store changes its lineage again and again, after pauses', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let inserts = 0;
+    const insert = async () => {
+      inserts++;
+      return false;
+    };
+    const failure = defined(
+      {},
+      rowsWith(() => ({ insert })),
+    ).catch((error) => error);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await failure).toMatchObject({ reason: 'CONFLICT' });
+    expect(inserts).toBe(100);
+  });
+
+  it('begins where a person says: at a start beyond the loss, or everywhere once nothing is missing', async () => {
+    const store = await defined({ name: 'first' });
+    promote();
+    await store.defineSequence({ name: 'orders', start: 7, lost: true });
+    expect(await nextOf(store)).toBe(7n);
+    await store.defineSequence({ name: 'later', notBefore: Date.now() + 3_600_000 });
+    expect(await nextOf(store, 'later')).toBe(1n);
+    await store.defineSequence({ name: 'lost' });
+    expect(await nextOf(store, 'lost')).toBe(20_001n);
+    await store.confirmNames?.();
+    await store.defineSequence({ name: 'new' });
+    expect(await nextOf(store, 'new')).toBe(1n);
+    await store.doubtNames?.();
+    await store.defineSequence({ name: 'doubted' });
+    expect(await nextOf(store, 'doubted')).toBe(20_001n);
+  });
+
+  it('finds another one of its name that was made meanwhile', async () => {
+    const other = sequenceStore(rowsWith());
+    const rows = rowsWith((own) => ({
+      insert: once(own.insert, () => other.defineSequence({ name: 'orders', start: 5 })),
+    }));
+    await expect(defined({}, rows)).rejects.toMatchObject({ code: 'SEQUENCE_EXISTS' });
+    expect(await nextOf(other)).toBe(5n);
+  });
+
+  it.each([-1, 1.5, '2026'])('has no notBefore of %j', async (notBefore) => {
+    await expect(defined({ notBefore } as object)).rejects.toThrow('notBefore must be a whole number');
   });
 });

@@ -63,6 +63,9 @@ const rowAt = (next: bigint, more: Partial<SequenceRow> = {}): SequenceRow => ({
   ...more,
 });
 
+/** The row of a definition. */
+const NEW = rowAt(1n, { lineage: undefined });
+
 /** What the store has of the sequence, in the lineage `a`. */
 const KEPT: Ceiling = { lineage: 'a', ceiling: 1000n, matured: 1000n, base: 0n, writtenAt: 0 };
 
@@ -156,12 +159,35 @@ describe('A row that was moved after a loss', () => {
   const moved = rowAt(1000n, { lineage: 'b' });
 
   it('is confirmed once, and at once by whoever knows', async () => {
+    // The record of the store is read and written, too.
     expect(await pasts.confirm(moved)).toBe(true);
-    expect([records.reads, records.writes]).toEqual([1, 1]);
+    expect([records.reads, records.writes]).toEqual([2, 2]);
     expect(await pasts.confirm(moved)).toBe(true);
-    expect([records.reads, records.writes]).toEqual([1, 1]);
+    expect([records.reads, records.writes]).toEqual([2, 2]);
     expect(await new SequencePasts(records.high()).confirm(moved)).toBe(true);
-    expect([records.reads, records.writes]).toEqual([2, 1]);
+    expect([records.reads, records.writes]).toEqual([3, 2]);
+  });
+
+  it('makes the store remember the loss, once, also a store that has remembered nothing so far', async () => {
+    records.now = 7;
+    await pasts.confirm(moved);
+    expect(records.pasts.get('')).toEqual({ lineage: 'b', ceiling: 0n, matured: 0n, base: 0n, writtenAt: 7 });
+    records.pasts.set('others', KEPT);
+    await pasts.confirm(rowAt(1000n, { lineage: 'b', name: 'others' }));
+    expect(records.reads).toBe(3);
+    records.now = 9;
+    records.lineage = 'c';
+    await pasts.confirm(rowAt(1000n, { lineage: 'c' }));
+    expect(records.pasts.get('')).toMatchObject({ lineage: 'c', writtenAt: 9 });
+  });
+
+  it('says nothing of the store if the sequence had no past', async () => {
+    records.pasts.clear();
+    expect(await pasts.confirm(moved)).toBe(true);
+    expect(await new SequencePasts(records.bare()).confirm(rowAt(1n, { lineage: 'b', name: 'x' }))).toBe(
+      true,
+    );
+    expect(records.pasts.has('')).toBe(false);
   });
 
   it('is not confirmed when the store has gone back again, or others were quicker', async () => {
@@ -191,28 +217,114 @@ describe('A row that was moved after a loss', () => {
 
 describe('A sequence that is about to be defined', () => {
   it('has a ceiling before its row, which is old enough at once', async () => {
-    const done = await pasts.prepare(rowAt(1n, { lineage: undefined }));
+    const { row, begin } = await pasts.prepare(NEW, 0);
+    expect(row).toEqual(rowAt(1n));
     expect(records.pasts.get('orders')).toMatchObject({ lineage: 'a', ceiling: 1001n, matured: 1001n });
+    expect(records.pasts.get('')).toEqual({ lineage: 'a', ceiling: 0n, matured: 0n, base: 0n, writtenAt: 0 });
     // Not known: the row may be another one's.
     expect(pasts.isKnown(rowAt(1n))).toBe(false);
-    await done();
-    expect(records.writes).toBe(1);
+    await begin();
+    expect([records.writes, pasts.warnings]).toEqual([2, []]);
   });
 
   it('replaces what was kept of an earlier sequence of its name, after its row', async () => {
     records.pasts.set('orders', KEPT);
-    const done = await pasts.prepare(rowAt(1n, { lineage: undefined }));
+    const { begin } = await pasts.prepare(NEW, 0);
     expect(records.pasts.get('orders')).toBe(KEPT);
-    await done();
+    await begin();
     expect(records.pasts.get('orders')).toMatchObject({ ceiling: 1001n, matured: 1n });
   });
 
   it('has none in a store that cannot tell, or keeps no ceilings', async () => {
     records.lineage = undefined;
-    await (await pasts.prepare(rowAt(1n, { lineage: undefined })))();
+    const untold = await pasts.prepare(NEW, 0);
+    await untold.begin();
+    expect(untold.row).toBe(NEW);
     records.lineage = 'a';
-    await (await new SequencePasts(records.bare()).prepare(rowAt(1n)))();
+    const bare = await new SequencePasts(records.bare()).prepare(NEW, 0);
+    await bare.begin();
+    expect(bare.row).toBe(NEW);
     expect(records.writes).toBe(0);
+  });
+});
+
+describe('A sequence that may have been defined in what the store has lost', () => {
+  const HOUR = 3_600_000;
+  beforeEach(async () => {
+    records.now = HOUR;
+    await pasts.prepare(rowAt(1n, { name: 'first', lineage: undefined }), 0);
+    records.lineage = 'b';
+  });
+
+  it('begins at its first ceiling, with a ceiling of its own, and tells so', async () => {
+    const { row, begin } = await pasts.prepare(NEW, 0);
+    expect(row).toEqual(rowAt(1001n, { lineage: 'b' }));
+    expect(records.pasts.get('orders')).toMatchObject({ lineage: 'b', ceiling: 2001n, matured: 2001n });
+    expect(pasts.warnings).toEqual([]);
+    await begin();
+    expect(pasts.warnings).toEqual([
+      expect.stringMatching(/"orders" may have .* begins at 1001 and not at 1\. .*idsmith init/),
+    ]);
+  });
+
+  it('begins there for ever after, however long ago the loss is', async () => {
+    await pasts.prepare(NEW, 0);
+    records.now = 9000 * HOUR;
+    const later = await new SequencePasts(records.high()).prepare(rowAt(1n, { name: 'later' }), 0);
+    expect(later.row.next).toBe(1001n);
+    expect(records.pasts.get('')).toMatchObject({ lineage: 'b', writtenAt: HOUR });
+  });
+
+  it('begins at its start if its numbers are for a later time, or it is a cycle', async () => {
+    expect((await pasts.prepare(NEW, HOUR + MINUTE)).row.next).toBe(1001n);
+    expect((await pasts.prepare(rowAt(1n, { name: 'x' }), HOUR + MINUTE + 1)).row.next).toBe(1n);
+    expect((await pasts.prepare(rowAt(1n, { name: 'y', cycle: true }), 0)).row.next).toBe(1n);
+  });
+
+  it('begins at its start once a person has said that nothing is missing, until another one says that something is', async () => {
+    await (await pasts.prepare(NEW, 0)).begin();
+    await pasts.vouch(true);
+    expect(pasts.warnings).toEqual([]);
+    expect((await pasts.prepare(rowAt(1n, { name: 'x' }), 0)).row.next).toBe(1n);
+    records.now = 2 * HOUR;
+    await pasts.vouch(false);
+    expect((await pasts.prepare(rowAt(1n, { name: 'y' }), 2 * HOUR)).row.next).toBe(1001n);
+    records.lineage = 'c';
+    await pasts.vouch(true);
+    expect((await pasts.prepare(rowAt(1n, { name: 'z' }), 0)).row.next).toBe(1n);
+  });
+
+  it('is refused if its range is too small, and nothing is written', async () => {
+    const before = new Map(records.pasts);
+    await pasts.vouch(false);
+    const small = rowAt(1n, { max: 2n });
+    await expect(pasts.prepare(small, 0)).rejects.toMatchObject({ code: 'STORE_WENT_BACK' });
+    await expect(pasts.prepare(small, 0)).rejects.toThrow(/"orders" .* lost: true .* idsmith init/);
+    expect([...records.pasts.keys()]).toEqual([...before.keys()]);
+    expect((await pasts.prepare(rowAt(1n, { max: 3n }), 0)).row.next).toBe(3n);
+  });
+
+  it('looks again when others were quicker to note the loss, and gives up at last', async () => {
+    const others = { ...KEPT, lineage: 'b', writtenAt: 5 };
+    records.beforeWrite = () => {
+      records.beforeWrite = () => {};
+      records.pasts.set('', others);
+    };
+    expect((await pasts.prepare(NEW, 0)).row.next).toBe(1001n);
+    expect(records.pasts.get('')).toBe(others);
+    records.beforeWrite = () => {
+      records.lineage += 'x';
+    };
+    records.lineage = 'c';
+    await expect(pasts.prepare(NEW, 0)).rejects.toMatchObject({ reason: 'CONFLICT' });
+  });
+
+  it('is nothing that a person can say of a store without ceilings', async () => {
+    const { writes } = records;
+    await new SequencePasts(records.bare()).vouch(true);
+    records.lineage = undefined;
+    await pasts.vouch(true);
+    expect(records.writes).toBe(writes);
   });
 });
 

@@ -39,6 +39,7 @@ const CALLS: Record<string, (store: DisposableStore) => Promise<unknown> | undef
   isNewNamespace: (store) => store.isNewNamespace?.('x'),
   restoreSequence: (store) => store.restoreSequence?.('x'),
   confirmNames: (store) => store.confirmNames?.(),
+  doubtNames: (store) => store.doubtNames?.(),
   giveBack: (store) => store.giveBack?.('x', { first: 1n, step: 1, count: 1 }),
 };
 

@@ -77,16 +77,18 @@ export function dynamodbRows(items: CheckedTable, past: CeilingRecords): Sequenc
         ConditionExpression: 'attribute_not_exists(#key)',
         ExpressionAttributeNames: { '#key': hashKey },
       };
-      return create(`defining sequence ${show(name)}`, async (sdk, send) =>
-        conditionally(
+      return create(`defining sequence ${show(name)}`, async (sdk, send) => {
+        if (!(await isPresent(sdk, row.lineage))) return false;
+        const isInserted = await conditionally(
           send(new sdk.PutItemCommand(command)).then(() => true),
           async (repeated) => {
             if (!repeated) return false;
             const { Item: found } = await send(new sdk.GetItemCommand(lookFor(name)));
             return found !== undefined && decode(found).generation === generation;
           },
-        ),
-      );
+        );
+        return isInserted && isPresent(sdk, row.lineage);
+      });
     },
 
     async read(name) {

@@ -184,7 +184,8 @@ export function etcdRows(lineage: EtcdLineage, root: string, pasts: CeilingRecor
     async insert(row) {
       const isNew = { key: startKey(row.name), result: 'EQUAL', target: 'VERSION', version: '0' };
       const success = [putStart({ row })];
-      return (await commit(`defining sequence ${show(row.name)}`, undefined, [isNew], success)) !== undefined;
+      const operation = `defining sequence ${show(row.name)}`;
+      return (await commit(operation, row.lineage, [isNew], success)) !== undefined;
     },
 
     async read(name) {

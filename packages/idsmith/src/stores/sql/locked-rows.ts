@@ -4,7 +4,8 @@ import { requireTransaction } from '../../drivers/transaction.js';
 import { sha256Hex } from '../../encoding/hex.js';
 import { InvalidOptionError, StoreError } from '../../errors.js';
 import { show } from '../../options.js';
-import { defineRow, type SequenceRow, takeBlocks } from '../../sequence/blocks.js';
+import { alterRow, defineRow, type SequenceRow, takeBlocks } from '../../sequence/blocks.js';
+import type { SequenceDefinition } from '../../sequence/port.js';
 import { marked, randomNumber, type SequenceRows } from '../../sequence/rows.js';
 import { storeError } from '../../support/store-error.js';
 import type { Columns } from './columns.js';
@@ -99,11 +100,11 @@ export class LockedRows {
   }
 
   /** The row, locked. It is made if it is missing. */
-  async lockOrMake(name: string, start: bigint): Promise<SequenceRow> {
+  async lockOrMake(name: string, start: bigint, max: bigint): Promise<SequenceRow> {
     // In MySQL a lock on a missing row is one on the gap beside it, where the INSERT of others would wait. So there is no look at a
     // row that may be missing.
     const isThere = this.#place === undefined || known.has(this.#keyOf(name));
-    return (isThere && (await this.lock(name))) || this.#make(name, start);
+    return (isThere && (await this.lock(name))) || this.#make({ name, start, max });
   }
 
   /**
@@ -111,7 +112,7 @@ export class LockedRows {
    * so wait for locks before.
    */
   async readOrMake(name: string, start: bigint): Promise<SequenceRow> {
-    return (await this.#unlocked.read(name)) ?? this.#make(name, start);
+    return (await this.#unlocked.read(name)) ?? this.#make({ name, start });
   }
 
   /** Removes a row again if this object has made it. */
@@ -122,13 +123,19 @@ export class LockedRows {
   /**
    * Takes one number of a locked row, with any block size.
    *
+   * @param highest the number up to which the row may go from now on, if that is further than before
    * @param check throws if the number cannot be used; nothing is taken then
    * @throws SequenceExhaustedError when all numbers are used
    */
-  async take(locked: SequenceRow, check: (number: bigint) => void = () => {}): Promise<bigint> {
+  async take(
+    locked: SequenceRow,
+    highest = locked.max,
+    check: (number: bigint) => void = () => {},
+  ): Promise<bigint> {
     let row: SequenceRow | undefined = locked;
     for (let tries = 0; row !== undefined && tries < MOST_TRIES; tries++) {
-      const taken = takeBlocks({ ...row, blockSize: 1 }, 1);
+      const open = row.max < highest ? alterRow(row, { max: highest }) : row;
+      const taken = takeBlocks({ ...open, blockSize: 1 }, 1);
       check(taken.block.first);
       if (await this.#swap(row, marked({ ...taken.row, blockSize: row.blockSize }))) return taken.block.first;
       // Another call on this connection was quicker.
@@ -151,8 +158,9 @@ export class LockedRows {
     return this.#place === undefined ? isChanged : (await this.lock(next.name))?.mark === next.mark;
   }
 
-  async #make(name: string, start: bigint): Promise<SequenceRow> {
-    const made = defineRow({ name, start, blockSize: 1 }, randomNumber());
+  async #make(definition: SequenceDefinition): Promise<SequenceRow> {
+    const { name } = definition;
+    const made = defineRow({ ...definition, blockSize: 1 }, randomNumber());
     await this.#oneByOne(name, () => this.#locked.insert(made));
     const row = await this.lock(name);
     if (row === undefined)

@@ -127,7 +127,9 @@ export function sqlRows(
         columns?.requireRow(row);
         const values = new Values(dialect);
         const list = [values.name(name), ...numbers.map((number) => values.integer(number))].join(', ');
-        const sql = `INSERT INTO id_sequences (name, ${NUMBERS.join(', ')}, exhausted) ${dialect.row(list, outside)}`;
+        const still = isStill(values, row);
+        const condition = still && `${outside || '1 = 1'}${still}`;
+        const sql = `INSERT INTO id_sequences (name, ${NUMBERS.join(', ')}, exhausted) ${dialect.row(list, condition || outside)}`;
         return { sql: sql + (isInside ? dialect.unlessThere : dialect.inserted), values: values.all };
       };
       return run(`defining ${called(name)}`, build, isOne);

@@ -7,7 +7,7 @@ import type { Sequences } from '../sequence/sequences.js';
 import type { Store } from '../stores/store.js';
 import { unlessAborted } from '../support/abort.js';
 import { SingleFlight } from '../support/single-flight.js';
-import { counterName, ensureRow, type SeriesPlan } from './counters.js';
+import { counterName, ensureCounter, type SeriesPlan } from './counters.js';
 import { type Calendar, type CalendarDate, type Period, periodText } from './format.js';
 
 /** The parts of a series that come from its store. */
@@ -37,7 +37,7 @@ export class BlockNumbers {
   constructor(plan: SeriesPlan, { store, sequences }: SeriesStore, prefetch: Prefetch | undefined) {
     const { name, start, format, calendar } = plan;
     this.#plan = plan;
-    this.#counters = new Counters({ sequences, series: name, start, prefetch });
+    this.#counters = new Counters({ sequences, series: name, start, highest: format.highest, prefetch });
     const ask = async () => (await store.now?.()) ?? systemClock.now();
     this.#clock = new StoreClock(ask, (now) => momentOf(calendar, format.unit, now), this.#time);
   }
@@ -62,7 +62,7 @@ export class BlockNumbers {
         // The period may have turned while the number came. The number is skipped.
       } catch (error) {
         // Another caller has seen the period turn, and has closed the counter. Or the store is closed.
-        if (!hasCode(error, 'CLOSED') || tries === MOST_TRIES) throw error;
+        if (!hasCode(error, 'CLOSED') || tries === MOST_TRIES) throw format.failure(error);
         if (this.#isClosed) throw seriesClosed(name);
       }
     }
@@ -90,6 +90,8 @@ interface CountersOptions {
   readonly sequences: Sequences;
   readonly series: string;
   readonly start: bigint;
+  /** The highest number that can be printed. */
+  readonly highest: bigint;
   readonly prefetch: Prefetch | undefined;
 }
 
@@ -165,9 +167,9 @@ export class Counters {
   }
 
   async #sequenceOf(tenant: string | undefined, period: string): Promise<Sequence> {
-    const { sequences, series, start, prefetch } = this.#options;
+    const { sequences, series, start, highest, prefetch } = this.#options;
     const name = await counterName(series, tenant, period);
-    await ensureRow(sequences, name, start);
+    await ensureCounter(sequences, name, { start, period, highest });
     return sequences.get(name, prefetch === undefined ? {} : { prefetch });
   }
 }

@@ -3,8 +3,9 @@ import { md5 } from '../encoding/md5.js';
 import { hasCode } from '../errors.js';
 import { refuse } from '../options.js';
 import { requireSequenceName } from '../sequence/name.js';
+import type { SequenceDefinition, SequenceInfo } from '../sequence/port.js';
 import type { Sequences } from '../sequence/sequences.js';
-import { type Calendar, isTenant, type SeriesFormat } from './format.js';
+import { type Calendar, earliestOf, isTenant, type SeriesFormat } from './format.js';
 
 // A series keeps its numbers in ordinary sequences, one for each tenant and period: `series:invoices:acme:2026`. The sequence
 // `series:invoices` remembers the format: its start is a digest. Parts are percent-encoded, so that a colon always divides.
@@ -63,22 +64,44 @@ export function formatDigest({ identity }: SeriesFormat): bigint {
 
 const encoded = (text: string) => encodeURIComponent(text).replaceAll("'", '%27');
 
-/** Defines a sequence of single numbers unless it is there, with any start. Gives its start. */
-export async function ensureRow(
+/** The start of the sequence that remembers the format of a series. It is defined with `digest` unless it is there. */
+export async function ensureMarker(
+  sequences: Sequences,
+  series: string,
+  digest: bigint,
+): Promise<bigint | undefined> {
+  // It gives out no numbers, so none can be lost.
+  const never = { start: digest, notBefore: Number.MAX_SAFE_INTEGER };
+  return (await ensureRow(sequences, markerName(series), never)).start;
+}
+
+/** Defines the counter of a period unless it is there. It ends where the width does, so that it does not jump past that after a loss. */
+export async function ensureCounter(
   sequences: Sequences,
   name: string,
-  start: bigint,
-): Promise<bigint | undefined> {
+  { start, period, highest }: { start: bigint; period: string; highest: bigint },
+): Promise<void> {
+  const { max } = await ensureRow(sequences, name, { start, max: highest, notBefore: earliestOf(period) });
+  // The width has got its `+`.
+  if (max < highest) await sequences.alter(name, { max: highest });
+}
+
+/** Defines a sequence of single numbers unless it is there, with any definition. */
+async function ensureRow(
+  sequences: Sequences,
+  name: string,
+  definition: Omit<SequenceDefinition, 'name'>,
+): Promise<SequenceInfo> {
   try {
-    return (await sequences.describe(name)).start;
+    return await sequences.describe(name);
   } catch (error) {
     if (!hasCode(error, 'NO_SUCH_SEQUENCE')) throw error;
   }
   try {
-    return (await sequences.define(name, { start, blockSize: 1 })).start;
+    return await sequences.define(name, { ...definition, blockSize: 1 });
   } catch (error) {
     // Somebody else has defined it meanwhile.
     if (!hasCode(error, 'SEQUENCE_EXISTS')) throw error;
-    return (await sequences.describe(name)).start;
+    return sequences.describe(name);
   }
 }

@@ -1,4 +1,10 @@
-import { InvalidIdError, InvalidOptionError, SequenceExhaustedError, TimeExhaustedError } from '../errors.js';
+import {
+  hasCode,
+  InvalidIdError,
+  InvalidOptionError,
+  SequenceExhaustedError,
+  TimeExhaustedError,
+} from '../errors.js';
 import { nearestName, refuse, show } from '../options.js';
 
 /** The reading of a printed number. */
@@ -82,8 +88,16 @@ export class SeriesFormat {
 
   /** @throws SequenceExhaustedError when the number does not fit its width */
   requireFit(number: bigint): void {
-    if (number <= this.highest) return;
-    throw new SequenceExhaustedError(
+    if (number > this.highest) throw this.#tooWide(number);
+  }
+
+  /** The error for the user, where a counter that ends with the width has failed. */
+  failure(error: unknown): unknown {
+    return hasCode(error, 'SEQUENCE_EXHAUSTED') ? this.#tooWide(this.highest + 1n) : error;
+  }
+
+  #tooWide(number: bigint): SequenceExhaustedError {
+    return new SequenceExhaustedError(
       `the number ${number} does not fit the format ${show(this.text)}: add a + to its width, as in {n:6+}, and numbers grow wider`,
     );
   }
@@ -332,6 +346,17 @@ export function periodText(period: Period, date: CalendarDate): string {
     day: `${month}-${digits(date.day, 2)}`,
   };
   return texts[period];
+}
+
+/** The longest time by which a day begins in any time zone before it begins in UTC, ms. */
+const EARLIEST_ZONE = 14 * 3_600_000;
+
+/** A time before which the period of a text has begun in no time zone, Unix ms; 0 for `'none'`. */
+export function earliestOf(text: string): number {
+  const [, year, quarter, month, day] = /^(\d{4})(?:-Q(\d))?(?:-(\d\d))?(?:-(\d\d))?$/.exec(text) ?? [];
+  if (year === undefined) return 0;
+  const first = Number(month ?? Number(quarter ?? 1) * 3 - 2);
+  return Math.max(0, Date.UTC(Number(year), first - 1, Number(day ?? 1)) - EARLIEST_ZONE);
 }
 
 const PERIOD_TEXT: Record<Period, RegExp> = {

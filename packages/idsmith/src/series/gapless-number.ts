@@ -35,7 +35,7 @@ export async function takeLocked(
   for (let turns = 0; turns < MOST_TURNS; turns++) {
     const period = periodText(format.period, calendar(at));
     const counter = await counterName(name, tenant, period);
-    const row = await rows.lockOrMake(counter, start);
+    const row = await rows.lockOrMake(counter, start, format.highest);
     at = await rows.now();
     const date = calendar(at);
     if (periodText(format.period, date) !== period) continue;
@@ -44,7 +44,10 @@ export async function takeLocked(
       throw error;
     });
     // Printed before the row is written, so that a number that cannot be printed is not taken.
-    const number = await rows.take(row, (next) => void format.print({ number: next, date, tenant }));
+    const check = (next: bigint) => void format.print({ number: next, date, tenant });
+    const number = await rows.take(row, format.highest, check).catch((error) => {
+      throw format.failure(error);
+    });
     return { number, date, counter, at };
   }
   throw new StoreError(

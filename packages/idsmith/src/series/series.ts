@@ -12,9 +12,8 @@ import { AuditLog, type GivenNumber } from './audit-log.js';
 import { BlockNumbers, type SeriesStore, seriesClosed } from './block-number.js';
 import {
   counterName,
-  ensureRow,
+  ensureMarker,
   formatDigest,
-  markerName,
   requireSeriesName,
   requireTenant,
   type SeriesPlan,
@@ -210,8 +209,7 @@ export class Series {
       );
     if (audit) this.#access('audit: true');
     const digest = formatDigest(format);
-    if ((await ensureRow(this.#from.sequences, markerName(name), digest)) !== digest)
-      throw otherFormat(name, format);
+    if ((await ensureMarker(this.#from.sequences, name, digest)) !== digest) throw otherFormat(name, format);
     if (audit) await new AuditLog(this.#access('audit: true').outside).setUp();
   }
 

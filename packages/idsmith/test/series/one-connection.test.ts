@@ -58,6 +58,7 @@ for (const [title, needs, start] of DATABASES)
       );
       const given = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
       expect(given.sort()).toEqual(['8', '9']);
+      await expect(narrow.next({ in: transaction.client })).rejects.toThrow('add a + to its width');
       expect(await series(name, { format: '{n:1+}' }).next({ in: transaction.client })).toBe('10');
       await transaction.commit();
     });

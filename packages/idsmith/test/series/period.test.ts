@@ -1,7 +1,7 @@
 import { InvalidOptionError } from 'idsmith';
 import { expect, it } from 'vitest';
 import { momentOf, StoreClock, stopwatch } from '../../src/series/block-number.ts';
-import { calendarOf, type Period, periodText } from '../../src/series/format.ts';
+import { calendarOf, earliestOf, type Period, periodText } from '../../src/series/format.ts';
 
 const at = (text: string) => Date.parse(text);
 
@@ -60,4 +60,25 @@ it('a reading ends before the turn, however long the answer took, and is asked f
   expect(reading.holds).toBe(false);
   await clock.read(undefined);
   expect(asked).toBe(2);
+});
+
+it.each([
+  ['', '1970-01-01T00:00:00Z'],
+  ['0000', '1970-01-01T00:00:00Z'],
+  ['2026', '2025-12-31T10:00:00Z'],
+  ['2026-Q1', '2025-12-31T10:00:00Z'],
+  ['2026-Q4', '2026-09-30T10:00:00Z'],
+  ['2026-07', '2026-06-30T10:00:00Z'],
+  ['2026-07-14', '2026-07-13T10:00:00Z'],
+])('the period %j has begun nowhere before %s', (text, time) => {
+  expect(new Date(earliestOf(text)).toISOString()).toBe(new Date(time).toISOString());
+});
+
+it('no period begins in any time zone before its earliest time', () => {
+  for (const timeZone of ['Pacific/Kiritimati', 'Pacific/Auckland', 'UTC', 'Pacific/Pago_Pago'])
+    for (const period of ['year', 'quarter', 'month', 'day'] as const)
+      for (const instant of ['2026-01-01T00:00:00Z', '2026-06-30T10:00:00Z', '2026-12-31T09:59:59Z']) {
+        const time = Date.parse(instant);
+        expect(earliestOf(periodText(period, calendarOf(timeZone)(time)))).toBeLessThanOrEqual(time);
+      }
 });

@@ -199,7 +199,21 @@ describe('A series on sequences', () => {
     const codes = await ids.series('codes', { format: 'C{n:1}', start: 9 });
     expect(await codes.next()).toBe('C9');
     await expect(codes.next()).rejects.toThrow(SequenceExhaustedError);
+    await expect(codes.next()).rejects.toThrow('the number 10 does not fit the format "C{n:1}": add a +');
     await ids.close();
+  });
+
+  it('goes on where its width has ended, once the width has got its +', async () => {
+    const store = memoryStore();
+    const narrow = series('codes', { format: 'C{n:1}', start: 8, store });
+    expect([await narrow.next(), await narrow.next()]).toEqual(['C8', 'C9']);
+    await expect(narrow.next()).rejects.toThrow(SequenceExhaustedError);
+    expect(await store.describeSequence('series:codes::')).toMatchObject({ max: 9n, exhausted: true });
+    const wide = series('codes', { format: 'C{n:1+}', start: 8, store });
+    expect([await wide.next(), await wide.next()]).toEqual(['C10', 'C11']);
+    // A process that has the old format still refuses what it cannot print.
+    await expect(narrow.next()).rejects.toThrow('does not fit');
+    expect(await store.describeSequence('series:codes::')).toMatchObject({ max: 2n ** 63n - 1n });
   });
 
   it('refuses what it does not know', async () => {

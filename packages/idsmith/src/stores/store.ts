@@ -3,6 +3,8 @@ import type { SqlExecutor } from '../drivers/port.js';
 import type { LeaseStore } from '../lease/port.js';
 import type { SequenceStore } from '../sequence/port.js';
 import type { SchemaVersion } from './schema-version.js';
+import type { SqlLineage } from './sql/lineage.js';
+import type { Witness } from './witness.js';
 
 /** A place that keeps leases and sequences. Every backend makes one. */
 export interface Store extends LeaseStore, SequenceStore {
@@ -10,6 +12,8 @@ export interface Store extends LeaseStore, SequenceStore {
   schemaVersion?(): Promise<SchemaVersion>;
   /** The database, if the store is in an SQL database and can have a connection for a transaction. */
   readonly sql?: SqlAccess;
+  /** What this process remembers of the store's numbers. Every store of this library has it. */
+  readonly witness?: Witness;
   /** The lineage that the store has told last; `undefined` until then, and if it cannot tell. */
   readonly lineage?: string | undefined;
   /** Ends the store, and its client if `openStore` made the client. A client that the caller made stays open. Idempotent. */
@@ -27,6 +31,8 @@ export interface DisposableStore extends Store {
 export interface SqlAccess {
   /** Sends statements outside of transactions. */
   readonly outside: SqlExecutor;
+  /** Tells the lineage of the database, in the statements on `id_sequences`. */
+  readonly lineage?: SqlLineage;
   /** Runs `work` in a transaction of its own, and commits. An error rolls back. */
   transact<T>(work: (sql: SqlExecutor) => Promise<T>): Promise<T>;
 }

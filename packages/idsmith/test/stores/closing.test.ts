@@ -40,11 +40,12 @@ const CALLS: Record<string, (store: DisposableStore) => Promise<unknown> | undef
   restoreSequence: (store) => store.restoreSequence?.('x'),
   confirmNames: (store) => store.confirmNames?.(),
   doubtNames: (store) => store.doubtNames?.(),
+  trust: (store) => store.trust?.('x'),
   giveBack: (store) => store.giveBack?.('x', { first: 1n, step: 1, count: 1 }),
 };
 
 /** Members that tell what was seen, and ask the store for nothing. */
-const AT_ONCE = ['warnings', 'lineageRead', 'settled'];
+const AT_ONCE = ['warnings', 'lineageRead', 'settled', 'noteTaken'];
 
 async function expectClosed(store: DisposableStore): Promise<void> {
   const methods = Object.entries(store).filter(([, value]) => typeof value === 'function');

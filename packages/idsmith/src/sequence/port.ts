@@ -100,6 +100,13 @@ interface SequenceWitness {
   readonly instead: Block;
 }
 
+/** What the row of a sequence has while numbers may be taken from it. */
+export interface TrustedState {
+  /** The lineage of the store; `undefined` if the store cannot tell. */
+  readonly lineage: string | undefined;
+  readonly generation: number;
+}
+
 /** The part of a store that sequences use. */
 export interface SequenceStore {
   /** @throws SequenceExistsError when there is one of that name */
@@ -130,6 +137,15 @@ export interface SequenceStore {
    * store has no ceiling for the sequence, or somebody has moved the sequence since
    */
   restoreSequence?(name: string, witness?: SequenceWitness): Promise<{ readonly next: bigint | undefined }>;
+  /**
+   * Makes sure that numbers may be taken from the row of a sequence, in a transaction of the store: if the store has gone back, the sequence first
+   * moves on. Gives what the row must have in that transaction.
+   *
+   * @throws NoSuchSequenceError when there is none of that name
+   */
+  trust?(name: string): Promise<TrustedState>;
+  /** Notes that the numbers before `position` were taken from a row in such a transaction. */
+  noteTaken?(row: SequenceInfo, position: bigint): void;
   /** A person says that the store knows all names that were ever used in it: `idsmith init`. So sequences that are not there are new. */
   confirmNames?(): Promise<void>;
   /** A person says that the store may have lost names: `idsmith restored`. Only for a store whose sequences go on without a person. */

@@ -212,6 +212,13 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
       });
     },
 
+    async trust(name) {
+      const { lineage, generation } = await readTrusted(name);
+      return { lineage, generation };
+    },
+
+    noteTaken: (row, position) => pasts?.note(row as SequenceRow, position),
+
     async restoreSequence(name, witness) {
       return persist(
         name,

@@ -1,6 +1,9 @@
 import type { SqlExecutor } from '../drivers/port.js';
 import { InvalidOptionError, StoreError } from '../errors.js';
 import { show } from '../options.js';
+import type { SequenceRow } from '../sequence/blocks.js';
+import type { TrustedState } from '../sequence/port.js';
+import type { SqlLineage } from '../stores/sql/lineage.js';
 import { LockedRows } from '../stores/sql/locked-rows.js';
 import { counterName, formatDigest, markerName, type SeriesPlan } from './counters.js';
 import { type CalendarDate, periodText, type SeriesFormat } from './format.js';
@@ -11,31 +14,82 @@ export interface TakenNumber {
   readonly date: CalendarDate;
   readonly counter: string;
   readonly at: number;
+  /** The row of the counter before. */
+  readonly row: SequenceRow;
+}
+
+/** A counter that may not be used yet: nothing was taken. */
+export interface UnknownCounter {
+  readonly unknown: string;
+  readonly period: string;
+}
+
+/** A transaction of the store's own. Its numbers go to a caller whose rows stay when the store goes back, so they may not come again. */
+export interface OwnTransaction {
+  readonly lineage: SqlLineage | undefined;
+  /** What the row of a counter must have; `undefined` if that is not known. */
+  stateOf(counter: string): TrustedState | undefined;
 }
 
 /** The most turns of a period while a lock is waited for. */
 const MOST_TURNS = 5;
 
 /**
- * Takes the next number inside the transaction of the executor. The clock is read after the counter is locked, so that numbers are in
- * the order of time, also when the wait for the lock was longer than the rest of the period.
+ * Takes the next number inside the caller's transaction. A counter that is missing is made there.
  *
- * @throws SequenceExhaustedError when the number does not fit the format; nothing is taken
- * @throws InvalidOptionError when the series has another format in this database
- * @throws StoreError when the database fails; roll back then
+ * @throws as {@link take} does
  */
 export async function takeLocked(
   sql: SqlExecutor,
   plan: SeriesPlan,
   tenant: string | undefined,
 ): Promise<TakenNumber> {
-  const { name, format, calendar, start } = plan;
   const rows = await LockedRows.open(sql, 'series');
+  const lock = (counter: string) => rows.lockOrMake(counter, plan.start, plan.format.highest);
+  return (await take(rows, plan, tenant, lock)) as TakenNumber;
+}
+
+/**
+ * Takes the next number inside a transaction of the store's own, if the state of its counter is known.
+ *
+ * @throws as {@link take} does
+ */
+export async function takeTrusted(
+  sql: SqlExecutor,
+  plan: SeriesPlan,
+  tenant: string | undefined,
+  { lineage, stateOf }: OwnTransaction,
+): Promise<TakenNumber | UnknownCounter> {
+  const rows = await LockedRows.open(sql, 'series', lineage);
+  return take(rows, plan, tenant, async (counter) => {
+    const state = stateOf(counter);
+    const row = state && (await rows.lock(counter));
+    return row?.lineage === state?.lineage && row?.generation === state?.generation ? row : undefined;
+  });
+}
+
+/**
+ * Takes the next number of locked rows. The clock is read after the counter is locked, so that numbers are in the order of time, also when
+ * the wait for the lock was longer than the rest of the period.
+ *
+ * @param lock gives the row of a counter, locked; `undefined` if nothing may be taken from it
+ * @throws SequenceExhaustedError when the number does not fit the format; nothing is taken
+ * @throws InvalidOptionError when the series has another format in this database
+ * @throws StoreError when the database fails; roll back then
+ */
+async function take(
+  rows: LockedRows,
+  plan: SeriesPlan,
+  tenant: string | undefined,
+  lock: (counter: string) => Promise<SequenceRow | undefined>,
+): Promise<TakenNumber | UnknownCounter> {
+  const { name, format, calendar } = plan;
   let at = await rows.now();
   for (let turns = 0; turns < MOST_TURNS; turns++) {
     const period = periodText(format.period, calendar(at));
     const counter = await counterName(name, tenant, period);
-    const row = await rows.lockOrMake(counter, start, format.highest);
+    const row = await lock(counter);
+    if (row === undefined) return { unknown: counter, period };
     at = await rows.now();
     const date = calendar(at);
     if (periodText(format.period, date) !== period) continue;
@@ -48,7 +102,7 @@ export async function takeLocked(
     const number = await rows.take(row, format.highest, check).catch((error) => {
       throw format.failure(error);
     });
-    return { number, date, counter, at };
+    return { number, date, counter, at, row };
   }
   throw new StoreError(
     `series ${show(name)}: the database's clock jumps from period to period: roll back and try again`,

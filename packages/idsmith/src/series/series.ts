@@ -28,6 +28,7 @@ import {
   SeriesFormat,
 } from './format.js';
 import { otherFormat, takeLocked } from './gapless-number.js';
+import { LoggedNumbers } from './logged-number.js';
 
 /** Options of a series. */
 export interface SeriesOptions {
@@ -82,6 +83,7 @@ export class Series {
   readonly #from: SeriesStore | undefined;
   readonly #blocks: BlockNumbers | undefined;
   readonly #preparing = new OneSuccess<void>();
+  #logged: LoggedNumbers | undefined;
   #closing: Promise<void> | undefined;
 
   /** @internal */
@@ -116,9 +118,7 @@ export class Series {
     }
     if ('in' in options) refuse('in', 'an open transaction', options.in);
     await this.ready();
-    return this.#plan.audit
-      ? this.#access('next()').transact((sql) => this.#take(sql, tenant))
-      : this.#nextOfBlock(tenant, signal);
+    return this.#plan.audit ? this.#nextLogged(tenant) : this.#nextOfBlock(tenant, signal);
   }
 
   /**
@@ -211,6 +211,16 @@ export class Series {
     const digest = formatDigest(format);
     if ((await ensureMarker(this.#from.sequences, name, digest)) !== digest) throw otherFormat(name, format);
     if (audit) await new AuditLog(this.#access('audit: true').outside).setUp();
+  }
+
+  /** Takes and logs a number in a transaction of its own. */
+  #nextLogged(tenant: string | undefined): Promise<string> {
+    const access = this.#access('next()');
+    const from = this.#from as SeriesStore;
+    // A store of a user's own may not be able to tell whether it has gone back.
+    if (from.store.trust === undefined) return access.transact((sql) => this.#take(sql, tenant));
+    this.#logged ??= new LoggedNumbers(this.#plan, from, access);
+    return this.#logged.next(tenant);
   }
 
   /** Takes a number from a block. */

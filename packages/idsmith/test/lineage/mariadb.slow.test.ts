@@ -58,6 +58,7 @@ await describeWith(['mariadb'], 'A MariaDB whose replica is promoted', () => {
     const survivor = await minter(primary).acquire();
     await survivor.store.defineSequence({ name: 'orders', blockSize: 10 });
     await survivor.take(5);
+    await survivor.log(3);
     survivor.mint(100);
     await caughtUp();
     await sql(replica, 'STOP SLAVE');
@@ -67,12 +68,14 @@ await describeWith(['mariadb'], 'A MariaDB whose replica is promoted', () => {
       each.mint(1000);
     }
     await forgotten.begin();
+    for (const each of [survivor, forgotten]) await each.log(30);
     await primary.kill();
     moveTo(replica);
     const newcomer = minter(replica);
     const all = [survivor, forgotten, newcomer];
     await Promise.all(all.map((each) => each.take(10)));
     for (const each of [newcomer, survivor]) await each.begin();
+    for (const each of [survivor, newcomer, forgotten]) await each.log(30);
     await mintWhile([survivor, forgotten], newcomer.acquire());
     for (const each of all) each.mint(1000);
     expect(newcomer.numbers.length).toBe(100);

@@ -13,6 +13,7 @@ export class Minter {
   /** The codes of the errors of this process. */
   readonly errors: unknown[] = [];
   readonly #series: Series;
+  readonly #log: Series;
   #lease: Lease | undefined;
   #flakes: FlakeGenerator | undefined;
 
@@ -21,6 +22,7 @@ export class Minter {
     this.store = Object.assign(store, { maxTtl: LEASE.ttl });
     // One number at a time: what is at hand when the store goes back is of before.
     this.#series = series('invoices', { format: 'R-{n}', prefetch: 0, store });
+    this.#log = series('log', { format: 'A-{n}', audit: true, store });
   }
 
   get lease(): Lease {
@@ -57,6 +59,11 @@ export class Minter {
       for (let n = 0n; n < 10n; n++) this.invoices.push(`L-${first + n}`);
       this.invoices.push(await receipts.next({ tenant: 'late' }));
     }
+  }
+
+  /** Takes numbers of a series with a log. */
+  async log(count: number): Promise<void> {
+    for (let i = 0; i < count; i++) this.invoices.push(await this.#log.next());
   }
 
   async #try(work: () => Promise<unknown>): Promise<void> {

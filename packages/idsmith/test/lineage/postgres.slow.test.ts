@@ -104,6 +104,7 @@ await describeWith(['postgres'], 'A PostgreSQL that goes back', () => {
     const survivor = await minter(primary).acquire();
     await survivor.store.defineSequence({ name: 'orders', blockSize: 10 });
     await survivor.take(5);
+    await survivor.log(3);
     survivor.mint(100);
     await detach(standby);
     const forgotten = await minter(primary).acquire();
@@ -112,6 +113,7 @@ await describeWith(['postgres'], 'A PostgreSQL that goes back', () => {
       each.mint(1000);
     }
     await forgotten.begin();
+    for (const each of [survivor, forgotten]) await each.log(30);
     await primary.kill();
     moveTo(standby);
     await sql(standby, 'SELECT pg_promote()');
@@ -119,6 +121,7 @@ await describeWith(['postgres'], 'A PostgreSQL that goes back', () => {
     const all = [survivor, forgotten, newcomer];
     await Promise.all(all.map((each) => each.take(10)));
     for (const each of [newcomer, survivor]) await each.begin();
+    for (const each of [survivor, newcomer, forgotten]) await each.log(30);
     await mintWhile([survivor, forgotten], newcomer.acquire());
     for (const each of all) each.mint(1000);
     expect(newcomer.numbers.length).toBe(100);

@@ -11,7 +11,7 @@ const nameOf = (tenant: string) => counterName('invoices', tenant, '2026');
 
 function setUp(inner = memoryStore()) {
   const sequences = new Sequences(inner);
-  const counters = new Counters({ sequences, series: 'invoices', start: 1n, prefetch: 10 });
+  const counters = new Counters({ sequences, series: 'invoices', start: 1n, highest: 999n, prefetch: 10 });
   const next = (tenant: string) => counters.next(tenant, '2026', undefined);
   /** The first number that the store has not handed to anybody. */
   const stored = async (tenant: string) => (await inner.describeSequence(await nameOf(tenant))).next;

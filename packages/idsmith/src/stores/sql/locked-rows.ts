@@ -10,6 +10,7 @@ import { marked, randomNumber, type SequenceRows } from '../../sequence/rows.js'
 import { storeError } from '../../support/store-error.js';
 import type { Columns } from './columns.js';
 import { DIALECTS, type RunStatement } from './dialect.js';
+import type { SqlLineage } from './lineage.js';
 import { sqlRows } from './sequences.js';
 import { inTurn, statementError } from './session.js';
 import { columnsOf, mysqlPlace, SHOW_COLUMNS } from './table.js';
@@ -54,7 +55,7 @@ export class LockedRows {
   /** The generations of the rows that this object has made. */
   readonly #made = new Set<number>();
 
-  private constructor(sql: SqlExecutor, caller: string) {
+  private constructor(sql: SqlExecutor, caller: string, lineage: SqlLineage | undefined) {
     this.#sql = sql;
     this.#caller = caller;
     const run: RunStatement = async (what, build, make) => {
@@ -63,7 +64,12 @@ export class LockedRows {
     };
     const dialect = DIALECTS[sql.dialect];
     this.#columns = sql.dialect === 'mysql' ? columnsOf(dialect) : undefined;
-    this.#locked = sqlRows(dialect, { run, columns: this.#columns, isInside: true });
+    this.#locked = sqlRows(dialect, {
+      run,
+      columns: this.#columns,
+      isInside: true,
+      ...(lineage && { lineage }),
+    });
     this.#unlocked = sqlRows(dialect, { run });
   }
 
@@ -71,10 +77,11 @@ export class LockedRows {
    * The rows in the database of an executor that is inside a transaction.
    *
    * @param caller the function in messages
+   * @param lineage of the database, if rows are to be read with it
    * @throws InvalidOptionError when MySQL keeps the table in a storage engine without transactions
    */
-  static async open(sql: SqlExecutor, caller: string): Promise<LockedRows> {
-    const rows = new LockedRows(sql, caller);
+  static async open(sql: SqlExecutor, caller: string, lineage?: SqlLineage): Promise<LockedRows> {
+    const rows = new LockedRows(sql, caller, lineage);
     if (sql.dialect === 'mysql') await rows.#lookAtTable();
     // Begin to write now: SQLite refuses the first write of a transaction that has only read, if another connection has written since.
     if (sql.dialect === 'sqlite')

@@ -153,8 +153,9 @@ export abstract class ServerSession {
    * their statements would be in the transaction.
    *
    * @param admit runs before everything that is sent
+   * @param lineage of the database, in the statements on `id_sequences`
    */
-  access(admit: () => Promise<unknown>): SqlAccess | undefined {
+  access(admit: () => Promise<unknown>, lineage: SqlLineage): SqlAccess | undefined {
     const { dialect, borrow, isPool, transaction } = this.driver;
     if (transaction === undefined && (!isPool || borrow === undefined)) return undefined;
     const outside = executorOf(
@@ -167,6 +168,7 @@ export abstract class ServerSession {
     );
     return {
       outside,
+      lineage,
       transact: async (work) => {
         await admit();
         return this.transact(work);
@@ -272,7 +274,7 @@ export function serverStore(
   });
   const rows = sqlRows(dialect, { run: sequences, columns, lineage: lineage.sequences, maxJump });
   const alone = session.runner(admit);
-  const sql = session.access(admit);
+  const sql = session.access(admit, lineage.sequences);
   return makeStore(
     kind,
     {

@@ -100,9 +100,13 @@ export function remoteSqliteStore(
       for (const addition of additions(columnsIn(found), sqlite.types)) await addColumn(makeTable, addition);
     if ((await creationOf(ask, 'idsmith_pasts')) === undefined) await makeTable(createPasts(sqlite.types));
   });
+  // Nothing that such a server tells changes with a restore. Under a lineage that stays the same, sequences have ceilings, beyond which they go
+  // on when a person says that the database was restored.
+  const lineage = new SqlLineage(() => `'${kind}'`);
   const alone = runner(admit);
   const { transact } = server;
   const sql: SqlAccess | undefined = transact && {
+    lineage,
     outside: {
       dialect: 'sqlite',
       query: async (text, values = []) =>
@@ -114,9 +118,6 @@ export function remoteSqliteStore(
       return transact(work);
     },
   };
-  // Nothing that such a server tells changes with a restore. Under a lineage that stays the same, sequences have ceilings, beyond which they go
-  // on when a person says that the database was restored.
-  const lineage = new SqlLineage(() => `'${kind}'`);
   return makeStore(
     kind,
     {

@@ -31,7 +31,7 @@ async function* init(store: Store, given: Given): AsyncIterable<string> {
     await confirm(
       given,
       `the store is not new (sequences: ${sequences.length}, namespaces: ${namespaces.length}). If it has lost data, ` +
-        'run idsmith restored instead. If programs came before this command, go on',
+        'run idsmith restored instead. If programs came before this command, or no sequence is missing after a loss, go on',
     );
   await initStore(store);
   if (given.on('json')) yield jsonText({ sequences, namespaces, isNew: true }, 2);
@@ -39,6 +39,7 @@ async function* init(store: Store, given: Given): AsyncIterable<string> {
     yield 'the store is ready: its tables or its registry are made';
     if (store.durable === false)
       yield 'the store is marked as new: the first lease waits for nothing, and sequences can be defined';
+    else if (sequences.length > 0) yield 'sequences that it does not have are new: they begin at their start';
   }
 }
 

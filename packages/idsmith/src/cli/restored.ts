@@ -47,5 +47,7 @@ async function* restored(store: Store, ttl: number, given: Given): AsyncIterable
     if (next !== undefined) yield `sequence ${visible(name)} continues at ${next}`;
   for (const { name } of asking)
     yield `sequence ${visible(name)} needs you: idsmith seq alter ${visible(name)} --next BEYOND --store URL, with a number beyond all that it gave out`;
-  yield 'a sequence that was defined after the backup is gone: define it with --start beyond all of its numbers, before a program does';
+  yield 'a sequence that was defined after the backup is gone: define it by idsmith seq define NAME --start BEYOND --lost, before a program does';
+  if (store.doubtNames !== undefined)
+    yield 'other new sequences begin further on than at their start, until idsmith init says that none is missing';
 }

@@ -148,7 +148,12 @@ function commandOf({ word, usage, isNamed, creates, flags, run, ...action }: Act
       const lines = async function* () {
         // A wrong definition makes no file.
         if (word === 'define') await new Sequences(memoryStore()).define(sequence, readShape(given));
-        yield* withStore(given, creates, (store) => withHints(new Sequences(store), sequence, given, run));
+        yield* withStore(given, creates, async function* (store) {
+          yield* withHints(new Sequences(store), sequence, given, run);
+          // A new sequence may begin elsewhere than at its start.
+          if (word === 'define')
+            for (const warning of store.warnings?.() ?? []) given.io.stderr.write(`idsmith: ${warning}\n`);
+        });
       };
       return word === 'next' ? idLines(given, lines()) : lines();
     },

@@ -53,6 +53,19 @@ for (const [name, needs, start] of SHARED_STORES.filter(([name]) => /^(sqlite|po
       // A command that was killed is run again.
       expect((await idsmith('restored', '--yes', '--store', server.url)).status).toBe(0);
     });
+
+    it('make new sequences begin further on after a restore, until somebody says that none is missing', async () => {
+      const on = ['--store', server.url];
+      expect((await idsmith('restored', '--yes', ...on)).lines.at(-1)).toContain('further on');
+      const ahead = await idsmith('seq', 'define', 'ahead', ...on);
+      expect(ahead.lines).toContainEqual(expect.stringMatching(/^next +20001$/));
+      expect(ahead.stderr).toMatch(/"ahead" .* begins at 20001 and not at 1\. .*idsmith init/);
+      const made = await idsmith('init', '--yes', ...on);
+      expect(made.lines.at(-1)).toBe('sequences that it does not have are new: they begin at their start');
+      const fresh = await idsmith('seq', 'define', 'fresh', ...on);
+      expect(fresh).toMatchObject({ status: 0, stderr: '' });
+      expect(fresh.lines).toContainEqual(expect.stringMatching(/^next +1$/));
+    });
   });
 
 describe('idsmith init', () => {

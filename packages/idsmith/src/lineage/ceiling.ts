@@ -102,7 +102,7 @@ function ahead(row: Shape, position: bigint, wanted: number, maxJump: number): b
   const block = Math.max(1, blockSize);
   const least = LEAST_BLOCKS * block;
   const ids = Math.min(Math.ceil(Math.max(least, wanted)), maxJump);
-  const extent = extentOf(row);
+  const extent = extentOf(row, position);
   const part = Math.max(
     Number(extent / WIDE_PART),
     Math.min(Number(extent / NARROW_PART), least),
@@ -111,8 +111,12 @@ function ahead(row: Shape, position: bigint, wanted: number, maxJump: number): b
   return position + BigInt(step) * BigInt(Math.min(ids, part));
 }
 
-/** The number of ids from the first one of a sequence to its last. The limit behind the first is the end of 64 bits, unless somebody has set it. */
-function extentOf({ step, min, max, start = step > 0 ? min : max }: Shape): bigint {
-  const room = step > 0 ? max - start : start - min;
+/**
+ * The number of ids from the first one of a sequence to its last, or from its position if the first is not known. The limit behind the first is
+ * the end of 64 bits, unless somebody has set it.
+ */
+function extentOf({ step, min, max, start }: Shape, position: bigint): bigint {
+  const first = start ?? position;
+  const room = step > 0 ? max - first : first - min;
   return room > 0n ? room / BigInt(Math.abs(step)) : 0n;
 }

@@ -334,7 +334,7 @@ function tooSmall({ name }: SequenceRow): StoreError {
   return wentBack({
     message:
       `the store has lost acknowledged writes at some time. Sequence ${show(name)} may have been among them, and its range is too small to begin ` +
-      'beyond its numbers. Define it with lost: true and a start beyond them. Or if you know that no sequence was lost, say so with idsmith init',
+      'beyond its numbers. Define it with lost: true (--lost) and a start beyond them. Or if you know that no sequence was lost, say so with idsmith init',
     sequence: name,
   });
 }

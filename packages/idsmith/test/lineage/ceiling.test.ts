@@ -33,7 +33,8 @@ describe('the first ceiling', () => {
     const narrow = { ...ROW, min: 1n, max: 100_001n };
     expect(firstCeiling(narrow, 1n, 'a', 7, false, MOST).ceiling).toBe(5001n);
     expect(firstCeiling({ ...narrow, step: 10 }, 1n, 'a', 7, false, MOST).ceiling).toBe(1n + 10n * 500n);
-    expect(firstCeiling({ ...narrow, step: -10 }, 1n, 'a', 7, false, MOST).ceiling).toBe(1n - 10n * 500n);
+    const down = firstCeiling({ ...narrow, step: -10 }, 100_001n, 'a', 7, false, MOST);
+    expect(down.ceiling).toBe(100_001n - 10n * 500n);
     expect(firstCeiling({ ...narrow, max: 400_001n }, 1n, 'a', 7, false, MOST).ceiling).toBe(20_001n);
     expect(firstCeiling({ ...narrow, max: 999_999n }, 1n, 'a', 7, false, MOST).ceiling).toBe(20_001n);
     expect(firstCeiling({ ...narrow, max: 100_000_001n }, 1n, 'a', 7, false, MOST).ceiling).toBe(20_001n);
@@ -45,6 +46,12 @@ describe('the first ceiling', () => {
     const down = { ...DOWN, start: 1n, min: -99_999n };
     expect(firstCeiling(down, -500n, 'a', 7, false, MOST).ceiling).toBe(-5500n);
     expect(firstCeiling({ ...down, step: -10 }, -500n, 'a', 7, false, MOST).ceiling).toBe(-5500n);
+  });
+
+  it('counts what is left of the range if the start is not known', () => {
+    const unknown = { ...ROW, start: undefined, max: 100_001n };
+    expect(firstCeiling(unknown, 1n, 'a', 7, false, MOST).ceiling).toBe(5001n);
+    expect(firstCeiling(unknown, 60_001n, 'a', 7, false, MOST).ceiling).toBe(62_001n);
   });
 
   it('is two blocks ahead in the smallest range, so that what comes slowly is covered', () => {

@@ -3,7 +3,6 @@ import { InvalidOptionError, StoreError } from '../errors.js';
 import { show } from '../options.js';
 import type { SequenceRow } from '../sequence/blocks.js';
 import type { TrustedState } from '../sequence/port.js';
-import type { SqlLineage } from '../stores/sql/lineage.js';
 import { LockedRows } from '../stores/sql/locked-rows.js';
 import { counterName, formatDigest, markerName, type SeriesPlan } from './counters.js';
 import { type CalendarDate, periodText, type SeriesFormat } from './format.js';
@@ -26,7 +25,8 @@ export interface UnknownCounter {
 
 /** A transaction of the store's own. Its numbers go to a caller whose rows stay when the store goes back, so they may not come again. */
 export interface OwnTransaction {
-  readonly lineage: SqlLineage | undefined;
+  /** The lineage of the database as an SQL expression; `undefined` if it is unknown. */
+  readonly lineage: string | undefined;
   /** What the row of a counter must have; `undefined` if that is not known. */
   stateOf(counter: string): TrustedState | undefined;
 }

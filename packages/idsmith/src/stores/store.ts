@@ -3,7 +3,6 @@ import type { SqlExecutor } from '../drivers/port.js';
 import type { LeaseStore } from '../lease/port.js';
 import type { SequenceStore } from '../sequence/port.js';
 import type { SchemaVersion } from './schema-version.js';
-import type { SqlLineage } from './sql/lineage.js';
 import type { Witness } from './witness.js';
 
 /** A place that keeps leases and sequences. Every backend makes one. */
@@ -31,8 +30,8 @@ export interface DisposableStore extends Store {
 export interface SqlAccess {
   /** Sends statements outside of transactions. */
   readonly outside: SqlExecutor;
-  /** Tells the lineage of the database, in the statements on `id_sequences`. */
-  readonly lineage?: SqlLineage;
+  /** The lineage of the database as an SQL expression, for statements on `id_sequences`; `undefined` if it is unknown. */
+  readonly lineage?: string | undefined;
   /** Runs `work` in a transaction of its own, and commits. An error rolls back. */
   transact<T>(work: (sql: SqlExecutor) => Promise<T>): Promise<T>;
 }

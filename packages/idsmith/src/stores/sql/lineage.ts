@@ -103,6 +103,11 @@ export class SqlLineage {
     this.#warning = warning;
   }
 
+  /** The lineage as an SQL expression; `undefined` if it is unknown. */
+  get expression(): string | undefined {
+    return this.#tell();
+  }
+
   get isTold(): boolean {
     return this.#tell() !== undefined;
   }

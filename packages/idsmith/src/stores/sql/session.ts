@@ -168,7 +168,9 @@ export abstract class ServerSession {
     );
     return {
       outside,
-      lineage,
+      get lineage() {
+        return lineage.expression;
+      },
       transact: async (work) => {
         await admit();
         return this.transact(work);

@@ -106,7 +106,7 @@ export function remoteSqliteStore(
   const alone = runner(admit);
   const { transact } = server;
   const sql: SqlAccess | undefined = transact && {
-    lineage,
+    lineage: lineage.expression,
     outside: {
       dialect: 'sqlite',
       query: async (text, values = []) =>

@@ -181,7 +181,7 @@ function storeOn(db: SqliteConnection, maxJump: number | undefined, own?: OwnFil
   const session = new SqliteSession(db, own);
   const leases = session.statements(leaseTable, LEASE_PATIENCE);
   const sequences = session.statements(sqliteTable, PATIENCE);
-  const { lineage } = session;
+  const lineage = new SqlLineage(() => session.lineage);
   return makeStore(
     'sqlite',
     {
@@ -212,8 +212,6 @@ type MissingTables = (rowsOf: (sql: string) => unknown[]) => readonly string[];
 /** A SQLite file as a store uses it, on the store's only connection. */
 class SqliteSession implements SqlAccess {
   readonly outside: SqlExecutor;
-  /** That of the file; a database in memory has none. */
-  readonly lineage = new SqlLineage(() => this.#file.lineage && `'${this.#file.lineage}'`);
   readonly #db: SqliteConnection;
   readonly #own: OwnFile | undefined;
   readonly #file: FileWatch;
@@ -288,6 +286,11 @@ class SqliteSession implements SqlAccess {
     } finally {
       this.#isOpen = false;
     }
+  }
+
+  /** The lineage of the file as an SQL expression; `undefined` for a database in memory. */
+  get lineage(): string | undefined {
+    return this.#file.lineage && `'${this.#file.lineage}'`;
   }
 
   #executor(run: <T>(ask: () => T) => Promise<T>, isInside: boolean): SqlExecutor {

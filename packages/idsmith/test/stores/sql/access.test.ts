@@ -4,6 +4,7 @@ import { series } from 'idsmith/sql';
 import { openStore } from 'idsmith/stores';
 import { describe, expect, it } from 'vitest';
 import { PostgresSession } from '../../../src/stores/postgres/session.ts';
+import { SqlLineage } from '../../../src/stores/sql/lineage.ts';
 import { driverOf } from '../../../src/stores/sql/session.ts';
 
 /** The session of an adapter that writes down what reaches it. */
@@ -29,7 +30,7 @@ describe('The access of series to a database', () => {
     const { sent, session } = recorded();
     const refused = session.access(async () => {
       throw new Error('too old');
-    });
+    }, new SqlLineage());
     await expect(refused?.outside.query('SELECT 1')).rejects.toThrow('too old');
     await expect(refused?.transact((sql) => sql.query('SELECT 2'))).rejects.toThrow('too old');
     expect(sent).toEqual([]);
@@ -37,7 +38,8 @@ describe('The access of series to a database', () => {
 
   it('sends everything else as it is', async () => {
     const { sent, session } = recorded();
-    const admitted = session.access(async () => sent.push('admitted'));
+    const admitted = session.access(async () => sent.push('admitted'), new SqlLineage(() => 'now()'));
+    expect(admitted?.lineage).toBe('now()');
     await admitted?.outside.query('SELECT 1');
     await admitted?.transact((sql) => sql.query('SELECT 2'));
     expect(sent).toEqual(['admitted', 'SELECT 1', 'admitted', 'BEGIN', 'SELECT 2']);

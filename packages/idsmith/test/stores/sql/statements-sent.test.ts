@@ -44,6 +44,15 @@ async function messagesOf(store: Store, sent: string[]): Promise<Record<string, 
   return counts;
 }
 
+/** The messages of a number with a log, in a transaction of the store's own, after the first one. */
+async function logged(store: Store, sent: string[]): Promise<number> {
+  const receipts = series('receipts', { format: '{n}', audit: true, store });
+  await receipts.next();
+  sent.length = 0;
+  await receipts.next();
+  return sent.length;
+}
+
 const ONE_EACH = { allocate: 1, acquire: 1, renew: 1, now: 1, moment: 1, claim: 1 };
 
 await describeWith(['postgres'], 'Messages to PostgreSQL', () => {
@@ -64,6 +73,8 @@ await describeWith(['postgres'], 'Messages to PostgreSQL', () => {
     expect(sent).toHaveLength(7);
     await client.query('ROLLBACK');
     client.release();
+    // That the store has not gone back is seen in the same statements.
+    expect(await logged(store, sent)).toBe(10);
     await pool.end();
   });
 });
@@ -91,6 +102,7 @@ await describeWith(['mariadb'], 'Messages to MariaDB', () => {
     expect(counts).toEqual([12, 9]);
     await connection.rollback();
     connection.release();
+    expect(await logged(store, sent)).toBe(12);
     await pool.end();
   });
 });

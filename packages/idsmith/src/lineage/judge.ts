@@ -109,8 +109,10 @@ export function judgeSequence(
 export interface StorePast {
   /** The lineage in which a sequence was last defined. */
   readonly lineage: string;
-  /** The store's time when a loss was found, ms; 0 if none was since a person has vouched for the store. */
+  /** The store's time when a loss was found last, ms; 0 if none was since a person has vouched for the store. */
   readonly lossAt: number;
+  /** The number of losses so far. */
+  readonly losses: number;
 }
 
 /**
@@ -122,8 +124,9 @@ export function followStore(
   recorded: StorePast | undefined,
   { now, lineage }: Moment & { readonly lineage: string },
 ): StorePast {
-  if (recorded === undefined) return { lineage, lossAt: 0 };
-  return recorded.lineage === lineage ? recorded : { lineage, lossAt: now };
+  if (recorded === undefined) return { lineage, lossAt: 0, losses: 0 };
+  if (recorded.lineage === lineage) return recorded;
+  return { lineage, lossAt: now, losses: recorded.losses + 1 };
 }
 
 /** The longest difference of the clocks of two servers that follow each other, ms. */

@@ -62,6 +62,8 @@ export interface Birth {
   readonly row: SequenceRow;
   /** Is called when the row is written. */
   begin(): Promise<void>;
+  /** The error if the range is too small to begin beyond what may be lost. Nothing is written then. */
+  readonly refusal?: () => StoreError;
 }
 
 /** A record as it was last seen, and the clocks at that moment. */
@@ -119,6 +121,7 @@ export class SequencePasts {
     const { name, lineage, step } = row;
     const told = await this.#records.read(name);
     if (told.lineage !== lineage) return undefined;
+    if (this.#followed !== lineage) await this.#followFrom(told.past);
     const verdict = judgeSequence(told.past, lineage, positionOf(row), step);
     if (verdict.kind === 'refuse') throw (this.#records as BareRecords).forgotten(name);
     if (verdict.kind === 'record' || (verdict.kind === 'continue-at' && isAtRest(row)))
@@ -139,9 +142,6 @@ export class SequencePasts {
     const told = await this.#records.read(name);
     if (told.lineage !== lineage) return false;
     if (told.past?.lineage === lineage) return true;
-    // A database may fail over and back before anything is defined: the store must know that it has lost something.
-    if (told.past && this.#records.hasCeilings && this.#followed !== lineage)
-      await this.#follow(this.#records, { lineage: told.past.lineage, lossAt: 0 });
     return this.#record(row, told, false);
   }
 
@@ -150,19 +150,19 @@ export class SequencePasts {
    * writes that are lost, it begins at its first ceiling.
    *
    * @param notBefore a time before which none of its numbers can have been given out, Unix ms
-   * @throws StoreWentBackError when its range is too small for that
    */
   async prepare(defined: SequenceRow, notBefore: number): Promise<Birth> {
-    const records = this.#records;
-    const store = records.hasCeilings ? await this.#follow(records) : undefined;
+    const store = await this.#follow((moment, past) => followStore(past, moment));
     if (store === undefined) return { row: defined, begin: async () => {} };
     const { lineage } = store;
     const told = await this.#records.read(defined.name);
     const isNew = defined.cycle || !mayBeForgotten(store, notBefore);
     const start = positionOf(defined);
-    const next = isNew ? start : this.#firstCeiling(defined, start, lineage, told.now, true).ceiling;
+    const jump = this.#firstCeiling(defined, start, lineage, told.now, true).ceiling - start;
+    // One jump for each loss: what was lost before, and defined again, has used the first jump.
+    const next = isNew ? start : start + jump * BigInt(store.losses);
     const row = { ...settle(defined, next), lineage };
-    if (!isNew && isOver(row)) throw tooSmall(defined);
+    if (!isNew && isOver(row)) return { row, begin: async () => {}, refusal: () => tooSmall(defined) };
     if (told.past === undefined) await this.#record(row, told, true);
     return {
       row,
@@ -175,17 +175,26 @@ export class SequencePasts {
   }
 
   /**
-   * Notes what a person says of the sequences that are not in the store: all of them are new, or some may be lost.
+   * Notes at the word of a person that all sequences are new that are not in the store.
    *
    * @throws StoreError when others keep writing the record of the store
    */
-  async vouch(isNew: boolean): Promise<void> {
-    if (!this.#records.hasCeilings) return;
-    await this.#follow(this.#records, undefined, ({ now, lineage }) => ({
-      lineage,
-      lossAt: isNew ? 0 : now,
-    }));
-    if (isNew) this.#warnings.delete(STORE);
+  async vouch(): Promise<void> {
+    await this.#follow(({ lineage }, past) => ({ lineage, lossAt: 0, losses: past?.losses ?? 0 }));
+    this.#warnings.delete(STORE);
+  }
+
+  /**
+   * Notes that the store may have lost sequences, which its lineage does not tell.
+   *
+   * @param lasting a loss that was noted within this time is the same one, ms
+   * @throws StoreError when others keep writing the record of the store
+   */
+  async doubt(lasting: number): Promise<void> {
+    await this.#follow(({ now, lineage }, past) => {
+      const isNoted = past?.lineage === lineage && past.lossAt > now - lasting;
+      return isNoted ? past : { lineage, lossAt: now, losses: (past?.losses ?? 0) + 1 };
+    });
   }
 
   /**
@@ -243,25 +252,28 @@ export class SequencePasts {
     this.#warnings.set(`moved ${name}`, message);
   }
 
+  /** Brings the record of the store to its present lineage. The past of a sequence tells of a loss where there is no record yet. */
+  #followFrom(past: SequencePast | undefined): Promise<StorePast | undefined> {
+    const before = past && { lineage: past.lineage, lossAt: 0, losses: 0 };
+    return this.#follow((moment, own) => followStore(own ?? before, moment));
+  }
+
   /**
    * Brings the record of the store itself to its present lineage. Gives what the store remembers then; `undefined` if it tells no lineage.
    *
-   * @param before what the store is known to have been, if it has no record
    * @param judge makes the next record of the present one
    */
   async #follow(
-    records: CeilingRecords,
-    before?: StorePast,
-    judge: (moment: PresentMoment, past: StorePast | undefined) => StorePast = (moment, past) =>
-      followStore(past ?? before, moment),
+    judge: (moment: PresentMoment, past: StorePast | undefined) => StorePast,
   ): Promise<StorePast | undefined> {
+    const records = this.#records;
+    if (!records.hasCeilings) return undefined;
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const { now, lineage, past: stored } = await records.read(STORE);
       if (lineage === undefined) return undefined;
-      const past = stored && { lineage: stored.lineage, lossAt: stored.writtenAt };
+      const past = stored && storePast(stored);
       const next = judge({ now, lineage }, past);
-      const record = { ...NO_CEILING, lineage: next.lineage, writtenAt: next.lossAt };
-      if (next !== past && !(await records.write(STORE, stored, record))) continue;
+      if (!isSame(past, next) && !(await records.write(STORE, stored, storeRecord(next)))) continue;
       this.#followed = lineage;
       return next;
     }
@@ -327,8 +339,23 @@ export class SequencePasts {
 
 const GO_ON: Verdict = { kind: 'go-on' };
 
-/** The fields of a ceiling that the record of a store does without. */
-const NO_CEILING = { ceiling: 0n, matured: 0n, base: 0n };
+/** The record of a store, which has the form of a ceiling. */
+const storeRecord = ({ lineage, lossAt, losses }: StorePast): Ceiling => ({
+  lineage,
+  ceiling: BigInt(losses),
+  matured: 0n,
+  base: 0n,
+  writtenAt: lossAt,
+});
+
+const storePast = ({ lineage, ceiling, writtenAt }: Ceiling): StorePast => ({
+  lineage,
+  lossAt: writtenAt,
+  losses: Number(ceiling),
+});
+
+const isSame = (past: StorePast | undefined, next: StorePast) =>
+  past?.lineage === next.lineage && past.lossAt === next.lossAt && past.losses === next.losses;
 
 function tooSmall({ name }: SequenceRow): StoreError {
   return wentBack({

@@ -148,8 +148,13 @@ export interface SequenceStore {
   noteTaken?(row: SequenceInfo, position: bigint): void;
   /** A person says that the store knows all names that were ever used in it: `idsmith init`. So sequences that are not there are new. */
   confirmNames?(): Promise<void>;
-  /** A person says that the store may have lost names: `idsmith restored`. Only for a store whose sequences go on without a person. */
-  doubtNames?(): Promise<void>;
+  /**
+   * Notes that the store may have lost names: a person says so (`idsmith restored`), or a process that has got numbers which the store does not know.
+   * Only for a store whose sequences go on without a person.
+   *
+   * @param lasting a loss that was noted within this time is the same one, ms. Default 0.
+   */
+  doubtNames?(lasting?: number): Promise<void>;
   /** What an operator should know of the store's past: losses that were found, and sequences that a loss could repeat. */
   warnings?(): readonly string[];
   /** The lineage that the last row was read under. */

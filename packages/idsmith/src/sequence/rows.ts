@@ -129,8 +129,8 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
     settled: async () => pasts?.settled(),
     ...(pasts &&
       rows.past?.hasCeilings && {
-        confirmNames: () => pasts.vouch(true),
-        doubtNames: () => pasts.vouch(false),
+        confirmNames: () => pasts.vouch(),
+        doubtNames: (lasting = 0) => pasts.doubt(lasting),
       }),
 
     async defineSequence(definition) {
@@ -147,6 +147,7 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
       for (let tries = 1; tries <= MAX_TRIES; tries++) {
         // Whoever confirms a sequence has said that it begins beyond all that is lost.
         const birth = await pasts?.prepare(row, isConfirmed ? Number.MAX_SAFE_INTEGER : notBefore);
+        if (birth?.refusal) throw (await isThere()) ? exists : birth.refusal();
         if (await rows.insert(birth?.row ?? row, isConfirmed)) return birth?.begin();
         // Somebody was quicker, or the store has just changed its lineage.
         if (await isThere()) throw exists;

@@ -16,6 +16,9 @@ export interface Witness {
   moveOn(name: string, instead: Block, seen: bigint): Promise<StoreError>;
 }
 
+/** The time in which processes find the same loss, ms. */
+const SAME_LOSS = 3_600_000;
+
 /** What this process has got from a sequence. */
 interface Memory {
   /** The number after the last one. */
@@ -92,6 +95,8 @@ export function witnessed(store: SequenceStore): Witness & {
   /** Moves a sequence to its ceiling, where it has one and nobody was quicker, and to the number that was seen if that is further on. */
   async function beyond(name: string, block: Block, seen: bigint): Promise<bigint> {
     const { next } = (await store.restoreSequence?.(name, { seen, instead: block })) ?? {};
+    // Whole sequences may be lost, too. Others find the same loss later.
+    if (next !== undefined) await store.doubtNames?.(SAME_LOSS);
     const place = next ?? (await store.describeSequence(name)).next;
     if (further(place, seen, block.step) === place) return place;
     await store.alterSequence(name, { next: seen });
@@ -139,8 +144,7 @@ export function witnessed(store: SequenceStore): Witness & {
     remember,
     moveOn,
     seen(name, number, step) {
-      const known = memories.get(name);
-      const end = known?.step === Math.sign(step) ? known.end : undefined;
+      const end = memories.get(name)?.end;
       return judgeNumber(end, number, step).kind === 'go-on' ? undefined : end;
     },
   };

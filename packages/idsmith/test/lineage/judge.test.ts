@@ -103,23 +103,25 @@ describe('a store that remembers itself', () => {
   const moment = { now: 5000, lineage: 'b' };
 
   it('is new if it remembers nothing', () => {
-    expect(followStore(undefined, moment)).toEqual({ lineage: 'b', lossAt: 0 });
+    expect(followStore(undefined, moment)).toEqual({ lineage: 'b', lossAt: 0, losses: 0 });
   });
 
   it('stays as it is in its own lineage', () => {
-    const own = { lineage: 'b', lossAt: 7 };
+    const own = { lineage: 'b', lossAt: 7, losses: 2 };
     expect(followStore(own, moment)).toBe(own);
   });
 
   it('has lost something in another lineage, by now', () => {
-    expect(followStore({ lineage: 'a', lossAt: 7 }, moment)).toEqual({ lineage: 'b', lossAt: 5000 });
+    const before = { lineage: 'a', lossAt: 7, losses: 2 };
+    expect(followStore(before, moment)).toEqual({ lineage: 'b', lossAt: 5000, losses: 3 });
   });
 
   it('may have forgotten a sequence after a loss, unless its numbers are for later than any clock was', () => {
-    expect(mayBeForgotten({ lineage: 'b', lossAt: 0 }, 0)).toBe(false);
-    expect(mayBeForgotten({ lineage: 'b', lossAt: 1 }, 0)).toBe(true);
-    expect(mayBeForgotten({ lineage: 'b', lossAt: 5000 }, 65_000)).toBe(true);
-    expect(mayBeForgotten({ lineage: 'b', lossAt: 5000 }, 65_001)).toBe(false);
+    const one = { lineage: 'b', losses: 1 };
+    expect(mayBeForgotten({ ...one, lossAt: 0 }, 0)).toBe(false);
+    expect(mayBeForgotten({ ...one, lossAt: 1 }, 0)).toBe(true);
+    expect(mayBeForgotten({ ...one, lossAt: 5000 }, 65_000)).toBe(true);
+    expect(mayBeForgotten({ ...one, lossAt: 5000 }, 65_001)).toBe(false);
   });
 });
 

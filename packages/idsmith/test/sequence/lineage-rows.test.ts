@@ -380,7 +380,8 @@ describe('A definition', () => {
     promote();
     await store.allocate('first', 1);
     server.promote(server.copy(), 'life 0');
-    expect(await nextOf(await defined())).toBe(20_001n);
+    // Two losses, as far as anybody knows.
+    expect(await nextOf(await defined())).toBe(40_001n);
   });
 
   it('is made again in the lineage that the store has got meanwhile', async () => {
@@ -424,7 +425,30 @@ describe('A definition', () => {
     expect(await nextOf(store, 'new')).toBe(1n);
     await store.doubtNames?.();
     await store.defineSequence({ name: 'doubted' });
-    expect(await nextOf(store, 'doubted')).toBe(20_001n);
+    expect(await nextOf(store, 'doubted')).toBe(40_001n);
+  });
+
+  it('that was lost twice begins beyond both', async () => {
+    const store = await defined({ name: 'first' });
+    const given: bigint[] = [];
+    for (let losses = 0; losses < 4; losses++) {
+      const replica = server.copy();
+      await store.defineSequence({ name: 'orders', blockSize: 1 });
+      for (let i = 0; i < 5; i++) given.push(await firstOf(store.allocate('orders', 1)));
+      server.promote(replica);
+      await store.allocate('first', 1);
+    }
+    expect(new Set(given).size).toBe(given.length);
+    expect(given.at(-1)).toBe(3005n);
+  });
+
+  it('of a sequence that is there is refused for that reason, also where its range is too small to begin elsewhere', async () => {
+    const small = { blockSize: 50, max: 100 };
+    const store = await defined(small);
+    promote();
+    await expect(defined(small)).rejects.toMatchObject({ code: 'SEQUENCE_EXISTS' });
+    await store.removeSequence('orders');
+    await expect(defined(small)).rejects.toMatchObject({ code: 'STORE_WENT_BACK' });
   });
 
   it('finds another one of its name that was made meanwhile', async () => {

@@ -8,7 +8,7 @@ import type { Store } from '../stores/store.js';
 import { unlessAborted } from '../support/abort.js';
 import { SingleFlight } from '../support/single-flight.js';
 import { counterName, ensureCounter, type SeriesPlan } from './counters.js';
-import { type Calendar, type CalendarDate, type Period, periodText } from './format.js';
+import { type Calendar, type CalendarDate, type Period, periodText, type SeriesFormat } from './format.js';
 
 /** The parts of a series that come from its store. */
 export interface SeriesStore {
@@ -37,7 +37,7 @@ export class BlockNumbers {
   constructor(plan: SeriesPlan, { store, sequences }: SeriesStore, prefetch: Prefetch | undefined) {
     const { name, start, format, calendar } = plan;
     this.#plan = plan;
-    this.#counters = new Counters({ sequences, series: name, start, highest: format.highest, prefetch });
+    this.#counters = new Counters({ sequences, series: name, start, format, prefetch });
     const ask = async () => (await store.now?.()) ?? systemClock.now();
     this.#clock = new StoreClock(ask, (now) => momentOf(calendar, format.unit, now), this.#time);
   }
@@ -90,8 +90,7 @@ interface CountersOptions {
   readonly sequences: Sequences;
   readonly series: string;
   readonly start: bigint;
-  /** The highest number that can be printed. */
-  readonly highest: bigint;
+  readonly format: SeriesFormat;
   readonly prefetch: Prefetch | undefined;
 }
 
@@ -118,6 +117,11 @@ export class Counters {
     try {
       const sequence = await counter.sequence;
       return sequence.take() ?? (await sequence.next(signal === undefined ? {} : { signal }));
+    } catch (error) {
+      // The next caller opens it anew: its width may have grown, or it is made again.
+      if (hasCode(error, 'SEQUENCE_EXHAUSTED') || hasCode(error, 'NO_SUCH_SEQUENCE'))
+        this.#leave(tenant, counter);
+      throw error;
     } finally {
       counter.users--;
     }
@@ -141,9 +145,7 @@ export class Counters {
     if (open !== undefined) this.#drop(tenant, open);
     const counter = { period, sequence: this.#sequenceOf(tenant, period), users: 0 };
     this.#open.set(tenant, counter);
-    counter.sequence.catch(() => {
-      if (this.#open.get(tenant) === counter) this.#open.delete(tenant);
-    });
+    counter.sequence.catch(() => this.#leave(tenant, counter));
     this.#dropOldest();
     return counter;
   }
@@ -157,6 +159,10 @@ export class Counters {
       }
   }
 
+  #leave(tenant: string | undefined, counter: Counter): void {
+    if (this.#open.get(tenant) === counter) this.#drop(tenant, counter);
+  }
+
   #drop(tenant: string | undefined, counter: Counter): void {
     this.#open.delete(tenant);
     const closing = counter.sequence
@@ -167,9 +173,9 @@ export class Counters {
   }
 
   async #sequenceOf(tenant: string | undefined, period: string): Promise<Sequence> {
-    const { sequences, series, start, highest, prefetch } = this.#options;
+    const { sequences, series, start, format, prefetch } = this.#options;
     const name = await counterName(series, tenant, period);
-    await ensureCounter(sequences, name, { start, period, highest });
+    await ensureCounter(sequences, name, { start, period, format });
     return sequences.get(name, prefetch === undefined ? {} : { prefetch });
   }
 }

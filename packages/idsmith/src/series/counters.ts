@@ -79,11 +79,20 @@ export async function ensureMarker(
 export async function ensureCounter(
   sequences: Sequences,
   name: string,
-  { start, period, highest }: { start: bigint; period: string; highest: bigint },
+  { start, period, format }: { start: bigint; period: string; format: SeriesFormat },
 ): Promise<void> {
-  const { max } = await ensureRow(sequences, name, { start, max: highest, notBefore: earliestOf(period) });
-  // The width has got its `+`.
-  if (max < highest) await sequences.alter(name, { max: highest });
+  const { highest } = format;
+  const counter = await ensureRow(sequences, name, { start, max: highest, notBefore: earliestOf(period) });
+  if (isOutgrown(counter, format)) await sequences.alter(name, { max: highest });
+}
+
+/** True if a counter ends where the width did before it got its `+`. One that a person has stopped stays so. */
+export function isOutgrown(
+  { max, next, exhausted }: Pick<SequenceInfo, 'max' | 'next' | 'exhausted'>,
+  { narrowest, highest }: SeriesFormat,
+): boolean {
+  const isStopped = exhausted && next <= max;
+  return max === narrowest && max < highest && !isStopped;
 }
 
 /** Defines a sequence of single numbers unless it is there, with any definition. */

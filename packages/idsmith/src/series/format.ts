@@ -43,6 +43,8 @@ export class SeriesFormat {
   readonly hasTenant: boolean;
   /** The highest number that fits the width. */
   readonly highest: bigint;
+  /** The highest number that fits the width without its `+`. */
+  readonly narrowest: bigint;
   readonly #tokens: readonly Token[];
   readonly #pattern: RegExp;
 
@@ -58,7 +60,8 @@ export class SeriesFormat {
     this.hasTenant = has('tenant');
     this.unit = PERIODS.indexOf(printed) > PERIODS.indexOf(period) ? printed : period;
     const number = this.#tokens.find(({ name }) => name === 'n') as Token;
-    this.highest = number.widens ? HIGHEST : smaller(10n ** BigInt(number.width) - 1n, HIGHEST);
+    this.narrowest = smaller(10n ** BigInt(number.width) - 1n, HIGHEST);
+    this.highest = number.widens ? HIGHEST : this.narrowest;
     if (this.hasTenant && number.widens) requireBorder(text, this.#tokens);
     this.#pattern = new RegExp(`^${this.#tokens.map(patternOf).join('')}$`, 'su');
   }
@@ -93,7 +96,8 @@ export class SeriesFormat {
 
   /** The error for the user, where a counter that ends with the width has failed. */
   failure(error: unknown): unknown {
-    return hasCode(error, 'SEQUENCE_EXHAUSTED') ? this.#tooWide(this.highest + 1n) : error;
+    const isEnd = hasCode(error, 'SEQUENCE_EXHAUSTED') && this.highest < HIGHEST;
+    return isEnd ? this.#tooWide(this.highest + 1n) : error;
   }
 
   #tooWide(number: bigint): SequenceExhaustedError {

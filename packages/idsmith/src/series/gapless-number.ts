@@ -4,7 +4,7 @@ import { show } from '../options.js';
 import type { SequenceRow } from '../sequence/blocks.js';
 import type { TrustedState } from '../sequence/port.js';
 import { LockedRows } from '../stores/sql/locked-rows.js';
-import { counterName, formatDigest, markerName, type SeriesPlan } from './counters.js';
+import { counterName, formatDigest, isOutgrown, markerName, type SeriesPlan } from './counters.js';
 import { type CalendarDate, periodText, type SeriesFormat } from './format.js';
 
 /** A number that was taken, with the date and the time on the database's clock. */
@@ -99,7 +99,8 @@ async function take(
     });
     // Printed before the row is written, so that a number that cannot be printed is not taken.
     const check = (next: bigint) => void format.print({ number: next, date, tenant });
-    const number = await rows.take(row, format.highest, check).catch((error) => {
+    const highest = isOutgrown(row, format) ? format.highest : row.max;
+    const number = await rows.take(row, highest, check).catch((error) => {
       throw format.failure(error);
     });
     return { number, date, counter, at, row };

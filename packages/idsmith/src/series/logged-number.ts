@@ -18,6 +18,7 @@ const MOST_TRIES = 20;
 
 interface LoggedNumber {
   readonly text: string;
+  readonly counter: string;
   /** The row of its counter before. */
   readonly row: SequenceRow;
   readonly block: Block;
@@ -46,7 +47,7 @@ export class LoggedNumbers {
   readonly #plan: SeriesPlan;
   readonly #from: SeriesStore;
   readonly #access: SqlAccess;
-  /** The states of counters, the oldest first. */
+  /** The states of counters. */
   readonly #states = new Map<string, TrustedState>();
 
   constructor(plan: SeriesPlan, from: SeriesStore, access: SqlAccess) {
@@ -70,8 +71,8 @@ export class LoggedNumbers {
         await this.#learn(taken);
         continue;
       }
-      const { text, row, block } = taken;
-      this.#from.store.witness?.remember(row.name, block);
+      const { text, counter, row, block } = taken;
+      this.#from.store.witness?.remember(counter, block);
       this.#from.store.noteTaken?.(row, endOf(block));
       return text;
     }
@@ -90,12 +91,11 @@ export class LoggedNumbers {
     if (end !== undefined) throw new RepeatedNumber(counter, block, end);
     const text = this.#plan.format.print({ number, date, tenant });
     await new AuditLog(sql).add({ counter, number, text, at });
-    return { text, row, block };
+    return { text, counter, row, block };
   }
 
   async #fail(error: unknown): Promise<never> {
     if (!(error instanceof RepeatedNumber)) throw error;
-    this.#states.delete(error.counter);
     throw (await this.#from.store.witness?.moveOn(error.counter, error.block, error.end)) ?? error;
   }
 
@@ -103,10 +103,9 @@ export class LoggedNumbers {
   async #learn({ unknown, period }: UnknownCounter): Promise<void> {
     const { store, sequences } = this.#from;
     const { start, format } = this.#plan;
-    await ensureCounter(sequences, unknown, { start, period, highest: format.highest });
+    await ensureCounter(sequences, unknown, { start, period, format });
     const state = await store.trust?.(unknown);
-    const [oldest] = this.#states.keys();
-    if (this.#states.size >= MOST_KNOWN && oldest !== undefined) this.#states.delete(oldest);
+    if (this.#states.size >= MOST_KNOWN) this.#states.clear();
     if (state) this.#states.set(unknown, state);
   }
 }

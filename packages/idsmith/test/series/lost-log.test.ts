@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from 'idsmith/stores';
 import Database from 'libsql';
+import { createPool } from 'mysql2/promise';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describeWith, shared } from '#services';
 import { series } from '../../src/series/series.ts';
+import { mysqlStore } from '../../src/stores/mysql/store.ts';
 import type { Store } from '../../src/stores/store.ts';
 
 // A series with a log takes its numbers in transactions of its own. They are not part of anything that the caller rolls back, so they must not
@@ -115,5 +118,23 @@ describe('A series with a log whose store goes back', () => {
     // This process remembers its numbers.
     await expect(process.next({ tenant: 'acme' })).rejects.toMatchObject({ code: 'STORE_WENT_BACK' });
     expect(await (await receipts()).next({ tenant: 'acme' })).toBe('acme-001001');
+  });
+});
+
+await describeWith(['mariadb'], 'A series with a log in a table whose names ignore case', () => {
+  it('gives a process none of its own numbers again', async () => {
+    const server = await shared('mariadb');
+    const pool = createPool({ uri: server.url });
+    await pool.query(`CREATE TABLE id_sequences (name VARCHAR(255) COLLATE utf8mb4_general_ci NOT NULL PRIMARY KEY,
+      next_block_start BIGINT NOT NULL, block_size INT NOT NULL, exhausted SMALLINT NOT NULL DEFAULT 0)`);
+    const codes = () => series('codes', { format: '{n:6}', audit: true, store: mysqlStore(pool) });
+    await codes().next({ tenant: 'ACME' });
+    const own = codes();
+    for (const number of ['000002', '000003']) expect(await own.next({ tenant: 'acme' })).toBe(number);
+    await pool.query('UPDATE id_sequences SET next_block_start = 2 WHERE name = ?', ['series:codes:acme:']);
+    await pool.query('DELETE FROM id_series_log WHERE number > 1');
+    await expect(own.next({ tenant: 'acme' })).rejects.toMatchObject({ code: 'STORE_WENT_BACK' });
+    await pool.end();
+    await server.stop();
   });
 });

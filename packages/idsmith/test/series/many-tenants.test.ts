@@ -2,6 +2,7 @@ import { memoryStore, Sequences } from 'idsmith';
 import { expect, it } from 'vitest';
 import { Counters } from '../../src/series/block-number.ts';
 import { counterName } from '../../src/series/counters.ts';
+import { SeriesFormat } from '../../src/series/format.ts';
 import { gate } from '../sequence/support/alone.ts';
 
 /** As many counters as stay open. */
@@ -9,9 +10,11 @@ const MOST_OPEN = 1000;
 
 const nameOf = (tenant: string) => counterName('invoices', tenant, '2026');
 
+const format = new SeriesFormat('{tenant}-{yyyy}-{n:6}', 'year');
+
 function setUp(inner = memoryStore()) {
   const sequences = new Sequences(inner);
-  const counters = new Counters({ sequences, series: 'invoices', start: 1n, highest: 999n, prefetch: 10 });
+  const counters = new Counters({ sequences, series: 'invoices', start: 1n, format, prefetch: 10 });
   const next = (tenant: string) => counters.next(tenant, '2026', undefined);
   /** The first number that the store has not handed to anybody. */
   const stored = async (tenant: string) => (await inner.describeSequence(await nameOf(tenant))).next;

@@ -82,11 +82,13 @@ const CHUNKS = {
   md5: /^encoding\/md5\.ts$/,
   base62: /^encoding\/base62\.ts$/,
   base: /^((?!threads)[\w-]+|(encoding|support|lineage)\/.*|uuid7\/layout|flake\/(layouts?|decode))\.ts$/,
-  ...rooms('lease', 'drivers', 'sequence'),
+  ...rooms('lease', 'drivers'),
+  // Without what only stores need of it.
+  sequence: /^sequence\/(?!(rows|past)\.ts).*\.ts$/,
   // Browsers load this one for the hash ring: it knows no driver.
   redis: /^(redis\/|stores\/redis\/scripts).*\.ts$/,
   ...rooms('uuid7', 'typeid', 'flake', 'locality', 'public', 'inspect'),
-  stores: /^stores\/(?!open)[\w-]+\.ts$/,
+  stores: /^(stores\/(?!open)[\w-]+|sequence\/(rows|past))\.ts$/,
   ...backends('memory', 'sql', 'native', 'sqlite', 'postgres', 'mysql'),
   ...backends('redis', 'dynamodb', 'etcd', 'http', 'libsql', 'cloudflare'),
   'open-store': /^stores\/open\.ts$/,

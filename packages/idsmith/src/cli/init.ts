@@ -27,7 +27,8 @@ export const initCommand: Command = {
 async function* init(store: Store, given: Given): AsyncIterable<string> {
   const sequences = (await store.listSequences()).map(({ name }) => name);
   const namespaces = (await store.namespaces?.()) ?? [];
-  if (sequences.length + namespaces.length > 0)
+  const isDoubted = (await store.areNamesDoubted?.()) ?? false;
+  if (isDoubted || sequences.length + namespaces.length > 0)
     await confirm(
       given,
       `the store is not new (sequences: ${sequences.length}, namespaces: ${namespaces.length}). If it has lost data, ` +
@@ -39,7 +40,7 @@ async function* init(store: Store, given: Given): AsyncIterable<string> {
     yield 'the store is ready: its tables or its registry are made';
     if (store.durable === false)
       yield 'the store is marked as new: the first lease waits for nothing, and sequences can be defined';
-    else if (sequences.length > 0) yield 'sequences that it does not have are new: they begin at their start';
+    else if (isDoubted) yield 'sequences that it does not have are new: they begin at their start';
   }
 }
 

@@ -107,11 +107,11 @@ export function judgeSequence(
 
 /** What a store remembers of itself, to tell sequences that are new from those that it may have lost. */
 export interface StorePast {
-  /** The lineage in which a sequence was last defined. */
+  /** The lineage in which the store has looked at itself last. */
   readonly lineage: string;
   /** The store's time when a loss was found last, ms; 0 if none was since a person has vouched for the store. */
   readonly lossAt: number;
-  /** The number of losses so far. */
+  /** The number of losses since then. */
   readonly losses: number;
 }
 

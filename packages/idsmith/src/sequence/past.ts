@@ -121,7 +121,8 @@ export class SequencePasts {
     const { name, lineage, step } = row;
     const told = await this.#records.read(name);
     if (told.lineage !== lineage) return undefined;
-    if (this.#followed !== lineage) await this.#followFrom(told.past);
+    const isBehind = told.past !== undefined && told.past.lineage !== lineage;
+    if (isBehind || this.#followed !== lineage) await this.#followFrom(told.past);
     const verdict = judgeSequence(told.past, lineage, positionOf(row), step);
     if (verdict.kind === 'refuse') throw (this.#records as BareRecords).forgotten(name);
     if (verdict.kind === 'record' || (verdict.kind === 'continue-at' && isAtRest(row)))
@@ -147,7 +148,7 @@ export class SequencePasts {
 
   /**
    * Records the first ceiling of a sequence that is about to be defined, before its row. Where the sequence may have been there before, in
-   * writes that are lost, it begins at its first ceiling.
+   * writes that are lost, it begins as many jumps further on as there were losses.
    *
    * @param notBefore a time before which none of its numbers can have been given out, Unix ms
    */
@@ -156,6 +157,7 @@ export class SequencePasts {
     if (store === undefined) return { row: defined, begin: async () => {} };
     const { lineage } = store;
     const told = await this.#records.read(defined.name);
+    if (store.lossAt === 0) this.#warnings.delete(STORE);
     const isNew = defined.cycle || !mayBeForgotten(store, notBefore);
     const start = positionOf(defined);
     const jump = this.#firstCeiling(defined, start, lineage, told.now, true).ceiling - start;
@@ -180,19 +182,25 @@ export class SequencePasts {
    * @throws StoreError when others keep writing the record of the store
    */
   async vouch(): Promise<void> {
-    await this.#follow(({ lineage }, past) => ({ lineage, lossAt: 0, losses: past?.losses ?? 0 }));
+    await this.#follow(({ lineage }) => ({ lineage, lossAt: 0, losses: 0 }));
     this.#warnings.delete(STORE);
+  }
+
+  /** True if a sequence that is not in the store may be lost. */
+  async isDoubtful(): Promise<boolean> {
+    const store = await this.#follow((moment, past) => followStore(past, moment));
+    return store !== undefined && store.lossAt > 0;
   }
 
   /**
    * Notes that the store may have lost sequences, which its lineage does not tell.
    *
-   * @param lasting a loss that was noted within this time is the same one, ms
+   * @param since a time before the loss, ms: one that was noted at that time or later is the same one
    * @throws StoreError when others keep writing the record of the store
    */
-  async doubt(lasting: number): Promise<void> {
+  async doubt(since: number): Promise<void> {
     await this.#follow(({ now, lineage }, past) => {
-      const isNoted = past?.lineage === lineage && past.lossAt > now - lasting;
+      const isNoted = past?.lineage === lineage && past.lossAt >= since;
       return isNoted ? past : { lineage, lossAt: now, losses: (past?.losses ?? 0) + 1 };
     });
   }

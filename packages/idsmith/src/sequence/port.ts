@@ -84,12 +84,12 @@ export interface SequenceDefinition extends SequenceOptions {
    * True when the store has lost the sequence, and `start` is beyond all numbers that it gave out. A store that can forget defines a lost
    * sequence only if a person says so. Default `false`.
    */
-  readonly lost?: boolean;
+  readonly lost?: boolean | undefined;
   /**
    * A time before which none of the numbers can have been given out, Unix ms: the beginning of the year that they are for. A sequence that may
    * have been in writes that its store has lost begins further on than at its start. One that is for later does not. Default 0.
    */
-  readonly notBefore?: number;
+  readonly notBefore?: number | undefined;
 }
 
 /** What a process knows of a sequence whose store has gone back. */
@@ -152,9 +152,11 @@ export interface SequenceStore {
    * Notes that the store may have lost names: a person says so (`idsmith restored`), or a process that has got numbers which the store does not know.
    * Only for a store whose sequences go on without a person.
    *
-   * @param lasting a loss that was noted within this time is the same one, ms. Default 0.
+   * @param since a time before the loss, Unix ms: one that was noted at that time or later is the same one. Without it, the loss is another one.
    */
-  doubtNames?(lasting?: number): Promise<void>;
+  doubtNames?(since?: number): Promise<void>;
+  /** True if a sequence that is not in the store may be lost, and nobody has vouched for the names since. */
+  areNamesDoubted?(): Promise<boolean>;
   /** What an operator should know of the store's past: losses that were found, and sequences that a loss could repeat. */
   warnings?(): readonly string[];
   /** The lineage that the last row was read under. */

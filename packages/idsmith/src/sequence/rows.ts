@@ -130,7 +130,8 @@ export function sequenceStore(rows: SequenceRows): SequenceStore {
     ...(pasts &&
       rows.past?.hasCeilings && {
         confirmNames: () => pasts.vouch(),
-        doubtNames: (lasting = 0) => pasts.doubt(lasting),
+        doubtNames: (since = Infinity) => pasts.doubt(since),
+        areNamesDoubted: () => pasts.isDoubtful(),
       }),
 
     async defineSequence(definition) {

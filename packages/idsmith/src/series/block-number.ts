@@ -30,6 +30,7 @@ const MOST_TRIES = 10;
 export class BlockNumbers {
   readonly #plan: SeriesPlan;
   readonly #counters: Counters;
+  readonly #sequences: Sequences;
   readonly #clock: StoreClock;
   readonly #time = { steady: () => performance.now(), clock: systemClock };
   #isClosed = false;
@@ -37,6 +38,7 @@ export class BlockNumbers {
   constructor(plan: SeriesPlan, { store, sequences }: SeriesStore, prefetch: Prefetch | undefined) {
     const { name, start, format, calendar } = plan;
     this.#plan = plan;
+    this.#sequences = sequences;
     this.#counters = new Counters({ sequences, series: name, start, format, prefetch });
     const ask = async () => (await store.now?.()) ?? systemClock.now();
     this.#clock = new StoreClock(ask, (now) => momentOf(calendar, format.unit, now), this.#time);
@@ -62,10 +64,18 @@ export class BlockNumbers {
         // The period may have turned while the number came. The number is skipped.
       } catch (error) {
         // Another caller has seen the period turn, and has closed the counter. Or the store is closed.
-        if (!hasCode(error, 'CLOSED') || tries === MOST_TRIES) throw format.failure(error);
+        if (!hasCode(error, 'CLOSED') || tries === MOST_TRIES) throw await this.#failure(error, tenant, date);
         if (this.#isClosed) throw seriesClosed(name);
       }
     }
+  }
+
+  /** The error for the user. A counter at its end is looked at: its width may be the reason. */
+  async #failure(error: unknown, tenant: string | undefined, date: CalendarDate): Promise<unknown> {
+    if (!hasCode(error, 'SEQUENCE_EXHAUSTED')) return error;
+    const { name, format } = this.#plan;
+    const counter = await counterName(name, tenant, periodText(format.period, date));
+    return format.failure(error, await this.#sequences.describe(counter).catch(() => undefined));
   }
 
   /** Closes all counters. Numbers at hand go back where nobody has taken later ones. */

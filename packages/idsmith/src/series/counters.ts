@@ -88,10 +88,11 @@ export async function ensureCounter(
 
 /** True if a counter ends where the width did before it got its `+`. One that a person has stopped stays so. */
 export function isOutgrown(
-  { max, next, exhausted }: Pick<SequenceInfo, 'max' | 'next' | 'exhausted'>,
+  { max, next, exhausted, blockSize }: Pick<SequenceInfo, 'max' | 'next' | 'exhausted' | 'blockSize'>,
   { narrowest, highest }: SeriesFormat,
 ): boolean {
-  const isStopped = exhausted && next <= max;
+  // A counter may have got a block size, and too few numbers are left for a block.
+  const isStopped = exhausted && max - next >= BigInt(Math.max(0, blockSize - 1));
   return max === narrowest && max < highest && !isStopped;
 }
 

@@ -94,10 +94,15 @@ export class SeriesFormat {
     if (number > this.highest) throw this.#tooWide(number);
   }
 
-  /** The error for the user, where a counter that ends with the width has failed. */
-  failure(error: unknown): unknown {
-    const isEnd = hasCode(error, 'SEQUENCE_EXHAUSTED') && this.highest < HIGHEST;
-    return isEnd ? this.#tooWide(this.highest + 1n) : error;
+  /**
+   * The error for the user, where a counter has failed: if it has ended with the width, that is what the user must know.
+   *
+   * @param counter the state of the counter; `undefined` if it is not known
+   */
+  failure(error: unknown, counter: { readonly max: bigint; readonly next: bigint } | undefined): unknown {
+    if (!hasCode(error, 'SEQUENCE_EXHAUSTED') || this.highest === HIGHEST) return error;
+    const isEnd = counter?.max === this.highest && counter.next > counter.max;
+    return isEnd ? this.#tooWide(counter.next) : error;
   }
 
   #tooWide(number: bigint): SequenceExhaustedError {

@@ -3,6 +3,7 @@ import { InvalidOptionError, StoreError } from '../errors.js';
 import { show } from '../options.js';
 import type { SequenceRow } from '../sequence/blocks.js';
 import type { TrustedState } from '../sequence/port.js';
+import { SqlLineage } from '../stores/sql/lineage.js';
 import { LockedRows } from '../stores/sql/locked-rows.js';
 import { counterName, formatDigest, isOutgrown, markerName, type SeriesPlan } from './counters.js';
 import { type CalendarDate, periodText, type SeriesFormat } from './format.js';
@@ -60,7 +61,7 @@ export async function takeTrusted(
   tenant: string | undefined,
   { lineage, stateOf }: OwnTransaction,
 ): Promise<TakenNumber | UnknownCounter> {
-  const rows = await LockedRows.open(sql, 'series', lineage);
+  const rows = await LockedRows.open(sql, 'series', new SqlLineage(() => lineage));
   return take(rows, plan, tenant, async (counter) => {
     const state = stateOf(counter);
     const row = state && (await rows.lock(counter));
@@ -101,7 +102,7 @@ async function take(
     const check = (next: bigint) => void format.print({ number: next, date, tenant });
     const highest = isOutgrown(row, format) ? format.highest : row.max;
     const number = await rows.take(row, highest, check).catch((error) => {
-      throw format.failure(error);
+      throw format.failure(error, row);
     });
     return { number, date, counter, at, row };
   }

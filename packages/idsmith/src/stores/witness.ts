@@ -1,3 +1,4 @@
+import { systemClock } from '../clock.js';
 import { hasCode, type StoreError } from '../errors.js';
 import { further, judgeNumber } from '../lineage/judge.js';
 import { wentBack } from '../lineage/went-back.js';
@@ -16,13 +17,12 @@ export interface Witness {
   moveOn(name: string, instead: Block, seen: bigint): Promise<StoreError>;
 }
 
-/** The time in which processes find the same loss, ms. */
-const SAME_LOSS = 3_600_000;
-
 /** What this process has got from a sequence. */
 interface Memory {
   /** The number after the last one. */
   end: bigint;
+  /** The time of the last one, ms. */
+  at: number;
   readonly step: number;
   /** The calls on their way, each with the number that its answer may not be before. */
   readonly underway: Set<{ limit: bigint | undefined }>;
@@ -62,8 +62,9 @@ export function witnessed(store: SequenceStore): Witness & {
     const { step } = block;
     const end = endOf(block);
     const known = memories.get(name);
-    if (known?.step === Math.sign(step)) known.end = further(known.end, end, step);
-    else memories.set(name, { end, step: Math.sign(step), underway: new Set() });
+    const at = systemClock.now();
+    if (known?.step === Math.sign(step)) Object.assign(known, { end: further(known.end, end, step), at });
+    else memories.set(name, { end, at, step: Math.sign(step), underway: new Set() });
   }
 
   function forget(name: string): void {
@@ -94,9 +95,9 @@ export function witnessed(store: SequenceStore): Witness & {
 
   /** Moves a sequence to its ceiling, where it has one and nobody was quicker, and to the number that was seen if that is further on. */
   async function beyond(name: string, block: Block, seen: bigint): Promise<bigint> {
+    // Whole sequences may be lost, too. First, because nobody finds the loss again once the sequence has moved on.
+    await store.doubtNames?.(memories.get(name)?.at);
     const { next } = (await store.restoreSequence?.(name, { seen, instead: block })) ?? {};
-    // Whole sequences may be lost, too. Others find the same loss later.
-    if (next !== undefined) await store.doubtNames?.(SAME_LOSS);
     const place = next ?? (await store.describeSequence(name)).next;
     if (further(place, seen, block.step) === place) return place;
     await store.alterSequence(name, { next: seen });

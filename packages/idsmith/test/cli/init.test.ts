@@ -56,7 +56,12 @@ for (const [name, needs, start] of SHARED_STORES.filter(([name]) => /^(sqlite|po
 
     it('make new sequences begin further on after a restore, until somebody says that none is missing', async () => {
       const on = ['--store', server.url];
+      await idsmith('init', '--yes', ...on);
       expect((await idsmith('restored', '--yes', ...on)).lines.at(-1)).toContain('further on');
+      expect(await idsmith('init', ...on)).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining('--yes'),
+      });
       const ahead = await idsmith('seq', 'define', 'ahead', ...on);
       expect(ahead.lines).toContainEqual(expect.stringMatching(/^next +20001$/));
       expect(ahead.stderr).toMatch(/"ahead" .* begins at 20001 and not at 1\. .*idsmith init/);

@@ -108,10 +108,11 @@ describe('A DynamoDB table that is restored', () => {
     await survivor.store.defineSequence({ name: 'orders' });
     await survivor.take(1);
     expect(survivor.errors).toEqual(['STORE_WENT_BACK', 'NO_SUCH_SEQUENCE']);
-    // The same process defines the series again.
+    // The same process defines the series again. The table is known to have lost something by now, so its numbers begin further on.
     const again = new Minter(survivor.store);
     await again.take(5);
-    expect(again.errors).toEqual(['STORE_WENT_BACK']);
+    expect(again.errors).toEqual([]);
+    expect(again.invoices[0]).toBe('R-1001');
     await mintWhile([survivor], told);
     expect(await told).toMatchObject({ code: 'STORE_WENT_BACK' });
     const { until } = survivor.lease;

@@ -425,7 +425,7 @@ describe('A definition', () => {
     expect(await nextOf(store, 'new')).toBe(1n);
     await store.doubtNames?.();
     await store.defineSequence({ name: 'doubted' });
-    expect(await nextOf(store, 'doubted')).toBe(40_001n);
+    expect(await nextOf(store, 'doubted')).toBe(20_001n);
   });
 
   it('that was lost twice begins beyond both', async () => {

@@ -249,6 +249,14 @@ describe('A store whose sequences are used', () => {
     expect(records.writes).toBe(writes + 1);
   });
 
+  it('remembers a failover there and back, also where a process has known the first lineage all the time', async () => {
+    await pasts.judge(rowAt(1n));
+    records.pasts.set('', { ...KEPT, lineage: 'b', ceiling: 1n, writtenAt: 5 });
+    records.pasts.set('orders', { ...KEPT, lineage: 'b' });
+    await pasts.judge(rowAt(1n, { generation: 2 }));
+    expect(records.pasts.get('')).toMatchObject({ lineage: 'a', ceiling: 2n });
+  });
+
   it('knows of a loss by the past of a sequence, if it has remembered nothing so far', async () => {
     records.now = 7;
     records.lineage = 'b';
@@ -302,8 +310,8 @@ describe('A sequence that may have been defined in what the store has lost', () 
     expect(pasts.warnings).toEqual([]);
     expect((await pasts.prepare(rowAt(1n, { name: 'x' }), 0)).row.next).toBe(1n);
     records.now = 2 * HOUR;
-    await pasts.doubt(0);
-    expect((await pasts.prepare(rowAt(1n, { name: 'y' }), 2 * HOUR)).row.next).toBe(2001n);
+    await pasts.doubt(Infinity);
+    expect((await pasts.prepare(rowAt(1n, { name: 'y' }), 2 * HOUR)).row.next).toBe(1001n);
     records.lineage = 'c';
     await pasts.vouch();
     expect((await pasts.prepare(rowAt(1n, { name: 'z' }), 0)).row.next).toBe(1n);
@@ -321,17 +329,35 @@ describe('A sequence that may have been defined in what the store has lost', () 
     expect((await pasts.prepare(down, 0)).row.next).toBe(5n - 4000n);
   });
 
-  it('counts losses that many processes find in the same hour as one', async () => {
+  it('counts a loss once that many processes find by their memory, and another one that comes later', async () => {
     await pasts.doubt(HOUR);
-    records.now = 2 * HOUR - 1;
-    await new SequencePasts(records.high()).doubt(HOUR);
+    records.now = 3 * HOUR;
+    // They got their numbers before it was noted.
+    for (const gotAt of [HOUR, HOUR - 1]) await new SequencePasts(records.high()).doubt(gotAt);
     expect(records.pasts.get('')).toMatchObject({ lineage: 'b', ceiling: 1n, writtenAt: HOUR });
-    records.now = 2 * HOUR;
-    await pasts.doubt(HOUR);
-    expect(records.pasts.get('')).toMatchObject({ ceiling: 2n, writtenAt: 2 * HOUR });
+    await pasts.doubt(HOUR + 1);
+    expect(records.pasts.get('')).toMatchObject({ ceiling: 2n, writtenAt: 3 * HOUR });
+    await pasts.doubt(Infinity);
+    expect(records.pasts.get('')).toMatchObject({ ceiling: 3n });
     records.lineage = 'c';
     await pasts.doubt(HOUR);
-    expect(records.pasts.get('')).toMatchObject({ lineage: 'c', ceiling: 3n });
+    expect(records.pasts.get('')).toMatchObject({ lineage: 'c', ceiling: 4n });
+  });
+
+  it('is a question that a store answers without a change', async () => {
+    expect(await pasts.isDoubtful()).toBe(true);
+    await pasts.vouch();
+    expect(await pasts.isDoubtful()).toBe(false);
+    records.lineage = undefined;
+    expect(await pasts.isDoubtful()).toBe(false);
+  });
+
+  it('is not warned of any more once another process has vouched', async () => {
+    await (await pasts.prepare(NEW, 0)).begin();
+    await new SequencePasts(records.high()).vouch();
+    expect(pasts.warnings).toHaveLength(1);
+    await pasts.prepare(rowAt(1n, { name: 'x' }), 0);
+    expect(pasts.warnings).toEqual([]);
   });
 
   it('is refused if its range is too small, and nothing is written', async () => {

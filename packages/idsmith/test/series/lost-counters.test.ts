@@ -100,10 +100,12 @@ describe('The end of a counter', () => {
     const store = server.connect();
     await take(plain('{n:3+}', store), 1);
     await store.alterSequence('series:codes::', { max: 2 });
-    const codes = plain('{n:3+}', store);
-    expect(await take(codes, 1)).toEqual(['002']);
-    await expect(codes.next()).rejects.toThrow(/^(?!.*does not fit).*codes/);
-    expect((await store.describeSequence('series:codes::')).max).toBe(2n);
+    for (const format of ['{n:3+}', '{n:3}']) {
+      const codes = plain(format, store);
+      if (format === '{n:3+}') expect(await take(codes, 1)).toEqual(['002']);
+      await expect(codes.next()).rejects.toThrow(/^(?!.*does not fit).*codes/);
+      expect((await store.describeSequence('series:codes::')).max).toBe(2n);
+    }
   });
 
   it('moves with a width that has grown, also under a series that is open', async () => {
@@ -127,10 +129,14 @@ describe('The end of a counter', () => {
   it('stays at a stop that somebody has set, whatever the width', async () => {
     const narrow = new SeriesFormat('{n:3}', 'none');
     const wide = new SeriesFormat('{n:3+}', 'none');
-    const counter = { max: 999n, next: 1000n, exhausted: true };
+    const counter = { max: 999n, next: 1000n, exhausted: true, blockSize: 1 };
     expect(isOutgrown(counter, wide)).toBe(true);
     expect(isOutgrown({ ...counter, next: 5n, exhausted: false }, wide)).toBe(true);
     expect(isOutgrown({ ...counter, next: 999n }, wide)).toBe(false);
+    // Too few numbers are left for a block.
+    expect(isOutgrown({ ...counter, next: 980n, blockSize: 50 }, wide)).toBe(true);
+    expect(isOutgrown({ ...counter, next: 950n, blockSize: 50 }, wide)).toBe(false);
+    expect(isOutgrown({ ...counter, next: 999n, blockSize: 0 }, wide)).toBe(false);
     expect(isOutgrown(counter, narrow)).toBe(false);
     expect(isOutgrown({ ...counter, max: 998n }, wide)).toBe(false);
   });

@@ -40,6 +40,7 @@ const CALLS: Record<string, (store: DisposableStore) => Promise<unknown> | undef
   restoreSequence: (store) => store.restoreSequence?.('x'),
   confirmNames: (store) => store.confirmNames?.(),
   doubtNames: (store) => store.doubtNames?.(),
+  areNamesDoubted: (store) => store.areNamesDoubted?.(),
   trust: (store) => store.trust?.('x'),
   giveBack: (store) => store.giveBack?.('x', { first: 1n, step: 1, count: 1 }),
 };

@@ -141,7 +141,8 @@ async function raise(
   } catch (error) {
     if (!(error instanceof NoSuchSequenceError)) throw error;
     try {
-      await sequences.define(name, { ...define, start: next });
+      // The start is beyond all numbers that are in use, whatever the store has lost.
+      await sequences.define(name, { ...define, start: next, notBefore: Number.MAX_SAFE_INTEGER });
     } catch (failure) {
       // Another process has defined the sequence meanwhile.
       if (!(failure instanceof SequenceExistsError)) throw failure;

@@ -10,7 +10,7 @@ import { marked, randomNumber, type SequenceRows } from '../../sequence/rows.js'
 import { storeError } from '../../support/store-error.js';
 import type { Columns } from './columns.js';
 import { DIALECTS, type RunStatement } from './dialect.js';
-import { SqlLineage } from './lineage.js';
+import type { SqlLineage } from './lineage.js';
 import { sqlRows } from './sequences.js';
 import { inTurn, statementError } from './session.js';
 import { columnsOf, mysqlPlace, SHOW_COLUMNS } from './table.js';
@@ -55,7 +55,7 @@ export class LockedRows {
   /** The generations of the rows that this object has made. */
   readonly #made = new Set<number>();
 
-  private constructor(sql: SqlExecutor, caller: string, lineage: string | undefined) {
+  private constructor(sql: SqlExecutor, caller: string, lineage: SqlLineage | undefined) {
     this.#sql = sql;
     this.#caller = caller;
     const run: RunStatement = async (what, build, make) => {
@@ -68,7 +68,7 @@ export class LockedRows {
       run,
       columns: this.#columns,
       isInside: true,
-      ...(lineage && { lineage: new SqlLineage(() => lineage) }),
+      ...(lineage && { lineage }),
     });
     this.#unlocked = sqlRows(dialect, { run });
   }
@@ -77,10 +77,10 @@ export class LockedRows {
    * The rows in the database of an executor that is inside a transaction.
    *
    * @param caller the function in messages
-   * @param lineage of the database as an SQL expression, if rows are to be read with it
+   * @param lineage of the database, if rows are to be read with it
    * @throws InvalidOptionError when MySQL keeps the table in a storage engine without transactions
    */
-  static async open(sql: SqlExecutor, caller: string, lineage?: string): Promise<LockedRows> {
+  static async open(sql: SqlExecutor, caller: string, lineage?: SqlLineage): Promise<LockedRows> {
     const rows = new LockedRows(sql, caller, lineage);
     if (sql.dialect === 'mysql') await rows.#lookAtTable();
     // Begin to write now: SQLite refuses the first write of a transaction that has only read, if another connection has written since.
@@ -141,8 +141,8 @@ export class LockedRows {
   ): Promise<bigint> {
     let row: SequenceRow | undefined = locked;
     for (let tries = 0; row !== undefined && tries < MOST_TRIES; tries++) {
-      const open = row.max < highest ? alterRow(row, { max: highest }) : row;
-      const taken = takeBlocks({ ...open, blockSize: 1 }, 1);
+      const single = { ...row, blockSize: 1 };
+      const taken = takeBlocks(row.max < highest ? alterRow(single, { max: highest }) : single, 1);
       check(taken.block.first);
       if (await this.#swap(row, marked({ ...taken.row, blockSize: row.blockSize }))) return taken.block.first;
       // Another call on this connection was quicker.

@@ -137,7 +137,8 @@ await describeWith(['redis'], 'A master of a Redis Cluster that removes keys whe
     await both.empty();
     const [from] = both.maps();
     await from.genKey();
-    all = sampleKeys(from, 200, Date.now() + 3_600_000);
+    // Many more than the batches that are under way at once: some are left when the first ones have settled.
+    all = sampleKeys(from, 2000, Date.now() + 3_600_000);
     await populate(from, all);
   });
   afterEach(() => setPolicy(both.cluster.masters[2]!, 'noeviction', '0'));

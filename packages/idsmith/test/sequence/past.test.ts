@@ -251,7 +251,8 @@ describe('A store whose sequences are used', () => {
 
   it('remembers a failover there and back, also where a process has known the first lineage all the time', async () => {
     await pasts.judge(rowAt(1n));
-    records.pasts.set('', { ...KEPT, lineage: 'b', ceiling: 1n, writtenAt: 5 });
+    const noted: Ceiling = { ...KEPT, lineage: 'b', ceiling: 1n, writtenAt: 5 };
+    records.pasts.set('', noted);
     records.pasts.set('orders', { ...KEPT, lineage: 'b' });
     await pasts.judge(rowAt(1n, { generation: 2 }));
     expect(records.pasts.get('')).toMatchObject({ lineage: 'a', ceiling: 2n });

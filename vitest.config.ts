@@ -15,27 +15,39 @@ const APART = [
   'test/dynamodb/**',
 ];
 
-/** What needs minutes: it runs in `npm run test:full`. */
+/** What needs more than a few seconds: it runs in `npm run test:full`. */
 const SLOW = ['**/*.slow.test.ts'];
 
-/** What could go on for ever (see test/depth.ts): it runs in `npm test`, and once more and deeper in `npm run test:full`. */
-const DEEP = [
-  '**/lease/model.test.ts',
-  '**/threads.test.ts',
-  '**/locality/{lease-history,shared-counter,timeline,uniqueness}.test.ts',
-];
+/** What is deep rather than wide: it runs in `npm run test:long`, every night and before a release. */
+const LONG = ['**/*.long.test.ts'];
 
-/** How a test listens to what its whole process tells, or looks at its memory. It would meet other files of that process, too. */
+/** Quick and slow files that go further with a greater `TEST_DEPTH` (see test/depth.ts): `npm run test:long` runs them again. */
+const DEEP = filesWith('test', /\/depth\.(ts|js)'/);
+
+/** How a test listens to what its whole process reports, or looks at its memory. Other files of that process would disturb it. */
 const LISTENS =
   /diagnostics_channel|idsmith:(store|lease|sequence)|process\.(on|once)\(|opentelemetry|node:v8/;
 
 /** Quick files that get a process of their own. The others share processes: the library is loaded once a worker, which halves the work of a run. */
-const ALONE = ['test', 'packages'].flatMap((folder) =>
-  readdirSync(here(folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /(?<!\.slow)\.test\.ts$/.test(name) && !name.includes('node_modules'))
-    .map((name) => join(folder, name))
-    .filter((file) => LISTENS.test(readFileSync(here(file), 'utf8'))),
-);
+const ALONE = filesWith('(?<!\\.(slow|long))\\.test', LISTENS);
+
+/** How a slow test starts servers of its own, several at once as a rule, or processes under load. */
+const STARTS =
+  /start(Redis|RedisCluster|RedisSentinels|Galera|Postgres|Mariadb|Etcd|Pgbouncer|Shards|Load)\(|STORE_SERVERS|[-/]cluster|@idsmith\/verify|src\/runs/;
+
+/** Slow files that fill the machine, or whose leases and time limits starve beside others: two at a time, after everything else. */
+const HEAVY = filesWith('\\.slow\\.test', STARTS);
+
+/** The test files whose name ends in `kind` and `.ts`, and whose text has `pattern`. */
+function filesWith(kind: string, pattern: RegExp): string[] {
+  const name = new RegExp(`${kind}\\.ts$`);
+  return ['test', 'packages'].flatMap((folder) =>
+    readdirSync(here(folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => name.test(file) && !file.includes('node_modules'))
+      .map((file) => join(folder, file))
+      .filter((file) => pattern.test(readFileSync(here(file), 'utf8'))),
+  );
+}
 
 // Tests load the sources, by the condition `idsmith-source` of the packages. What is built is tested as users get it: in worker
 // threads, processes, a browser, and from the packed tarball.
@@ -54,17 +66,24 @@ export default defineConfig({
         test: {
           name: 'quick',
           include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
-          exclude: [...APART, ...SLOW, ...ALONE],
+          exclude: [...APART, ...SLOW, ...LONG, ...ALONE],
           isolate: false,
         },
       },
       { extends: true, test: { name: 'alone', include: ALONE, exclude: APART } },
+      { extends: true, test: { name: 'slow', include: SLOW, exclude: [...APART, ...HEAVY] } },
+      {
+        extends: true,
+        test: { name: 'heavy', include: HEAVY, maxWorkers: 2, sequence: { groupOrder: 1 } },
+      },
       {
         extends: true,
         test: {
-          name: 'slow',
-          include: process.env.TEST_DEPTH === undefined ? SLOW : [...SLOW, ...DEEP],
+          name: 'long',
+          include: [...LONG, ...DEEP],
           exclude: APART,
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -1,18 +1,15 @@
-// `npm test`: the build, checks of the code and the tests that take seconds. With --full, `npm run test:full`: what takes minutes, and the
-// folders with lock files of their own. One line a step, and the counts at the end.
+// `npm test`: the build, checks of the code and the tests that take seconds. With --full, `npm run test:full`: tests with servers of their own,
+// and the folders with lock files of their own. With --long, `npm run test:long`: what is deep rather than wide. One line a step, and the
+// counts at the end.
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { runVitest } from './run-vitest.mjs';
 
-const isFull = process.argv.includes('--full');
+const [part = '--quick', folder] = process.argv.slice(2);
 
-/** What everything else needs, in order. Each check counts as one. */
-const builds = [
-  ['types of the packages', 'tsc', '--build'],
-  ['bundles of the packages', 'node', 'scripts/bundle.mjs'],
-  ['build of the console', 'vite', 'build', 'packages/console', '--logLevel', 'warn'],
-];
+/** What everything else needs. It does nothing if `npm ci` has just built the same sources. */
+const build = ['build', 'node', 'scripts/build.mjs'];
 
 /** Checks of the code as it stands, in two lanes beside each other. Whatever packs a package is in the second. */
 const lanes = [
@@ -50,33 +47,37 @@ const failures = [];
 const unstable = [];
 
 /** What needs hundreds of packages that nothing else does. Each installs them, and ends with its counts. */
-const apart = [
-  ['ORMs and SQL drivers', 'node', 'scripts/own-lock-tests.mjs', 'test/orms', '--'],
-  ['frameworks', 'node', 'scripts/own-lock-tests.mjs', 'test/frameworks', 'idsmith', '@idsmith/nest', '--'],
-  ['Jest and compilers', 'node', 'scripts/own-lock-tests.mjs', 'test/toolchains', 'idsmith', '--'],
-  [
-    'Workers',
-    'node',
-    'scripts/own-lock-tests.mjs',
-    'test/workers',
-    'idsmith',
-    '@idsmith/shard',
-    '@idsmith/verify',
-    '--',
-  ],
-];
+const apart = {
+  orms: ['ORMs and SQL drivers', 'test/orms', '--'],
+  frameworks: ['frameworks', 'test/frameworks', 'idsmith', '@idsmith/nest', '--'],
+  toolchains: ['Jest and compilers', 'test/toolchains', 'idsmith', '--'],
+  workers: ['Workers', 'test/workers', 'idsmith', '@idsmith/shard', '@idsmith/verify', '--'],
+};
+
+const parts = {
+  '--quick': async () => {
+    await Promise.all(lanes.map(oneByOne));
+    await runTests('quick', 'alone');
+  },
+  // What fills the machine comes last and has it for itself.
+  '--full': async () => {
+    await Promise.all([runTests('slow'), runApart(Object.values(apart))]);
+    await runTests('heavy');
+  },
+  '--long': async () => {
+    process.env.TEST_DEPTH ??= '1';
+    await runTests('long');
+    await runApart([apart.toolchains, apart.workers]);
+  },
+  '--apart': () => runApart([apart[folder]]),
+};
 
 // Nothing below means anything when the code does not build.
-for (const build of builds) if (!(await check(build))) finish();
-if (isFull) await Promise.all([runTests('slow', { TEST_DEPTH: '1' }), runApart()]);
-else {
-  await Promise.all(lanes.map(oneByOne));
-  await runTests('!slow', {});
-}
+if (await check(build)) await parts[part]();
 finish();
 
-async function runTests(project, env) {
-  const { passed, skipped, ...found } = await runVitest([`--project=${project}`], env);
+async function runTests(...projects) {
+  const { passed, skipped, ...found } = await runVitest(projects.map((name) => `--project=${name}`));
   counts.passed += passed;
   counts.skipped += skipped;
   counts.failed += found.failures.length;
@@ -84,9 +85,9 @@ async function runTests(project, env) {
   unstable.push(...found.unstable);
 }
 
-async function runApart() {
-  for (const [name, ...command] of apart) {
-    const { ok, said } = await run(command, 'pipe');
+async function runApart(folders) {
+  for (const [name, ...args] of folders) {
+    const { ok, said } = await run(['node', 'scripts/own-lock-tests.mjs', ...args]);
     console.log(said);
     const [, passed, failed] = /^(\d+) passed, (\d+) failed$/m.exec(said) ?? [];
     counts.passed += Number(passed ?? 0);
@@ -103,7 +104,7 @@ async function oneByOne(checks) {
 
 async function check([name, ...command]) {
   const started = Date.now();
-  const { ok, said } = await run(command, 'pipe');
+  const { ok, said } = await run(command);
   counts[ok ? 'passed' : 'failed']++;
   if (!ok) failures.push(`${name}: ${said.trim().slice(-500)}`);
   const seconds = ((Date.now() - started) / 1000).toFixed(1);
@@ -111,16 +112,15 @@ async function check([name, ...command]) {
   return ok;
 }
 
-function run([command, ...args], output, env = {}) {
+function run([command, ...args]) {
   const programs = { node: process.execPath, npm: 'npm' };
   const program = programs[command] ?? join('node_modules', '.bin', command);
   const child = spawn(program, args, {
-    stdio: ['ignore', output, output],
-    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   let said = '';
   for (const stream of [child.stdout, child.stderr])
-    stream?.setEncoding('utf8').on('data', (text) => {
+    stream.setEncoding('utf8').on('data', (text) => {
       said += text;
     });
   return new Promise((resolve) => {

@@ -23,8 +23,8 @@ for (const [name, needs, start] of SHARED_STORES) {
 await describeWith(['postgres'], 'PostgreSQL', () => {
   // `pool.end()` of pg returns before its connections are closed, and one that is cut off then is an error that nobody listens to.
   it.each([
-    ['a place in a shared server', 20, () => shared('postgres')],
-    ['a server of its own', 5, () => startPostgres()],
+    ['a place in a shared server', 6, () => shared('postgres')],
+    ['a server of its own', 2, () => startPostgres()],
   ] as const)('is there for connections that are about to end: %s', async (_, rounds, start) => {
     const errors: string[] = [];
     for (let round = 0; round < rounds; round++) {

@@ -1,6 +1,7 @@
 import { createConnection, createPool, type Pool } from 'mysql2/promise';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startMariadb } from '#services';
+import { depth } from '../../../../test/depth.ts';
 import { mysqlStore } from '../../src/stores/mysql/store.ts';
 import { openStore } from '../../src/stores/open.ts';
 import { allRepeats, Minter, mintWhile, NO_REPEATS, repeats } from './minters.ts';
@@ -123,30 +124,35 @@ await describeWith(['mariadb'], 'A MariaDB whose replica is promoted', () => {
     await Promise.all([from!.end(), to!.end()]);
   }
 
-  it('is noticed when the first primary is promoted again, with what the replica had a while before', async () => {
-    const survivor = await failOver();
-    const forgotten = minter(replica);
-    // A renewal is enough: what others claim after it, and lose, is noticed.
-    const lineageAt = async (server: ServerProcess) =>
-      String(await sql(server, `SELECT label FROM idsmith_leases WHERE namespace = 'nodes' AND id = -1`));
-    const before = await lineageAt(primary);
-    await expect.poll(() => lineageAt(replica), { timeout: 60_000 }).not.toBe(before);
-    await copyBack();
-    await mintWhile([survivor], forgotten.acquire());
-    const old = [survivor, forgotten];
-    await failBack(old);
-    const newcomer = minter(primary);
-    await newcomer.take(10);
-    const { until } = forgotten.lease;
-    await mintWhile(old, newcomer.acquire());
-    expect(newcomer.lease.from).toBeGreaterThanOrEqual(until);
-    const all = [...old, newcomer];
-    for (const each of all) await each.take(10);
-    newcomer.mint(1000);
-    expect(newcomer.flakes.length).toBe(1000);
-    expect(allRepeats(all)).toEqual(NO_REPEATS);
-    await Promise.all(all.map((each) => each.end()));
-  });
+  // Half a minute: in `npm run test:long`. The test after it goes the same way with nothing copied.
+  const itIfLong = it.runIf(depth > 0);
+  itIfLong(
+    'is noticed when the first primary is promoted again, with what the replica had a while before',
+    async () => {
+      const survivor = await failOver();
+      const forgotten = minter(replica);
+      // A renewal is enough: what others claim after it, and lose, is noticed.
+      const lineageAt = async (server: ServerProcess) =>
+        String(await sql(server, `SELECT label FROM idsmith_leases WHERE namespace = 'nodes' AND id = -1`));
+      const before = await lineageAt(primary);
+      await expect.poll(() => lineageAt(replica), { timeout: 60_000 }).not.toBe(before);
+      await copyBack();
+      await mintWhile([survivor], forgotten.acquire());
+      const old = [survivor, forgotten];
+      await failBack(old);
+      const newcomer = minter(primary);
+      await newcomer.take(10);
+      const { until } = forgotten.lease;
+      await mintWhile(old, newcomer.acquire());
+      expect(newcomer.lease.from).toBeGreaterThanOrEqual(until);
+      const all = [...old, newcomer];
+      for (const each of all) await each.take(10);
+      newcomer.mint(1000);
+      expect(newcomer.flakes.length).toBe(1000);
+      expect(allRepeats(all)).toEqual(NO_REPEATS);
+      await Promise.all(all.map((each) => each.end()));
+    },
+  );
 
   it('is noticed by those who remember when the first primary comes back as it was', async () => {
     const survivor = await failOver();

@@ -2,6 +2,7 @@ import { acquireLease, FlakeGenerator, type Lease, type Store } from 'idsmith';
 import { connect } from 'idsmith/connect';
 import { expect, it, onTestFinished } from 'vitest';
 import { describeWith, initialised, type RedisSentinels, startRedisSentinels } from '#services';
+import { depth } from '../../../../test/depth.ts';
 import { markRestored } from '../../src/stores/init.ts';
 import { openStore } from '../../src/stores/open.ts';
 import { allRepeats, mintWhile, NO_REPEATS } from './minters.ts';
@@ -124,48 +125,54 @@ await describeWith(['redis'], 'A master of Sentinels that comes back empty', () 
     expect(allRepeats(all)).toEqual(NO_REPEATS);
   });
 
-  it('begins nothing again when it joins, and is master again, after another one was chosen', async () => {
-    const group = await start();
-    const survivor = await (await program(group.url)).acquire();
-    const silent = await program(group.url);
-    expect(await survivor.take(150)).toBeUndefined();
-    expect(await silent.take(50)).toBeUndefined();
-    survivor.mint(1000);
-    const old = await group.master();
-    // Whoever has the address of the old master asks it, whatever the Sentinels say.
-    const direct = await program(old.url);
-    await old.kill();
-    await expect.poll(async () => (await group.master()).port, PATIENT).not.toBe(old.port);
-    await old.start();
-    const refused = async () => {
-      for (const each of [survivor, silent, direct]) expect((await each.take(1)) ?? 'none').toMatch(/^STORE/);
-    };
-    await refused();
-    const isReplica = () => old.command('INFO', 'replication');
-    await expect.poll(isReplica, PATIENT).toMatch(/role:slave[\s\S]*master_link_status:up/);
-    for (const each of [survivor, silent]) await answers(each);
-    await refused();
-    const second = await group.master();
-    for (const server of group.redis)
-      if (server !== old) await server.command('CONFIG', 'SET', 'replica-priority', 0);
-    const chosen = async () => {
-      const { port } = await group.master();
-      if (port !== old.port) await group.failover();
-      return port;
-    };
-    await expect.poll(chosen, PATIENT).toBe(old.port);
-    const newcomer = await program(group.url);
-    await mintWhile([survivor], newcomer.acquire());
-    // Some seconds long there are two masters.
-    const demoted = expect.poll(() => second.command('INFO', 'replication'), PATIENT).toMatch('role:slave');
-    await mintWhile([survivor, newcomer], demoted);
-    for (const each of [survivor, silent, direct]) await answers(each);
-    await refused();
-    survivor.mint(1000);
-    newcomer.mint(1000);
-    for (const name of COUNTERS) await newcomer.store.alterSequence(name, { next: 1001n });
-    const all = [survivor, silent, direct, newcomer];
-    for (const each of all) await expect.poll(() => each.take(10), PATIENT).toBeUndefined();
-    expect(allRepeats(all)).toEqual(NO_REPEATS);
-  });
+  // Half a minute of elections: in `npm run test:long`.
+  const itIfLong = it.runIf(depth > 0);
+  itIfLong(
+    'begins nothing again when it joins, and is master again, after another one was chosen',
+    async () => {
+      const group = await start();
+      const survivor = await (await program(group.url)).acquire();
+      const silent = await program(group.url);
+      expect(await survivor.take(150)).toBeUndefined();
+      expect(await silent.take(50)).toBeUndefined();
+      survivor.mint(1000);
+      const old = await group.master();
+      // Whoever has the address of the old master asks it, whatever the Sentinels say.
+      const direct = await program(old.url);
+      await old.kill();
+      await expect.poll(async () => (await group.master()).port, PATIENT).not.toBe(old.port);
+      await old.start();
+      const refused = async () => {
+        for (const each of [survivor, silent, direct])
+          expect((await each.take(1)) ?? 'none').toMatch(/^STORE/);
+      };
+      await refused();
+      const isReplica = () => old.command('INFO', 'replication');
+      await expect.poll(isReplica, PATIENT).toMatch(/role:slave[\s\S]*master_link_status:up/);
+      for (const each of [survivor, silent]) await answers(each);
+      await refused();
+      const second = await group.master();
+      for (const server of group.redis)
+        if (server !== old) await server.command('CONFIG', 'SET', 'replica-priority', 0);
+      const chosen = async () => {
+        const { port } = await group.master();
+        if (port !== old.port) await group.failover();
+        return port;
+      };
+      await expect.poll(chosen, PATIENT).toBe(old.port);
+      const newcomer = await program(group.url);
+      await mintWhile([survivor], newcomer.acquire());
+      // Some seconds long there are two masters.
+      const demoted = expect.poll(() => second.command('INFO', 'replication'), PATIENT).toMatch('role:slave');
+      await mintWhile([survivor, newcomer], demoted);
+      for (const each of [survivor, silent, direct]) await answers(each);
+      await refused();
+      survivor.mint(1000);
+      newcomer.mint(1000);
+      for (const name of COUNTERS) await newcomer.store.alterSequence(name, { next: 1001n });
+      const all = [survivor, silent, direct, newcomer];
+      for (const each of all) await expect.poll(() => each.take(10), PATIENT).toBeUndefined();
+      expect(allRepeats(all)).toEqual(NO_REPEATS);
+    },
+  );
 });

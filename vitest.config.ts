@@ -22,7 +22,7 @@ const SLOW = ['**/*.slow.test.ts'];
 const LONG = ['**/*.long.test.ts'];
 
 /** Quick and slow files that go further with a greater `TEST_DEPTH` (see test/depth.ts): `npm run test:long` runs them again. */
-const DEEP = filesWith('test', /\/depth\.(ts|js)'/);
+const DEEP = filesWith('(?<!\\.long)\\.test', /\/(depth|long)\.(ts|js)'/);
 
 /** How a test listens to what its whole process reports, or looks at its memory. Other files of that process would disturb it. */
 const LISTENS =
@@ -89,11 +89,10 @@ export default defineConfig({
     ],
     globalSetup: [here('test/services/templates.ts'), here('test/services/shared-servers.ts')],
     setupFiles: [here('test/property-settings.ts')],
-    // Far more than any of them needs on an idle machine: a starved one must not fail a test.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    // What comes at last may take its time where other suites run beside it.
-    expect: { poll: { timeout: 90_000, interval: 20 } },
+    // Far more than any of them needs: a busy machine must not fail a test.
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
+    expect: { poll: { timeout: 45_000, interval: 20 } },
     // Two more than the cores of a small machine: the suites of services wait for about half of their time.
     maxWorkers: 4,
     // Suites that wait beside each other in one file.

@@ -132,7 +132,9 @@ function run([command, ...args]) {
 function finish() {
   const { passed, failed, skipped } = counts;
   if (skipped > 0)
-    console.log(`\n${skipped} tests were skipped: they need what is not here (see CONTRIBUTING.md)`);
+    console.log(
+      `\n${skipped} tests were skipped: they run in npm run test:long, or need what is not here (see CONTRIBUTING.md)`,
+    );
   for (const test of unstable) console.log(`\nUNSTABLE ${test}`);
   for (const failure of failures) console.log(`\nFAILED ${failure}`);
   console.log(`\n${passed} passed, ${failed} failed`);

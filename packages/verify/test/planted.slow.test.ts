@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { describeWith, type RedisServer, startRedis } from '#services';
+import { itIfLong } from '../../../test/long.ts';
 import { openStore } from '../../idsmith/src/stores/open.ts';
 import { LIST_LEASES } from '../../idsmith/src/stores/redis/scripts.ts';
 import { reportOf, sqliteUrl, verify } from './run-verify.ts';
@@ -80,7 +81,7 @@ describe('idsmith verify ends, cleans up and gives a verdict on a store', BESIDE
     expect([report.left, await names()]).toEqual([[], ['orders']]);
   });
 
-  it('that errs now and then, whatever it is asked', LONG, async (context) => {
+  itIfLong('that errs now and then, whatever it is asked', LONG, async (context) => {
     const { report, names, details } = await ended(context, 'errs now and then');
     expect(details).toContain('socket hang up');
     expect([report.left, await names()]).toEqual([[], ['orders']]);
@@ -93,13 +94,13 @@ describe('idsmith verify ends, cleans up and gives a verdict on a store', BESIDE
     expect([report.left, await names()]).toEqual([[], ['orders']]);
   });
 
-  it('that stops answering processes, and never lets its own process end', LONG, async (context) => {
+  itIfLong('that stops answering processes, and never lets its own process end', LONG, async (context) => {
     const { report, names, details } = await ended(context, 'stops answering processes');
     expect(details).toMatch(/process \d: allocate: no answer within 3 s/);
     expect([report.left, await names()]).toEqual([[], ['orders']]);
   });
 
-  it('that stops answering when names are removed, and names them', LONG, async (context) => {
+  itIfLong('that stops answering when names are removed, and names them', LONG, async (context) => {
     const { report, names, url } = await ended(context, 'stops answering when names are removed');
     expect(report.left.join()).toMatch(/idsmith-verify.*no answer within 5 s/);
     const left = await names();
@@ -112,7 +113,7 @@ describe('idsmith verify ends, cleans up and gives a verdict on a store', BESIDE
     expect(await names()).toEqual(['orders']);
   });
 
-  it('that throws where nobody hears it', LONG, async (context) => {
+  itIfLong('that throws where nobody hears it', LONG, async (context) => {
     const { report, names, details } = await ended(context, 'throws where nobody hears it');
     expect(details).toContain('an error that nobody handles: lost');
     expect([report.left, await names()]).toEqual([[], ['orders']]);

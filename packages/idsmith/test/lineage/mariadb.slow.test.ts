@@ -1,7 +1,7 @@
 import { createConnection, createPool, type Pool } from 'mysql2/promise';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startMariadb } from '#services';
-import { depth } from '../../../../test/depth.ts';
+import { itIfLong } from '../../../../test/long.ts';
 import { mysqlStore } from '../../src/stores/mysql/store.ts';
 import { openStore } from '../../src/stores/open.ts';
 import { allRepeats, Minter, mintWhile, NO_REPEATS, repeats } from './minters.ts';
@@ -124,8 +124,6 @@ await describeWith(['mariadb'], 'A MariaDB whose replica is promoted', () => {
     await Promise.all([from!.end(), to!.end()]);
   }
 
-  // Half a minute: in `npm run test:long`. The test after it goes the same way with nothing copied.
-  const itIfLong = it.runIf(depth > 0);
   itIfLong(
     'is noticed when the first primary is promoted again, with what the replica had a while before',
     async () => {
@@ -154,7 +152,7 @@ await describeWith(['mariadb'], 'A MariaDB whose replica is promoted', () => {
     },
   );
 
-  it('is noticed by those who remember when the first primary comes back as it was', async () => {
+  itIfLong('is noticed by those who remember when the first primary comes back as it was', async () => {
     const survivor = await failOver();
     const forgotten = minter(replica);
     await mintWhile([survivor], forgotten.acquire());

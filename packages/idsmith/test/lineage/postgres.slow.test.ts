@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { describeWith, postgresTool, type ServerProcess, startPostgres } from '#services';
-import { depth } from '../../../../test/depth.ts';
+import { itIfLong } from '../../../../test/long.ts';
 import { openStore } from '../../src/stores/open.ts';
 import { postgresStore } from '../../src/stores/postgres/store.ts';
 import { allRepeats, Minter, mintWhile, NO_REPEATS, repeats } from './minters.ts';
@@ -135,40 +135,43 @@ await describeWith(['postgres'], 'A PostgreSQL that goes back', () => {
     await Promise.all(all.map((each) => each.end()));
   });
 
-  it('is not used beside the standby that was promoted by a process that has seen that one', async () => {
-    const standby = await another('standby');
-    const { wanderer: lost, wander } = wanderer(primary);
-    const loyal = await minter(primary).acquire();
-    await loyal.store.defineSequence({ name: 'orders', blockSize: 10 });
-    await lost.acquire();
-    for (const each of [lost, loyal]) await each.take(5);
-    await detach(standby);
-    for (const each of [lost, loyal]) await each.take(30);
-    await sql(standby, 'SELECT pg_promote()');
-    wander(standby);
-    const newcomer = minter(standby);
-    const all = [lost, loyal, newcomer];
-    await newcomer.take(10);
-    // The old primary is not moved on: it would meet the numbers of the new one.
-    const position = () => sql(primary, `SELECT next_block_start FROM id_sequences WHERE name = 'orders'`);
-    const before = Number(await position());
-    await lost.take(60);
-    expect(lost.errors).toContain('STORE_WENT_BACK');
-    expect(Number(await position())).toBeLessThan(before + 1000);
-    // Those who know only the old primary use up what the jump has left out.
-    await Promise.all(all.map((each) => each.take(30)));
-    expect(repeats(...all.map(({ numbers }) => numbers))).toBe(0);
-    expect(repeats(...all.map(({ invoices }) => invoices))).toBe(0);
-    await mintWhile([lost], newcomer.acquire());
-    const until = Date.now() + (depth > 0 ? 20_000 : 4000);
-    const passed = async () => {
-      while (Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 100));
-    };
-    await mintWhile([lost, newcomer], passed());
-    expect(newcomer.flakes.length).toBeGreaterThan(1000);
-    expect(repeats(lost.flakes, newcomer.flakes)).toBe(0);
-    await Promise.all(all.map((each) => each.end()));
-  });
+  itIfLong(
+    'is not used beside the standby that was promoted by a process that has seen that one',
+    async () => {
+      const standby = await another('standby');
+      const { wanderer: lost, wander } = wanderer(primary);
+      const loyal = await minter(primary).acquire();
+      await loyal.store.defineSequence({ name: 'orders', blockSize: 10 });
+      await lost.acquire();
+      for (const each of [lost, loyal]) await each.take(5);
+      await detach(standby);
+      for (const each of [lost, loyal]) await each.take(30);
+      await sql(standby, 'SELECT pg_promote()');
+      wander(standby);
+      const newcomer = minter(standby);
+      const all = [lost, loyal, newcomer];
+      await newcomer.take(10);
+      // The old primary is not moved on: it would meet the numbers of the new one.
+      const position = () => sql(primary, `SELECT next_block_start FROM id_sequences WHERE name = 'orders'`);
+      const before = Number(await position());
+      await lost.take(60);
+      expect(lost.errors).toContain('STORE_WENT_BACK');
+      expect(Number(await position())).toBeLessThan(before + 1000);
+      // Those who know only the old primary use up what the jump has left out.
+      await Promise.all(all.map((each) => each.take(30)));
+      expect(repeats(...all.map(({ numbers }) => numbers))).toBe(0);
+      expect(repeats(...all.map(({ invoices }) => invoices))).toBe(0);
+      await mintWhile([lost], newcomer.acquire());
+      const until = Date.now() + 20_000;
+      const passed = async () => {
+        while (Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 100));
+      };
+      await mintWhile([lost, newcomer], passed());
+      expect(newcomer.flakes.length).toBeGreaterThan(1000);
+      expect(repeats(lost.flakes, newcomer.flakes)).toBe(0);
+      await Promise.all(all.map((each) => each.end()));
+    },
+  );
 
   it('lets holders mint without a gap when a promotion has lost nothing', async () => {
     const standby = await another('standby');
@@ -233,7 +236,7 @@ await describeWith(['postgres'], 'A PostgreSQL that goes back', () => {
     await Promise.all(all.map((each) => each.end()));
   });
 
-  it('is noticed by those who remember when a base backup is started as it is', async () => {
+  itIfLong('is noticed by those who remember when a base backup is started as it is', async () => {
     const survivor = await minter(primary).acquire();
     await survivor.store.defineSequence({ name: 'orders', blockSize: 10 });
     await survivor.take(5);

@@ -2,7 +2,7 @@ import { acquireLease, FlakeGenerator, type Lease, type Store } from 'idsmith';
 import { connect } from 'idsmith/connect';
 import { expect, it, onTestFinished } from 'vitest';
 import { describeWith, initialised, type RedisSentinels, startRedisSentinels } from '#services';
-import { depth } from '../../../../test/depth.ts';
+import { itIfLong } from '../../../../test/long.ts';
 import { markRestored } from '../../src/stores/init.ts';
 import { openStore } from '../../src/stores/open.ts';
 import { allRepeats, mintWhile, NO_REPEATS } from './minters.ts';
@@ -125,8 +125,6 @@ await describeWith(['redis'], 'A master of Sentinels that comes back empty', () 
     expect(allRepeats(all)).toEqual(NO_REPEATS);
   });
 
-  // Half a minute of elections: in `npm run test:long`.
-  const itIfLong = it.runIf(depth > 0);
   itIfLong(
     'begins nothing again when it joins, and is master again, after another one was chosen',
     async () => {

@@ -2,26 +2,29 @@ import type { LeaseRecord } from 'idsmith';
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { describeWith, type Etcd, startEtcd } from '#services';
+import { depth } from '../../../../../test/depth.ts';
 import { etcdStore } from '../../../src/stores/etcd/store.ts';
 import type { Store } from '../../../src/stores/store.ts';
 import { notBeside, startLoad } from '../support/runs.ts';
 
 const HELD: LeaseRecord = { id: 0, owner: 'a', epoch: 1, fence: 1000, expiresAt: 2000, label: 'host 1' };
 
-await describeWith(['etcd'], 'The etcd store with 3 nodes', () => {
-  let etcd: Etcd;
-  let store: Store;
+// One node has the same cases in leases.slow.test.ts: three are for `npm run test:long`.
+if (depth > 0)
+  await describeWith(['etcd'], 'The etcd store with 3 nodes', () => {
+    let etcd: Etcd;
+    let store: Store;
 
-  beforeAll(async () => {
-    etcd = await startEtcd({ nodes: 3 });
-    store = etcdStore({ endpoints: etcd.endpoints });
+    beforeAll(async () => {
+      etcd = await startEtcd({ nodes: 3 });
+      store = etcdStore({ endpoints: etcd.endpoints });
+    });
+
+    afterAll(() => etcd?.stop());
+
+    for (const { name, run } of leaseStoreCases(() => store)) it(name, run);
+    for (const { name, run } of sequenceStoreCases(() => store)) it(name, run);
   });
-
-  afterAll(() => etcd?.stop());
-
-  for (const { name, run } of leaseStoreCases(() => store)) it(name, run);
-  for (const { name, run } of sequenceStoreCases(() => store)) it(name, run);
-});
 
 await describeWith(['etcd'], 'The etcd store on a cluster that loses its leader', () => {
   it('works again, has lost nothing, and gives no id of a sequence twice', async () => {

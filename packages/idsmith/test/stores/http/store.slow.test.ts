@@ -12,6 +12,7 @@ import {
 import { leaseStoreCases, sequenceStoreCases } from 'idsmith/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { describeWith, type ServerProcess, startRedis } from '#services';
+import { itIfLong } from '../../../../../test/long.ts';
 import { metricOf, startIdsmith } from '../../../../server/test/support/process.ts';
 import { TestServer } from '../../../../server/test/support/server.ts';
 import { FaultyProxy } from '../../../../verify/src/proxy/faulty-proxy.ts';
@@ -330,7 +331,8 @@ await describeWith(['redis'], 'The HTTP store before a server whose store can fo
     expect(await refused.json()).toMatchObject({ status: 503, code: 'STORE' });
   });
 
-  it('lets the windows of an empty namespace begin when all from before have run out', async () => {
+  // A real wait of `maxTtl`. The server's answer to such a claim is tested in server/test/leases.
+  itIfLong('lets the windows of an empty namespace begin when all from before have run out', async () => {
     const store = await openHttp(server.url);
     const asked = Date.now();
     const options = { namespace: 'empty', size: 8, maxSkew: 100 };

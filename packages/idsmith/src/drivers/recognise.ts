@@ -111,12 +111,19 @@ export function checkedExecutor(adapter: SqlDriver): CheckedExecutor {
     if (!Array.isArray(rows)) refuse('the answer of query()', 'a list of rows', rows);
     return rows;
   };
+  const mayBeInside = async () => (await adapter.inTransaction?.()) ?? true;
   const transaction = async () => {
-    const isPossible = (await adapter.inTransaction?.()) ?? true;
+    const isPossible = await mayBeInside();
     if (adapter.isBound && dialect === 'sqlite') return {};
     return isPossible ? askTransaction[dialect](query) : undefined;
   };
-  return { dialect, query, transaction, inTransaction: async () => (await transaction()) !== undefined };
+  return {
+    dialect,
+    query,
+    mayBeInside,
+    transaction,
+    inTransaction: async () => (await transaction()) !== undefined,
+  };
 }
 
 function unknown(value: unknown): InvalidOptionError {

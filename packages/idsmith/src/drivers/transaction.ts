@@ -8,13 +8,29 @@ type Query = SqlExecutor['query'];
 export interface OpenTransaction {
   /** The name of its connection, which is the same for all objects that stand for the connection. SQLite has none. */
   readonly connection?: string | undefined;
+  /** The database of the connection in MySQL, among those of all servers. */
+  readonly database?: string | undefined;
 }
 
 /** An executor that can also tell the connection of its transaction. */
 export interface CheckedExecutor extends SqlExecutor {
+  /** False if the object itself says that no transaction is open. Asks no database. */
+  mayBeInside(): Promise<boolean>;
   /** The transaction that is open; `undefined` if there is none. */
   transaction(): Promise<OpenTransaction | undefined>;
 }
+
+/**
+ * An expression of PostgreSQL that names the transaction and gives the name. A setting for the rest of a transaction ends with its own statement
+ * when no transaction is open. The name is that of the connection and the transaction, so that all who ask at once write the same.
+ */
+export const NAME_TRANSACTION = `set_config('idsmith.transaction', concat(pg_backend_pid(), ' ', extract(epoch FROM transaction_timestamp())), true)`;
+
+/** An expression of the name that {@link NAME_TRANSACTION} has given to the transaction. */
+export const TRANSACTION_NAMED = `current_setting('idsmith.transaction', true)`;
+
+/** An expression of the database of a connection in MySQL, among those of all servers. */
+export const MYSQL_DATABASE = `CONCAT_WS(' ', @@hostname, @@port, DATABASE())`;
 
 /** ER_SP_DOES_NOT_EXIST */
 const NO_SUCH_SAVEPOINT = 1305;
@@ -27,14 +43,9 @@ const savepointName = () => `idsmith_${crypto.randomUUID().replaceAll('-', '')}`
  * connection, where the database has a name for it; `undefined` if no transaction is open.
  */
 export const askTransaction: Record<SqlDialect, (query: Query) => Promise<OpenTransaction | undefined>> = {
-  /**
-   * A setting for the rest of a transaction ends with its own statement when no transaction is open. Its value names the connection and
-   * the transaction, so that all who ask at once write the same.
-   */
   async postgres(query) {
-    const name = `concat(pg_backend_pid(), ' ', extract(epoch FROM transaction_timestamp()))`;
-    const [written] = await query(`SELECT set_config('idsmith.transaction', ${name}, true) AS name`);
-    const [read] = await query(`SELECT current_setting('idsmith.transaction', true) AS name`);
+    const [written] = await query(`SELECT ${NAME_TRANSACTION} AS name`);
+    const [read] = await query(`SELECT ${TRANSACTION_NAMED} AS name`);
     const connection = firstOf(written);
     return connection !== undefined && connection === firstOf(read)
       ? { connection: String(connection) }
@@ -44,15 +55,15 @@ export const askTransaction: Record<SqlDialect, (query: Query) => Promise<OpenTr
   /** MariaDB tells; MySQL skips the comment. A savepoint ends with its own statement when no transaction is open. */
   async mysql(query) {
     const [told] = await query(
-      `SELECT CONCAT_WS(' ', @@hostname, @@port, CONNECTION_ID()) AS name /*M!100300 , CAST(@@in_transaction AS CHAR) AS open */`,
+      `SELECT CONCAT_WS(' ', @@hostname, @@port, CONNECTION_ID()) AS name, ${MYSQL_DATABASE} AS place /*M!100300 , CAST(@@in_transaction AS CHAR) AS open */`,
     );
-    const [connection, isOpen] = Object.values(told ?? {}).map(String);
-    if (isOpen === '1') return { connection };
+    const [connection, database, isOpen] = Object.values(told ?? {}).map(String);
+    if (isOpen === '1') return { connection, database };
     const name = savepointName();
     await query(`SAVEPOINT ${name}`);
     try {
       await query(`RELEASE SAVEPOINT ${name}`);
-      return { connection };
+      return { connection, database };
     } catch (error) {
       if (
         errorsIn(error).some(({ errno, message }) => errno === NO_SUCH_SAVEPOINT || isMissing(message, name))
@@ -86,11 +97,14 @@ export const askTransaction: Record<SqlDialect, (query: Query) => Promise<OpenTr
 export async function requireTransaction(executor: CheckedExecutor): Promise<OpenTransaction> {
   const transaction = await executor.transaction();
   if (transaction !== undefined) return transaction;
-  throw new InvalidOptionError(
+  throw noTransaction();
+}
+
+export const noTransaction = () =>
+  new InvalidOptionError(
     'transaction must be open: without a transaction, a rollback cannot give the number back. Run BEGIN first, on a connection ' +
       "and not on a pool, or take the object that your ORM's own transaction gives you",
   );
-}
 
 const firstOf = (row: Record<string, unknown> | undefined) => Object.values(row ?? {})[0];
 

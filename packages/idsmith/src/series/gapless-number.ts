@@ -1,5 +1,5 @@
 import type { SqlExecutor } from '../drivers/port.js';
-import { InvalidOptionError, StoreError } from '../errors.js';
+import { hasCode, InvalidOptionError, StoreError } from '../errors.js';
 import { show } from '../options.js';
 import type { SequenceRow } from '../sequence/blocks.js';
 import type { TrustedState } from '../sequence/port.js';
@@ -35,88 +35,124 @@ export interface OwnTransaction {
 /** The most turns of a period while a lock is waited for. */
 const MOST_TURNS = 5;
 
-/**
- * Takes the next number inside the caller's transaction. A counter that is missing is made there.
- *
- * @throws as {@link take} does
- */
-export async function takeLocked(
-  sql: SqlExecutor,
-  plan: SeriesPlan,
-  tenant: string | undefined,
-): Promise<TakenNumber> {
-  const rows = await LockedRows.open(sql, 'series');
-  const lock = (counter: string) => rows.lockOrMake(counter, plan.start, plan.format.highest);
-  return (await take(rows, plan, tenant, lock)) as TakenNumber;
-}
+/** The numbers of a series inside transactions. */
+export class TransactionNumbers {
+  readonly #plan: SeriesPlan;
+  /** How far the database's clock is ahead of this machine's, ms, by the last number. */
+  #ahead: number | undefined;
 
-/**
- * Takes the next number inside a transaction of the store's own, if the state of its counter is known.
- *
- * @throws as {@link take} does
- */
-export async function takeTrusted(
-  sql: SqlExecutor,
-  plan: SeriesPlan,
-  tenant: string | undefined,
-  { lineage, stateOf }: OwnTransaction,
-): Promise<TakenNumber | UnknownCounter> {
-  const rows = await LockedRows.open(sql, 'series', new SqlLineage(() => lineage));
-  return take(rows, plan, tenant, async (counter) => {
-    const state = stateOf(counter);
-    const row = state && (await rows.lock(counter));
-    return row?.lineage === state?.lineage && row?.generation === state?.generation ? row : undefined;
-  });
-}
-
-/**
- * Takes the next number of locked rows. The clock is read after the counter is locked, so that numbers are in the order of time, also when
- * the wait for the lock was longer than the rest of the period.
- *
- * @param lock gives the row of a counter, locked; `undefined` if nothing may be taken from it
- * @throws SequenceExhaustedError when the number does not fit the format; nothing is taken
- * @throws InvalidOptionError when the series has another format in this database
- * @throws StoreError when the database fails; roll back then
- */
-async function take(
-  rows: LockedRows,
-  plan: SeriesPlan,
-  tenant: string | undefined,
-  lock: (counter: string) => Promise<SequenceRow | undefined>,
-): Promise<TakenNumber | UnknownCounter> {
-  const { name, format, calendar } = plan;
-  let at = await rows.now();
-  for (let turns = 0; turns < MOST_TURNS; turns++) {
-    const period = periodText(format.period, calendar(at));
-    const counter = await counterName(name, tenant, period);
-    const row = await lock(counter);
-    if (row === undefined) return { unknown: counter, period };
-    at = await rows.now();
-    const date = calendar(at);
-    if (periodText(format.period, date) !== period) continue;
-    await requireFormat(rows, plan).catch(async (error) => {
-      await rows.unmake(row);
-      throw error;
-    });
-    // Printed before the row is written, so that a number that cannot be printed is not taken.
-    const check = (next: bigint) => void format.print({ number: next, date, tenant });
-    const highest = isOutgrown(row, format) ? format.highest : row.max;
-    const number = await rows.take(row, highest, check).catch((error) => {
-      throw format.failure(error, row);
-    });
-    return { number, date, counter, at, row };
+  constructor(plan: SeriesPlan) {
+    this.#plan = plan;
   }
-  throw new StoreError(
-    `series ${show(name)}: the database's clock jumps from period to period: roll back and try again`,
-    { reason: 'CONFLICT' },
-  );
-}
 
-/** Checks that the database remembers this format for the series, or makes it remember the format. */
-async function requireFormat(rows: LockedRows, { name, format }: SeriesPlan): Promise<void> {
-  const digest = formatDigest(format);
-  const { start } = await rows.readOrMake(markerName(name), digest);
-  if (start !== digest) throw otherFormat(name, format);
+  /**
+   * Takes the next number inside a transaction. A counter that is missing is made there.
+   *
+   * @throws SequenceExhaustedError when the number does not fit the format; nothing is taken
+   * @throws InvalidOptionError when no transaction is open, or the series has another format in this database
+   * @throws StoreError when the database fails; roll back then
+   */
+  async take(rows: LockedRows, tenant: string | undefined): Promise<TakenNumber> {
+    const { start, format } = this.#plan;
+    const make = (counter: string) => rows.make({ name: counter, start, max: format.highest });
+    const lock = (counter: string) => rows.lockIfThere(counter);
+    return (await this.#take(rows, tenant, lock, make)) as TakenNumber;
+  }
+
+  /**
+   * Takes the next number inside a transaction of the store's own, if the state of its counter is known.
+   *
+   * @throws as {@link take} does
+   */
+  async takeTrusted(
+    sql: SqlExecutor,
+    tenant: string | undefined,
+    { lineage, stateOf }: OwnTransaction,
+  ): Promise<TakenNumber | UnknownCounter> {
+    const rows = await LockedRows.ofStore(sql, 'series', new SqlLineage(() => lineage));
+    const lock = async (counter: string) => {
+      const state = stateOf(counter);
+      const row = state && (await rows.lock(counter));
+      return row?.lineage === state?.lineage && row?.generation === state?.generation ? row : undefined;
+    };
+    return this.#take(rows, tenant, lock, async () => undefined);
+  }
+
+  /**
+   * Takes the next number of a locked row. The counter is that of the period in which the database probably is. The clock is read once the
+   * counter is locked, so that numbers are in the order of time. Where the period has turned by then, the number goes back into its
+   * counter, and the counter of the new period is next.
+   *
+   * @param lock gives the row of a counter, locked; `undefined` if it is missing, or nothing may be taken from it
+   * @param make makes the row that is missing; `undefined` if nothing may be taken from it
+   */
+  async #take(
+    rows: LockedRows,
+    tenant: string | undefined,
+    lock: (counter: string) => Promise<SequenceRow | undefined>,
+    make: (counter: string) => Promise<SequenceRow | undefined>,
+  ): Promise<TakenNumber | UnknownCounter> {
+    const { name, format, calendar } = this.#plan;
+    const periodAt = (at: number) => periodText(format.period, calendar(at));
+    if (this.#ahead === undefined && format.period !== 'none') this.#learn(await rows.now());
+    let at = Date.now() + (this.#ahead ?? 0);
+    for (let turns = 0; turns < MOST_TURNS; turns++) {
+      const period = periodAt(at);
+      const counter = await counterName(name, tenant, period);
+      let row = await lock(counter);
+      if (row === undefined) {
+        // No counter is made for a period that has not begun.
+        if (format.period !== 'none') at = this.#learn(await rows.now());
+        if (periodAt(at) !== period) continue;
+        row = await make(counter);
+        if (row === undefined) return { unknown: counter, period };
+      }
+      const taken = await this.#takeFrom(rows, row, { date: calendar(at), tenant });
+      at = this.#learn(taken.at);
+      const isInPeriod = periodAt(at) === period;
+      if (isInPeriod && (await this.#isFormat(rows, taken.start)))
+        return { number: taken.number, date: calendar(at), counter, at, row: taken.before };
+      await rows.giveBack(taken);
+      if (isInPeriod) throw otherFormat(name, format);
+    }
+    throw new StoreError(
+      `series ${show(name)}: the database's clock jumps from period to period: roll back and try again`,
+      { reason: 'CONFLICT' },
+    );
+  }
+
+  /** Takes a number from a locked row, if it can be printed. */
+  async #takeFrom(
+    rows: LockedRows,
+    row: SequenceRow,
+    printed: { date: CalendarDate; tenant: string | undefined },
+  ) {
+    const { name, format } = this.#plan;
+    const marker = markerName(name);
+    const highest = isOutgrown(row, format) ? format.highest : row.max;
+    const check = (number: bigint) => void format.print({ ...printed, number });
+    try {
+      return await rows.take(row, marker, highest, check);
+    } catch (error) {
+      // A counter at its end may be that of another format.
+      if (hasCode(error, 'SEQUENCE_EXHAUSTED') && !(await this.#isFormat(rows, await rows.startOf(marker))))
+        throw otherFormat(name, format);
+      throw format.failure(error, row);
+    }
+  }
+
+  /** True if the database remembers this format for the series. It is made to if it remembers none. */
+  async #isFormat(rows: LockedRows, kept: bigint | undefined): Promise<boolean> {
+    const digest = formatDigest(this.#plan.format);
+    const start = kept ?? (await rows.make({ name: markerName(this.#plan.name), start: digest })).start;
+    return start === digest;
+  }
+
+  /** Notes the time on the database's clock. */
+  #learn(at: number): number {
+    this.#ahead = at - Date.now();
+    return at;
+  }
 }
 
 export function otherFormat(name: string, format: SeriesFormat): InvalidOptionError {

@@ -8,7 +8,7 @@ import type { SqlAccess } from '../stores/store.js';
 import { AuditLog } from './audit-log.js';
 import type { SeriesStore } from './block-number.js';
 import { ensureCounter, type SeriesPlan } from './counters.js';
-import { takeTrusted, type UnknownCounter } from './gapless-number.js';
+import { TransactionNumbers, type UnknownCounter } from './gapless-number.js';
 
 /** The most counters whose states are kept. */
 const MOST_KNOWN = 1000;
@@ -47,6 +47,7 @@ export class LoggedNumbers {
   readonly #plan: SeriesPlan;
   readonly #from: SeriesStore;
   readonly #access: SqlAccess;
+  readonly #numbers: TransactionNumbers;
   /** The states of counters. */
   readonly #states = new Map<string, TrustedState>();
 
@@ -54,6 +55,7 @@ export class LoggedNumbers {
     this.#plan = plan;
     this.#from = from;
     this.#access = access;
+    this.#numbers = new TransactionNumbers(plan);
   }
 
   /**
@@ -83,7 +85,7 @@ export class LoggedNumbers {
 
   async #take(sql: SqlExecutor, tenant: string | undefined): Promise<LoggedNumber | UnknownCounter> {
     const stateOf = (counter: string) => this.#states.get(counter);
-    const taken = await takeTrusted(sql, this.#plan, tenant, { lineage: this.#access.lineage, stateOf });
+    const taken = await this.#numbers.takeTrusted(sql, tenant, { lineage: this.#access.lineage, stateOf });
     if ('unknown' in taken) return taken;
     const { number, date, counter, at, row } = taken;
     const block = withOrigin({ first: number, step: row.step, count: 1 }, row.generation);

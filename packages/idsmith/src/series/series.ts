@@ -4,7 +4,7 @@ import { InvalidOptionError } from '../errors.js';
 import { type Complete, refuse, requireChoice, requireKnown, show } from '../options.js';
 import { type Prefetch, prefetchPolicy } from '../sequence/prefetch.js';
 import { Sequences } from '../sequence/sequences.js';
-import { databaseNow, inCallersTransaction } from '../stores/sql/locked-rows.js';
+import { databaseNow, inCallersTransaction, LockedRows, withCallersRows } from '../stores/sql/locked-rows.js';
 import type { SqlAccess, Store } from '../stores/store.js';
 import { requireSignal } from '../support/abort.js';
 import { OneSuccess } from '../support/single-flight.js';
@@ -27,7 +27,7 @@ import {
   periodText,
   SeriesFormat,
 } from './format.js';
-import { otherFormat, takeLocked } from './gapless-number.js';
+import { otherFormat, TransactionNumbers } from './gapless-number.js';
 import { LoggedNumbers } from './logged-number.js';
 
 /** Options of a series. */
@@ -82,6 +82,7 @@ export class Series {
   readonly #plan: CheckedSeries;
   readonly #from: SeriesStore | undefined;
   readonly #blocks: BlockNumbers | undefined;
+  readonly #numbers: TransactionNumbers;
   readonly #preparing = new OneSuccess<void>();
   #logged: LoggedNumbers | undefined;
   #closing: Promise<void> | undefined;
@@ -91,6 +92,7 @@ export class Series {
     this.name = plan.name;
     this.#plan = plan;
     this.#from = from;
+    this.#numbers = new TransactionNumbers(plan);
     this.#blocks = from && new BlockNumbers(plan, from, plan.options.prefetch);
   }
 
@@ -114,7 +116,7 @@ export class Series {
     if ('in' in options && options.in !== undefined) {
       if (signal !== undefined)
         throw new InvalidOptionError('signal and in: end the transaction instead, or leave one of them out');
-      return inCallersTransaction(options.in, 'series', (sql) => this.#take(sql, tenant));
+      return withCallersRows(options.in, 'series', (rows, sql) => this.#take(rows, sql, tenant));
     }
     if ('in' in options) refuse('in', 'an open transaction', options.in);
     await this.ready();
@@ -218,7 +220,8 @@ export class Series {
     const access = this.#access('next()');
     const from = this.#from as SeriesStore;
     // A store of a user's own may not be able to tell whether it has gone back.
-    if (from.store.trust === undefined) return access.transact((sql) => this.#take(sql, tenant));
+    if (from.store.trust === undefined)
+      return access.transact(async (sql) => this.#take(await LockedRows.ofStore(sql, 'series'), sql, tenant));
     this.#logged ??= new LoggedNumbers(this.#plan, from, access);
     return this.#logged.next(tenant);
   }
@@ -230,8 +233,8 @@ export class Series {
   }
 
   /** Takes a number in a transaction, and logs it there. */
-  async #take(sql: SqlExecutor, tenant: string | undefined): Promise<string> {
-    const { number, date, counter, at } = await takeLocked(sql, this.#plan, tenant);
+  async #take(rows: LockedRows, sql: SqlExecutor, tenant: string | undefined): Promise<string> {
+    const { number, date, counter, at } = await this.#numbers.take(rows, tenant);
     const text = this.#plan.format.print({ number, date, tenant });
     if (this.#plan.audit) await new AuditLog(sql).add({ counter, number, text, at });
     return text;

@@ -8,7 +8,7 @@ import {
 import { connect } from 'idsmith/connect';
 import { series } from 'idsmith/sql';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { describeWith, shared } from '#services';
 import { DATABASES, type TestDatabase } from './databases.ts';
 
@@ -92,6 +92,24 @@ for (const [title, needs, start] of DATABASES)
       const ids = await connect(db.store);
       await expect(ids.series(name, other)).rejects.toThrow('another format or period');
       await ids.close();
+    });
+
+    it('gives a number of another period back if the clock of the process was wrong, or the period has turned', async () => {
+      const name = fresh();
+      const yearly = series(name, { format: '{yyyy}-{n}', period: 'year' });
+      const first = await takeOne(yearly);
+      const year = Number(first.slice(0, 4));
+      const later = `series:${encodeURIComponent(name)}::${year + 1}`;
+      await db.store.defineSequence({ name: later, blockSize: 1 });
+      const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.UTC(year + 1, 6));
+      try {
+        // In MySQL, the second one knows that the counter of the later year is there.
+        for (const number of [2, 3, 4]) expect(await takeOne(yearly)).toBe(`${year}-${number}`);
+      } finally {
+        clock.mockRestore();
+      }
+      expect((await db.store.describeSequence(later)).next).toBe(1n);
+      expect(await takeOne(yearly)).toBe(`${year}-5`);
     });
 
     it('forgets the format with the transaction that was rolled back', async () => {

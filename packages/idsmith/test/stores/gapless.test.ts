@@ -285,8 +285,10 @@ await describeWith(['mariadb'], 'gapless numbers on a connection of MariaDB', ()
   it.each(['MyISAM', 'Aria'])(
     'are not given on the engine %s, where a rollback leaves a gap',
     async (engine) => {
+      // A process looks once at the table of a database.
+      const own = await shared('mariadb');
+      const pool = createPool({ uri: own.url });
       const store = mysqlStore(pool);
-      await pool.query('DROP TABLE IF EXISTS id_sequences');
       await pool.query(`CREATE TABLE id_sequences (name VARCHAR(100) NOT NULL PRIMARY KEY, next_block_start BIGINT NOT NULL,
         block_size INT NOT NULL, exhausted INT DEFAULT 0) ENGINE = ${engine}`);
       await store.defineSequence({ name: engine });
@@ -303,6 +305,8 @@ await describeWith(['mariadb'], 'gapless numbers on a connection of MariaDB', ()
       await connection.rollback();
       connection.release();
       expect((await store.describeSequence(engine)).next).toBe(1n);
+      await pool.end();
+      await own.stop();
     },
   );
 

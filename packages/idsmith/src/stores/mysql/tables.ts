@@ -6,7 +6,7 @@ import { mysql } from '../sql/dialect.js';
 import type { SqlLineage } from '../sql/lineage.js';
 import { createPasts, pastsMissing } from '../sql/pasts.js';
 import type { Ask } from '../sql/session.js';
-import { createTable, mayNotChange, mysqlPlace, SHOW_COLUMNS, setUpTable } from '../sql/table.js';
+import { createTable, mayNotChange, mysqlEngine, SHOW_COLUMNS, setUpTable } from '../sql/table.js';
 import { plainText } from '../sql/values.js';
 import { READ_ONLY } from './session.js';
 
@@ -89,7 +89,7 @@ export async function setUpSequenceTable(ask: Ask, known: Columns, mark: () => P
     return ask(sql.replace(/^ALTER TABLE id_sequences /, 'ALTER TABLE id_sequences /*M!100300 NOWAIT */ '));
   };
   known.learn(await setUpTable({ columns, execute, isBusy, isDone, isForbidden }, mysql.types));
-  const { engine } = await mysqlPlace(ask);
+  const { engine } = await mysqlEngine(ask);
   if (engine !== undefined && VOLATILE.includes(engine.toUpperCase()))
     throw new StoreError(
       `id_sequences is in the storage engine ${engine}, which loses its rows when the server restarts, so ids would ` +

@@ -1,4 +1,5 @@
 import type { SqlDialect, SqlValue } from '../../drivers/port.js';
+import { MYSQL_DATABASE, NAME_TRANSACTION, TRANSACTION_NAMED } from '../../drivers/transaction.js';
 import { bytesToHex } from '../../encoding/hex.js';
 import type { Move } from '../../sequence/blocks.js';
 
@@ -31,6 +32,15 @@ export interface Dialect {
   readonly forShare: string;
   /** A condition of a change that is a transaction of its own; empty where the store's own BEGIN fails inside a transaction. */
   readonly outsideTransaction: string;
+  /** What a statement on the caller's connection finds out about the caller's transaction. */
+  readonly transaction: {
+    /** An expression that names the transaction (PostgreSQL), or is 1 if one is open and the database says so (MariaDB). */
+    readonly name: string;
+    /** An expression of the database among those of all servers, where locks on missing rows matter. */
+    readonly database: string;
+    /** A condition that the transaction of that name is still open, to go after others. */
+    isOpen(values: Values, name: string): string;
+  };
   /** The row of values in an INSERT, with a condition if there is one. */
   row(values: string, condition: string): string;
   /** The end of an INSERT in a transaction of the caller's that leaves a row as it is which is there already. */
@@ -90,6 +100,11 @@ export const postgres: Dialect = {
   // for a statement that is sent as one message. A statement with parameters is sent as several messages, and the first of them
   // begins the transaction.
   outsideTransaction: 'transaction_timestamp() = statement_timestamp()',
+  transaction: {
+    name: NAME_TRANSACTION,
+    database: 'NULL',
+    isOpen: (values, name) => ` AND ${TRANSACTION_NAMED} = ${values.text(name)}`,
+  },
   row: (values, condition) => `SELECT ${values}${condition && ` WHERE ${condition}`}`,
   unlessThere: ' ON CONFLICT DO NOTHING RETURNING 1',
   inserted: ' ON CONFLICT DO NOTHING RETURNING 1',
@@ -133,6 +148,11 @@ export const mysql: Dialect = {
   forShare: ' LOCK IN SHARE MODE',
   // As far as the server tells. MySQL skips the comment, and tells of an open transaction only in its answer.
   outsideTransaction: '@@autocommit = 1 /*M!100300 AND @@in_transaction = 0 */',
+  transaction: {
+    name: `CONCAT('' /*M!100300 , @@in_transaction */)`,
+    database: MYSQL_DATABASE,
+    isOpen: () => '',
+  },
   row: (values, condition) =>
     condition === '' ? `VALUES (${values})` : `SELECT ${values} FROM DUAL WHERE ${condition}`,
   // Unlike IGNORE, this locks a row that is there for writing. A lock for reading would meet others of its kind in a deadlock.
@@ -178,6 +198,7 @@ export const sqlite: Dialect = {
   forUpdate: '',
   forShare: '',
   outsideTransaction: '',
+  transaction: { name: 'NULL', database: 'NULL', isOpen: () => '' },
   row: (values, condition) =>
     condition === '' ? `VALUES (${values})` : `SELECT ${values} WHERE ${condition}`,
   unlessThere: ' ON CONFLICT DO NOTHING RETURNING 1',

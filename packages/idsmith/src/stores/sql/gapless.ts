@@ -1,7 +1,7 @@
 import { NoSuchSequenceError } from '../../errors.js';
 import { show } from '../../options.js';
 import { requireStoredName } from '../../sequence/name.js';
-import { inCallersTransaction, LockedRows } from './locked-rows.js';
+import { withCallersRows } from './locked-rows.js';
 
 /**
  * A connection with a transaction open, or the transaction object of an ORM: everything that `sqlExecutor` of `idsmith/sql`
@@ -29,10 +29,9 @@ export type GaplessTransaction = object;
  */
 export async function gapless(sequenceName: string, transaction: GaplessTransaction): Promise<bigint> {
   requireStoredName(sequenceName);
-  return inCallersTransaction(transaction, 'gapless', async (sql) => {
-    const rows = await LockedRows.open(sql, 'gapless');
+  return withCallersRows(transaction, 'gapless', async (rows) => {
     const row = await rows.lock(sequenceName);
     if (row === undefined) throw new NoSuchSequenceError(`there is no sequence ${show(sequenceName)}`);
-    return rows.take(row);
+    return (await rows.take(row)).number;
   });
 }

@@ -29,7 +29,7 @@ interface RowsOptions {
   readonly run: RunStatement;
   /** The ranges of the columns, where numbers have to be checked. */
   readonly columns?: Columns | undefined;
-  /** True if changes belong into a transaction of the caller's, and rows that are read stay locked. */
+  /** True if rows are made and removed in a transaction of the caller's. */
   readonly isInside?: boolean;
   /** Tells the lineage of the database, if anything can. */
   readonly lineage?: SqlLineage;
@@ -56,13 +56,8 @@ export function sqlRows(
 ): SequenceRows {
   const outside = isInside ? '' : dialect.outsideTransaction;
   const isOutside = outside && ` AND ${outside}`;
-  const exhausted = `CASE WHEN ${dialect.isExhausted} THEN 1 ELSE 0 END`;
-  const select = () =>
-    `SELECT ${dialect.nameText} AS name, ${[
-      ...NUMBERS.map((column) => `${dialect.asText(column)} AS ${column}`),
-      `${dialect.asText(exhausted)} AS exhausted`,
-      ...(lineage ? [lineage.column] : []),
-    ].join(', ')} FROM id_sequences`;
+  const exhausted = exhaustedFlag(dialect);
+  const select = () => `SELECT ${columnList(dialect, lineage)} FROM id_sequences`;
 
   const past = lineage && sqlPasts(dialect, run, lineage, maxJump);
   const isStill = (values: Values, row: SequenceRow) => lineage?.isStill(values, row.lineage) ?? '';
@@ -80,12 +75,10 @@ export function sqlRows(
     isMarked: boolean,
   ): Statement {
     const values = new Values(dialect);
-    const moved = isInside
-      ? next(values)
-      : dialect.moved(
-          () => values.integer(move.low),
-          () => next(values),
-        );
+    const moved = dialect.moved(
+      () => values.integer(move.low),
+      () => next(values),
+    );
     const sql = `UPDATE id_sequences SET ${[`next_block_start = ${moved}`, ...changes(values)].join(', ')}
       WHERE name = ${values.name(from.name)}
         AND next_block_start BETWEEN ${values.integer(move.low)} AND ${values.integer(move.high)}
@@ -100,7 +93,7 @@ export function sqlRows(
   function read(name: string): Promise<SequenceRow | undefined> {
     const build = () => {
       const values = new Values(dialect);
-      const sql = `${select()} WHERE name = ${values.name(name)}${isInside ? dialect.forUpdate : ''}`;
+      const sql = `${select()} WHERE name = ${values.name(name)}`;
       return { sql, values: values.all };
     };
     return run(`reading ${called(name)}`, build, ([row]) =>
@@ -162,7 +155,9 @@ export function sqlRows(
       const build = () => {
         const values = new Values(dialect);
         const sql = `DELETE FROM id_sequences WHERE name = ${values.name(name)}
-        AND generation = ${values.integer(generation)}${isStill(values, row)}${isOutside}${dialect.returning}`;
+        AND generation = ${values.integer(generation)}${
+          isInside ? ` AND swap_mark = ${values.integer(BigInt(row.mark))}` : ''
+        }${isStill(values, row)}${isOutside}${dialect.returning}`;
         return { sql, values: values.all };
       };
       const isDeleted = await run(`removing ${called(name)}`, build, isOne);
@@ -208,6 +203,18 @@ export function sqlRows(
     ...(past && { past }),
   };
 }
+
+/** The columns of a row in a SELECT, in the order in which {@link sequenceRow} reads them. */
+export const columnList = (dialect: Dialect, lineage: SqlLineage | undefined) =>
+  [
+    `${dialect.nameText} AS name`,
+    ...NUMBERS.map((column) => `${dialect.asText(column)} AS ${column}`),
+    `${dialect.asText(exhaustedFlag(dialect))} AS exhausted`,
+    ...(lineage ? [lineage.column] : []),
+  ].join(', ');
+
+/** The column `exhausted` as 1 or 0, with any type. */
+export const exhaustedFlag = ({ isExhausted }: Dialect) => `CASE WHEN ${isExhausted} THEN 1 ELSE 0 END`;
 
 /** Assignments of all columns that a change may set, except `next_block_start` and `exhausted`. */
 function redefined(values: Values, row: SequenceRow): string[] {

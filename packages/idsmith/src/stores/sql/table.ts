@@ -120,27 +120,19 @@ export const mayNotChange = (need: string, sql: string, cause: unknown) =>
 /** A statement that gives a row for each column in MySQL, which begins with its name and its type. */
 export const SHOW_COLUMNS = 'SHOW COLUMNS FROM id_sequences';
 
-const PLACE = `SELECT CONCAT_WS(' ', @@hostname, @@port, DATABASE()) AS place, CAST(CONNECTION_ID() AS CHAR) AS connection, t.engine, e.transactions
-  FROM (SELECT 1 AS one) server
-  LEFT JOIN information_schema.tables t ON t.table_schema = DATABASE() AND t.table_name = 'id_sequences'
-  LEFT JOIN information_schema.engines e ON e.engine = t.engine`;
+const ENGINE = `SELECT t.engine, e.transactions FROM information_schema.tables t LEFT JOIN information_schema.engines e ON e.engine = t.engine
+  WHERE t.table_schema = DATABASE() AND t.table_name = 'id_sequences'`;
 
-/** The place of `id_sequences` in MySQL. */
-interface MysqlPlace {
-  /** The database, among those of all servers. */
-  readonly database: string;
-  readonly connection: string;
-  /** The storage engine; `undefined` for a view or a temporary table. */
+/** The storage engine of `id_sequences` in MySQL; `undefined` for a view or a temporary table. */
+interface MysqlEngine {
   readonly engine: string | undefined;
   readonly hasTransactions: boolean;
 }
 
-export async function mysqlPlace(query: (sql: string) => Promise<readonly unknown[]>): Promise<MysqlPlace> {
-  const [row] = await query(PLACE);
-  const [database, connection, engine, transactions] = Object.values((row ?? {}) as object);
+export async function mysqlEngine(query: (sql: string) => Promise<readonly unknown[]>): Promise<MysqlEngine> {
+  const [row] = await query(ENGINE);
+  const [engine, transactions] = Object.values((row ?? {}) as object);
   return {
-    database: plainText(database),
-    connection: plainText(connection),
     engine: engine === null || engine === undefined ? undefined : plainText(engine),
     hasTransactions: plainText(transactions) === 'YES',
   };

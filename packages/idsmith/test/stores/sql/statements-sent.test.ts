@@ -1,10 +1,12 @@
-import { series } from 'idsmith/sql';
+import { gapless, series } from 'idsmith/sql';
+import Database from 'libsql';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { describeWith, shared } from '#services';
 import { mysqlStore } from '../../../src/stores/mysql/store.ts';
 import { postgresStore } from '../../../src/stores/postgres/store.ts';
+import { sqliteStore } from '../../../src/stores/sqlite/store.ts';
 import type { Store } from '../../../src/stores/store.ts';
 
 /** Writes down every message that is sent by `query` of a connection. */
@@ -53,56 +55,84 @@ async function logged(store: Store, sent: string[]): Promise<number> {
   return sent.length;
 }
 
+/** The messages of each number in a transaction of the caller's: two of a series, and two of `gapless`. */
+async function inTransaction(client: object, sent: string[]): Promise<number[]> {
+  const invoices = series('invoices', { format: '{yyyy}-{n}', period: 'year' });
+  const counts: number[] = [];
+  for (const take of [
+    () => invoices.next({ in: client }),
+    () => invoices.next({ in: client }),
+    () => gapless('orders', client),
+    () => gapless('orders', client),
+  ]) {
+    sent.length = 0;
+    await take();
+    counts.push(sent.length);
+  }
+  return counts;
+}
+
 const ONE_EACH = { allocate: 1, acquire: 1, renew: 1, now: 1, moment: 1, claim: 1 };
 
 await describeWith(['postgres'], 'Messages to PostgreSQL', () => {
-  it('are one an operation, and seven for a number in a transaction', async () => {
+  it('are one an operation, and two for a number in a transaction', async () => {
     const { url } = await shared('postgres');
     const sent: string[] = [];
-    const pool = new pg.Pool({ connectionString: url, max: 1 });
+    const pool = new pg.Pool({ connectionString: url, max: 2 });
     pool.on('connect', (client) => watch(client, sent));
     const store = postgresStore(pool);
     expect(await messagesOf(store, sent)).toEqual(ONE_EACH);
-    const invoices = series('invoices', { format: '{n}' });
+    await series('invoices', { format: '{yyyy}-{n}', period: 'year', store }).next();
     const client = await pool.connect();
     await client.query('BEGIN');
-    await invoices.next({ in: client });
-    sent.length = 0;
-    await invoices.next({ in: client });
-    // Two for the transaction, the clock, the counter, the clock, the format, and the write.
-    expect(sent).toHaveLength(7);
+    // The first number of a process asks for the time, to know the period. Then the lock, and the write, which reads the format.
+    expect(await inTransaction(client, sent)).toEqual([3, 2, 2, 2]);
     await client.query('ROLLBACK');
     client.release();
-    // That the store has not gone back is seen in the same statements.
-    expect(await logged(store, sent)).toBe(10);
+    // BEGIN and two settings, the lock, the write, the log and COMMIT. That the store has not gone back is seen in the same statements.
+    expect(await logged(store, sent)).toBe(7);
     await pool.end();
   });
 });
 
 await describeWith(['mariadb'], 'Messages to MariaDB', () => {
-  it('are one an operation, twelve for the first number in a transaction, and nine for others', async () => {
+  it('are one an operation, and three for a number in a transaction', async () => {
     const { url } = await shared('mariadb');
     const sent: string[] = [];
     const pool = createPool({ uri: url, connectionLimit: 2 });
     pool.on('connection', (connection) => watch(connection, sent));
     const store = mysqlStore(pool);
     expect(await messagesOf(store, sent)).toEqual(ONE_EACH);
-    const invoices = series('invoices', { format: '{n}', store });
-    await invoices.next();
+    await series('invoices', { format: '{yyyy}-{n}', period: 'year', store }).next();
     const connection = await pool.getConnection();
     await connection.beginTransaction();
-    const counts: number[] = [];
-    for (const _ of [1, 2]) {
-      sent.length = 0;
-      await invoices.next({ in: connection });
-      counts.push(sent.length);
-    }
-    // The transaction, the place, the columns, the clock, the counter, the clock, the format, the write, and a look at it. The
-    // first time a row that may be missing is made under a lock of its name.
-    expect(counts).toEqual([12, 9]);
+    // The first number of a process asks for the time twice, for the transaction, and for the table (two); a row that may be missing is
+    // made under a lock of its name (three). Then the lock, the write, and a look at it and at the format.
+    expect(await inTransaction(connection, sent)).toEqual([11, 3, 3, 3]);
     await connection.rollback();
     connection.release();
-    expect(await logged(store, sent)).toBe(12);
+    expect(await logged(store, sent)).toBe(7);
     await pool.end();
+  });
+});
+
+describe('Messages to SQLite', () => {
+  it('are two for a transaction, one for its lock, and two for a number', async () => {
+    const db = new Database(':memory:');
+    await sqliteStore(db).defineSequence({ name: 'orders' });
+    db.exec('BEGIN');
+    const sent: string[] = [];
+    const client = {
+      dialect: 'sqlite',
+      query: async (text: string, values: readonly string[]) => {
+        sent.push(text);
+        const statement = db.prepare(text);
+        if (statement.reader) return statement.all(...values);
+        statement.run(...values);
+        return [];
+      },
+    };
+    expect((await inTransaction(client, sent)).slice(1)).toEqual([5, 5, 5]);
+    db.close();
   });
 });

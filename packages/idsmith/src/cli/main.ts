@@ -62,6 +62,11 @@ export const COMMANDS: readonly (OwnCommand | ExternalCommand)[] = [
     summary: 'Define, use and manage sequences',
     load: async () => (await import('./seq.js')).seqCommands,
   },
+  {
+    name: 'series',
+    summary: 'List series, such as invoice numbers, and print their next numbers',
+    load: async () => (await import('./series.js')).seriesCommands,
+  },
   externalCommand('@idsmith/shard', 'key', 'Mint sharded keys, one a line'),
   externalCommand(
     '@idsmith/shard',

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { NoSuchSequenceError, SequenceExistsError } from '../errors.js';
 import { nearestName, show as quote, refuse } from '../options.js';
 import { supplyOf } from '../sequence/blocks.js';
+import { isCounter, requireNoCounter } from '../sequence/name.js';
 import type { SequenceChanges, SequenceDefinition, SequenceInfo } from '../sequence/port.js';
 import { Sequences } from '../sequence/sequences.js';
 import { memoryStore } from '../stores/memory/store.js';
@@ -26,6 +27,8 @@ interface Action {
   readonly flags: Flags;
   run(sequences: Sequences, name: string, given: Given): AsyncIterable<string>;
 }
+
+const INSTEAD = 'idsmith series list shows the series';
 
 const STORE = storeFlags('the store of the sequences');
 
@@ -141,6 +144,7 @@ function commandOf({ word, usage, isNamed, creates, flags, run, ...action }: Act
     run(given) {
       const [sequence = ''] = given.rest;
       if (isNamed && given.rest.length === 0) throw new UsageError(`${name} needs the name of a sequence`);
+      requireNoCounter(sequence, INSTEAD);
       // Flags are checked before anything is opened.
       if (word === 'next') readCount(given, 1);
       if (word === 'alter' && Object.keys(readShape(given)).length === 0)
@@ -205,7 +209,7 @@ async function* draw(
 }
 
 async function* listAll(sequences: Sequences, given: Given): AsyncIterable<string> {
-  const all = await sequences.list();
+  const all = (await sequences.list()).filter(({ name }) => !isCounter(name));
   if (given.on('json')) yield jsonText({ sequences: all }, 2);
   else if (all.length === 0) yield 'there are no sequences: idsmith seq define orders makes one';
   else

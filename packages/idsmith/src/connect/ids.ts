@@ -206,7 +206,7 @@ export class Ids {
    * format for the series
    * @throws ClosedError after `close()`
    */
-  async series(name: string, options: SeriesOptions): Promise<Series> {
+  async series<const O extends SeriesOptions>(name: string, options: O): Promise<Series<O>> {
     this.#requireOpen();
     const { checkSeries, Series } = await loadSeries();
     this.#requireOpen();
@@ -215,7 +215,7 @@ export class Ids {
     const opened = this.#series.get(name, checked.options, () => new Series(checked, { store, sequences }));
     await opened.ready();
     this.#requireOpen();
-    return opened;
+    return opened as Series<O>;
   }
 
   /** The state of leases and sequences, for a readiness probe. Does not ask the store, and works after `close()`. */

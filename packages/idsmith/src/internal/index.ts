@@ -18,6 +18,7 @@ export { knownNames, refuse, requireChoice, requireInteger, requireKnown, show }
 export { type CommandPart, type ScriptClient, textClient } from '../redis/client.js';
 export { redisError, ScriptRunner } from '../redis/script-runner.js';
 export { type Supply, supplyOf } from '../sequence/blocks.js';
+export { isCounter, requireNoCounter } from '../sequence/name.js';
 export { CLOCK, ON_MASTER } from '../stores/redis/scripts.js';
 export { onAbort, requireSignal } from '../support/abort.js';
 export { report } from '../support/diagnostics.js';

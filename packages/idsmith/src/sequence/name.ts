@@ -1,4 +1,5 @@
-import { refuse } from '../options.js';
+import { NoSuchSequenceError } from '../errors.js';
+import { refuse, show } from '../options.js';
 
 // Other programs that share the table or the keys have trouble with quotes, braces and control characters. SQL treats 'x' and 'x '
 // as equal. Half of a surrogate pair has no UTF-8 form.
@@ -48,4 +49,23 @@ const UNUSABLE = /[\p{Cc}\p{Surrogate}]/u;
 export function requireStoredName(name: unknown): string {
   if (typeof name === 'string' && name.length >= 1 && name.length <= 255 && !UNUSABLE.test(name)) return name;
   refuse('the name of a sequence', 'text of 1 to 255 characters, without control characters', name);
+}
+
+/** The beginning of the names of the rows that count the numbers of series. */
+export const COUNTER_PREFIX = 'series:';
+
+/** True for the name of a row that belongs to a series. Such a row is no sequence for the commands and routes of sequences. */
+export const isCounter = (name: string) => name.startsWith(COUNTER_PREFIX);
+
+/**
+ * `name` if it is not the name of a row that belongs to a series.
+ *
+ * @param instead where the series are shown
+ * @throws NoSuchSequenceError
+ */
+export function requireNoCounter(name: string, instead: string): string {
+  if (!isCounter(name)) return name;
+  throw new NoSuchSequenceError(
+    `${show(name)} counts the numbers of a series, and is no sequence: its numbers could repeat or be skipped. ${instead}`,
+  );
 }

@@ -1,8 +1,8 @@
 import { sha256Hex } from '../encoding/hex.js';
 import { md5 } from '../encoding/md5.js';
-import { hasCode } from '../errors.js';
-import { refuse } from '../options.js';
-import { requireSequenceName } from '../sequence/name.js';
+import { hasCode, InvalidOptionError } from '../errors.js';
+import { refuse, show } from '../options.js';
+import { COUNTER_PREFIX, isCounter, requireSequenceName } from '../sequence/name.js';
 import type { SequenceDefinition, SequenceInfo } from '../sequence/port.js';
 import type { Sequences } from '../sequence/sequences.js';
 import { type Calendar, earliestOf, isTenant, type SeriesFormat } from './format.js';
@@ -16,6 +16,8 @@ export interface SeriesPlan {
   readonly format: SeriesFormat;
   readonly calendar: Calendar;
   readonly start: bigint;
+  /** True if every call has a tenant, false if none has; `undefined` if the first number decides. */
+  readonly tenants: boolean | undefined;
 }
 
 /**
@@ -30,7 +32,7 @@ export function requireSeriesName(name: unknown): string {
 }
 
 /** The sequence that remembers the format of a series. */
-export const markerName = (series: string) => `series:${encoded(series)}`;
+export const markerName = (series: string) => `${COUNTER_PREFIX}${encoded(series)}`;
 
 /**
  * The sequence that counts the numbers of a tenant in a period. A name that would be too long ends with its digest, after two percent
@@ -49,17 +51,57 @@ export async function counterName(
 
 const LONGEST_NAME = 255;
 
-/** @throws InvalidOptionError when the format prints a tenant and none is given, or the tenant is not a short line of text */
-export function requireTenant(tenant: unknown, format: SeriesFormat): string | undefined {
-  if (tenant === undefined && !format.hasTenant) return undefined;
-  if (isTenant(tenant)) return tenant;
-  refuse('tenant', 'text of 1 to 100 characters, without control characters or space at its ends', tenant);
+/**
+ * The tenant of a call; `undefined` for none.
+ *
+ * @throws InvalidOptionError when the series demands a tenant and none is given, or the other way round, or the tenant is not a short line of text
+ */
+export function requireTenant(tenant: unknown, { name, tenants }: SeriesPlan): string | undefined {
+  if (tenant === undefined) {
+    if (tenants !== true) return undefined;
+    throw new InvalidOptionError(
+      `series ${show(name)} has numbers for each tenant: give the tenant, as in next({ tenant: 'acme' }). undefined is none`,
+    );
+  }
+  if (!isTenant(tenant))
+    refuse('tenant', 'text of 1 to 100 characters, without control characters or space at its ends', tenant);
+  if (tenants === false)
+    throw new InvalidOptionError(
+      `series ${show(name)} has no tenants (tenants: false), so tenant ${show(tenant)} has no numbers of its own: leave tenant out`,
+    );
+  return tenant;
 }
 
-/** The digest of a format, 39 bits: a number that also fits the tables of other programs, whose `next_block_start` is DECIMAL(12,0). */
-export function formatDigest({ identity }: SeriesFormat): bigint {
-  const bytes = md5(new TextEncoder().encode(identity));
+/**
+ * The digest of a format, and whether there are tenants, 39 bits: a number that also fits the tables of other programs, whose `next_block_start`
+ * is DECIMAL(12,0).
+ */
+export function formatDigest({ identity }: SeriesFormat, hasTenants: boolean): bigint {
+  const bytes = md5(new TextEncoder().encode(`${hasTenants ? 'tenants' : 'alone'} ${identity}`));
   return new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0) >> 25n;
+}
+
+/**
+ * The error for a series of which the store remembers something else.
+ *
+ * @param kept the digest in the store
+ * @param hasTenant true if the call has a tenant
+ */
+export function otherSeries(
+  { name, format }: SeriesPlan,
+  kept: bigint | undefined,
+  hasTenant: boolean,
+): InvalidOptionError {
+  if (kept === formatDigest(format, !hasTenant))
+    return new InvalidOptionError(
+      hasTenant
+        ? `series ${show(name)} began without tenants: leave tenant out, or use another name for the series with tenants`
+        : `series ${show(name)} has numbers for each tenant: give the tenant, as in next({ tenant: 'acme' }). undefined is none`,
+    );
+  return new InvalidOptionError(
+    `series ${show(name)} has another format or period in this database than ${show(format.text)} with period ` +
+      `${show(format.period)}, and numbers could repeat: use the one it began with, which may get a + after its width, or another name`,
+  );
 }
 
 const encoded = (text: string) => encodeURIComponent(text).replaceAll("'", '%27');
@@ -73,6 +115,16 @@ export async function ensureMarker(
   // It gives out no numbers, so none can be lost.
   const never = { start: digest, notBefore: Number.MAX_SAFE_INTEGER };
   return (await ensureRow(sequences, markerName(series), never)).start;
+}
+
+/** The start of the sequence that remembers the format of a series; `undefined` if there is none. */
+export async function markerOf(sequences: Sequences, series: string): Promise<bigint | undefined> {
+  try {
+    return (await sequences.describe(markerName(series))).start;
+  } catch (error) {
+    if (hasCode(error, 'NO_SUCH_SEQUENCE')) return undefined;
+    throw error;
+  }
 }
 
 /** Defines the counter of a period unless it is there. It ends where the width does, so that it does not jump past that after a loss. */
@@ -113,5 +165,38 @@ async function ensureRow(
     // Somebody else has defined it meanwhile.
     if (!hasCode(error, 'SEQUENCE_EXISTS')) throw error;
     return sequences.describe(name);
+  }
+}
+
+/** A counter of a series, as its name tells. */
+export interface CounterInfo {
+  /** `null` for none. */
+  readonly tenant: string | null;
+  readonly period: string;
+  readonly next: bigint;
+}
+
+/**
+ * The series among the sequences of a store, by their names, with their counters. A counter whose name was too long is left out: its tenant
+ * and its period are not to be read.
+ */
+export function seriesAmong(sequences: readonly SequenceInfo[]): Map<string, CounterInfo[]> {
+  const found = new Map<string, CounterInfo[]>();
+  for (const { name: sequence, next } of sequences) {
+    if (!isCounter(sequence) || sequence.includes('%%')) continue;
+    const [name = '', tenant, period] = sequence.slice(COUNTER_PREFIX.length).split(':').map(decoded);
+    const counters = found.get(name) ?? [];
+    found.set(name, counters);
+    if (tenant !== undefined && period !== undefined) counters.push({ tenant: tenant || null, period, next });
+  }
+  return found;
+}
+
+/** The text, or the part itself if another program wrote it. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
   }
 }

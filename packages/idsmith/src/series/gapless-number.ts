@@ -1,12 +1,19 @@
 import type { SqlExecutor } from '../drivers/port.js';
-import { hasCode, InvalidOptionError, StoreError } from '../errors.js';
+import { hasCode, type InvalidOptionError, StoreError } from '../errors.js';
 import { show } from '../options.js';
 import type { SequenceRow } from '../sequence/blocks.js';
 import type { TrustedState } from '../sequence/port.js';
 import { SqlLineage } from '../stores/sql/lineage.js';
 import { LockedRows } from '../stores/sql/locked-rows.js';
-import { counterName, formatDigest, isOutgrown, markerName, type SeriesPlan } from './counters.js';
-import { type CalendarDate, periodText, type SeriesFormat } from './format.js';
+import {
+  counterName,
+  formatDigest,
+  isOutgrown,
+  markerName,
+  otherSeries,
+  type SeriesPlan,
+} from './counters.js';
+import { type CalendarDate, periodText } from './format.js';
 
 /** A number that was taken, with the date and the time on the database's clock. */
 export interface TakenNumber {
@@ -110,10 +117,11 @@ export class TransactionNumbers {
       const taken = await this.#takeFrom(rows, row, { date: calendar(at), tenant });
       at = this.#learn(taken.at);
       const isInPeriod = periodAt(at) === period;
-      if (isInPeriod && (await this.#isFormat(rows, taken.start)))
+      const failure = isInPeriod ? await this.#otherSeries(rows, taken.start, tenant) : undefined;
+      if (isInPeriod && failure === undefined)
         return { number: taken.number, date: calendar(at), counter, at, row: taken.before };
       await rows.giveBack(taken);
-      if (isInPeriod) throw otherFormat(name, format);
+      if (failure) throw failure;
     }
     throw new StoreError(
       `series ${show(name)}: the database's clock jumps from period to period: roll back and try again`,
@@ -135,17 +143,25 @@ export class TransactionNumbers {
       return await rows.take(row, marker, highest, check);
     } catch (error) {
       // A counter at its end may be that of another format.
-      if (hasCode(error, 'SEQUENCE_EXHAUSTED') && !(await this.#isFormat(rows, await rows.startOf(marker))))
-        throw otherFormat(name, format);
-      throw format.failure(error, row);
+      const isOver = hasCode(error, 'SEQUENCE_EXHAUSTED');
+      const other = isOver && (await this.#otherSeries(rows, await rows.startOf(marker), printed.tenant));
+      throw other || format.failure(error, row);
     }
   }
 
-  /** True if the database remembers this format for the series. It is made to if it remembers none. */
-  async #isFormat(rows: LockedRows, kept: bigint | undefined): Promise<boolean> {
-    const digest = formatDigest(this.#plan.format);
-    const start = kept ?? (await rows.make({ name: markerName(this.#plan.name), start: digest })).start;
-    return start === digest;
+  /**
+   * The error if the database remembers something else for the series. It is made to remember the format, and whether there are tenants, if it
+   * remembers nothing.
+   */
+  async #otherSeries(
+    rows: LockedRows,
+    kept: bigint | undefined,
+    tenant: string | undefined,
+  ): Promise<InvalidOptionError | undefined> {
+    const { name, format } = this.#plan;
+    const digest = formatDigest(format, tenant !== undefined);
+    const start = kept ?? (await rows.make({ name: markerName(name), start: digest })).start;
+    return start === digest ? undefined : otherSeries(this.#plan, start, tenant !== undefined);
   }
 
   /** Notes the time on the database's clock. */
@@ -153,11 +169,4 @@ export class TransactionNumbers {
     this.#ahead = at - Date.now();
     return at;
   }
-}
-
-export function otherFormat(name: string, format: SeriesFormat): InvalidOptionError {
-  return new InvalidOptionError(
-    `series ${show(name)} has another format or period in this database than ${show(format.text)} with period ` +
-      `${show(format.period)}, and numbers could repeat: use the one it began with, which may get a + after its width, or another name`,
-  );
 }

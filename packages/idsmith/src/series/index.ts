@@ -2,6 +2,7 @@ export type { GivenNumber } from './audit-log.js';
 export type { ParsedNumber, Period } from './format.js';
 export {
   type ListOptions,
+  type NextArguments,
   type NextOptions,
   Series,
   type SeriesOptions,

@@ -14,6 +14,8 @@ import {
   counterName,
   ensureMarker,
   formatDigest,
+  markerOf,
+  otherSeries,
   requireSeriesName,
   requireTenant,
   type SeriesPlan,
@@ -27,7 +29,7 @@ import {
   periodText,
   SeriesFormat,
 } from './format.js';
-import { otherFormat, TransactionNumbers } from './gapless-number.js';
+import { TransactionNumbers } from './gapless-number.js';
 import { LoggedNumbers } from './logged-number.js';
 
 /** Options of a series. */
@@ -45,6 +47,13 @@ export interface SeriesOptions {
   readonly start?: bigint | number | undefined;
   /** Keeps a log of every number, in the same transaction, for `list` and `void`. Default `false`. */
   readonly audit?: boolean | undefined;
+  /**
+   * True if every call needs a tenant, false if no call may have one. Default `undefined`: the first number decides, and the store remembers it.
+   * `true` where the format has `{tenant}`.
+   */
+  readonly tenants?: boolean | undefined;
+  /** True if every call of `next` needs `in`, so that no number is skipped. Default `false`. */
+  readonly transactional?: boolean | undefined;
   /** The numbers that a process fetches ahead where no transaction is given, as for `Sequences.get`. Default `'adaptive'`. */
   readonly prefetch?: Prefetch | undefined;
 }
@@ -58,6 +67,24 @@ export interface NextOptions {
   /** Ends the wait. The promise then rejects with the reason of the signal. Not together with `in`. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/**
+ * The arguments of `Series.next`, by the options of the series: `tenants: true` demands `tenant`, `tenants: false` refuses it, and
+ * `transactional: true` demands `in`.
+ */
+export type NextArguments<O> =
+  NeededOptions<O> extends infer Needed
+    ? Record<never, never> extends Needed
+      ? [options?: NextOptions & Needed]
+      : [options: NextOptions & Needed]
+    : never;
+
+type NeededOptions<O> = (O extends { readonly tenants: true }
+  ? { readonly tenant: string }
+  : O extends { readonly tenants: false }
+    ? { readonly tenant?: undefined }
+    : unknown) &
+  (O extends { readonly transactional: true } ? { readonly in: object } : unknown);
 
 /** Options of `Series.void`. */
 export interface VoidOptions {
@@ -77,13 +104,15 @@ export interface ListOptions extends VoidOptions {
  * Numbers for people, such as invoice numbers: `INV-2026-000001`. Get one with `series` of `idsmith/sql`, or with `Ids.series` of
  * `idsmith/connect`.
  */
-export class Series {
+export class Series<O = unknown> {
   readonly name: string;
   readonly #plan: CheckedSeries;
   readonly #from: SeriesStore | undefined;
   readonly #blocks: BlockNumbers | undefined;
   readonly #numbers: TransactionNumbers;
   readonly #preparing = new OneSuccess<void>();
+  /** Whether there are tenants, once the store remembers it. */
+  #remembered: boolean | undefined;
   #logged: LoggedNumbers | undefined;
   #closing: Promise<void> | undefined;
 
@@ -107,10 +136,10 @@ export class Series {
    * @throws StoreError when the database fails; roll back then
    * @throws ClosedError after `close()`
    */
-  async next(options: NextOptions = {}): Promise<string> {
+  async next(...[options = {}]: NextArguments<O>): Promise<string> {
     this.#requireOpen();
     requireKnown('options', options, ['tenant', 'in', 'signal']);
-    const tenant = requireTenant(options.tenant, this.#plan.format);
+    const tenant = requireTenant(options.tenant, this.#plan);
     const signal = requireSignal(options.signal);
     signal?.throwIfAborted();
     if ('in' in options && options.in !== undefined) {
@@ -119,7 +148,12 @@ export class Series {
       return withCallersRows(options.in, 'series', (rows, sql) => this.#take(rows, sql, tenant));
     }
     if ('in' in options) refuse('in', 'an open transaction', options.in);
+    if (this.#plan.transactional)
+      throw new InvalidOptionError(
+        `series ${show(this.name)} is transactional, and a number outside of a transaction could be skipped: give the open transaction, as in next({ in: transaction })`,
+      );
     await this.ready();
+    await this.#remember(tenant !== undefined);
     return this.#plan.audit ? this.#nextLogged(tenant) : this.#nextOfBlock(tenant, signal);
   }
 
@@ -141,7 +175,7 @@ export class Series {
     this.#requireOpen();
     requireKnown('options', options, ['period', 'tenant', 'in']);
     this.#requireAudit('list()');
-    const tenant = requireTenant(options.tenant, this.#plan.format);
+    const tenant = requireTenant(options.tenant, this.#plan);
     const { period } = this.#plan.format;
     if (options.period !== undefined && !isPeriodText(period, options.period))
       refuse('period', `the text of a ${period}, as parse() gives it`, options.period);
@@ -169,7 +203,7 @@ export class Series {
     const parsed = this.parse(text);
     if (parsed.tenant !== undefined && options.tenant !== undefined && options.tenant !== parsed.tenant)
       refuse('tenant', `left out, or ${show(parsed.tenant)} as in ${show(text)}`, options.tenant);
-    const tenant = parsed.tenant ?? requireTenant(options.tenant, this.#plan.format);
+    const tenant = parsed.tenant ?? requireTenant(options.tenant, this.#plan);
     const counter = await counterName(this.name, tenant, parsed.period);
     const write = (sql: SqlExecutor) =>
       new AuditLog(sql).void(counter, { number: parsed.number, text, reason });
@@ -204,15 +238,29 @@ export class Series {
   }
 
   async #prepare(): Promise<void> {
-    const { name, format, audit } = this.#plan;
+    const { name, format, audit, tenants } = this.#plan;
     if (this.#from === undefined)
       throw new InvalidOptionError(
         `series ${show(name)} has no store: give a transaction, as in next({ in: transaction }), or make the series with a store`,
       );
     if (audit) this.#access('audit: true');
-    const digest = formatDigest(format);
-    if ((await ensureMarker(this.#from.sequences, name, digest)) !== digest) throw otherFormat(name, format);
+    if (tenants !== undefined) await this.#remember(tenants);
+    else {
+      // The first number decides whether there are tenants.
+      const kept = await markerOf(this.#from.sequences, name);
+      if (kept !== undefined && ![true, false].some((each) => kept === formatDigest(format, each)))
+        throw otherSeries(this.#plan, kept, false);
+    }
     if (audit) await new AuditLog(this.#access('audit: true').outside).setUp();
+  }
+
+  /** Makes the store remember the format and whether there are tenants, unless it does already. */
+  async #remember(hasTenants: boolean): Promise<void> {
+    if (this.#remembered === hasTenants) return;
+    const digest = formatDigest(this.#plan.format, hasTenants);
+    const kept = await ensureMarker((this.#from as SeriesStore).sequences, this.name, digest);
+    if (kept !== digest) throw otherSeries(this.#plan, kept, hasTenants);
+    this.#remembered = hasTenants;
   }
 
   /** Takes and logs a number in a transaction of its own. */
@@ -261,13 +309,23 @@ export class Series {
   }
 }
 
-const SERIES_NAMES = ['format', 'period', 'timeZone', 'start', 'audit', 'prefetch'];
+const SERIES_NAMES = [
+  'format',
+  'period',
+  'timeZone',
+  'start',
+  'audit',
+  'tenants',
+  'transactional',
+  'prefetch',
+];
 
 /** A series as its options say, checked. */
 export interface CheckedSeries extends SeriesPlan {
   readonly audit: boolean;
+  readonly transactional: boolean;
   /** All options, with the defaults of those that were left out. Two series are the same if these are equal. */
-  readonly options: Complete<SeriesOptions>;
+  readonly options: Complete<Omit<SeriesOptions, 'tenants'>> & Pick<SeriesOptions, 'tenants'>;
 }
 
 /**
@@ -285,7 +343,9 @@ export function checkSeries(
   const period = requireChoice('period', options.period, PERIODS);
   const format = new SeriesFormat(options.format, period);
   const audit = requireChoice('audit', options.audit, [false, true]);
+  const transactional = requireChoice('transactional', options.transactional, [false, true]);
   const start = requireStart(options.start, format);
+  const tenants = requireTenants(options.tenants, format);
   prefetchPolicy(prefetch);
   return {
     name,
@@ -293,8 +353,17 @@ export function checkSeries(
     calendar: calendarOf(timeZone),
     start,
     audit,
-    options: { format: format.text, period, timeZone, start, audit, prefetch },
+    tenants,
+    transactional,
+    options: { format: format.text, period, timeZone, start, audit, tenants, transactional, prefetch },
   };
+}
+
+function requireTenants(tenants: unknown, { hasTenant, text }: SeriesFormat): boolean | undefined {
+  if (tenants !== undefined && typeof tenants !== 'boolean') refuse('tenants', 'true or false', tenants);
+  if (hasTenant && tenants === false)
+    refuse('tenants', `true or left out, because format ${JSON.stringify(text)} prints the tenant`, tenants);
+  return hasTenant ? true : tenants;
 }
 
 function requireStart(start: bigint | number = 1, { highest, text }: SeriesFormat): bigint {
@@ -324,7 +393,7 @@ export interface StandaloneSeriesOptions extends SeriesOptions {
  * const number = await invoices.next({ in: client }); // 'INV-2026-000001'
  * await client.query('COMMIT');
  */
-export function series(name: string, options: StandaloneSeriesOptions): Series {
+export function series<const O extends StandaloneSeriesOptions>(name: string, options: O): Series<O> {
   const plan = checkSeries(name, options, ['store']);
   const { store } = options;
   if (store !== undefined && typeof store?.allocate !== 'function') refuse('store', 'a store', store);

@@ -3,6 +3,7 @@ export { sqlExecutor } from '../drivers/recognise.js';
 export {
   type GivenNumber,
   type ListOptions,
+  type NextArguments,
   type NextOptions,
   type ParsedNumber,
   type Period,

@@ -19,6 +19,26 @@ function cases(urlOf: () => string): void {
     expect((await seq('remove', 'kept')).status).toBe(1);
   });
 
+  it('leaves the counters of series alone, which have commands of their own', async () => {
+    const series = (...args: string[]) => idsmith('series', ...args, '--store', urlOf());
+    const name = 'bills';
+    const next = () => series('next', name, '--format', 'B-{n:3}', '--tenant', 'a:b');
+    expect((await next()).lines).toEqual(['B-001']);
+    expect((await seq('list')).stdout).not.toContain('series:');
+    for (const counter of [`series:${name}`, `series:${name}:a%3Ab:`])
+      for (const args of [['next'], ['show'], ['alter', '--next', '7'], ['remove', '--yes'], ['define']]) {
+        const refused = await seq(args[0] as string, counter, ...args.slice(1));
+        expect(refused.status).toBe(1);
+        expect(refused.stderr).toContain('counts the numbers of a series, and is no sequence');
+      }
+    expect((await next()).lines).toEqual(['B-002']);
+    expect((await series('list')).lines).toContainEqual(expect.stringMatching(/^bills +1$/));
+    expect((await series('show', name)).lines[1]).toMatch(/^a:b +3$/);
+    expect((await series('show', 'nothing')).stderr).toContain('there is no series "nothing"');
+    const alone = await series('next', name, '--format', 'B-{n:3}');
+    expect(alone.stderr).toContain('has numbers for each tenant');
+  });
+
   it('defines, draws, shows, lists, alters and removes', async () => {
     expect((await seq('define', 'orders', '--start', '10000', '--block-size', '5')).status).toBe(0);
     expect((await seq('next', 'orders', '-n', '3')).lines).toEqual(['10000', '10001', '10002']);

@@ -8,7 +8,7 @@ import { mysqlStore } from '../../src/stores/mysql/store.ts';
 import { gapless } from '../../src/stores/sql/gapless.ts';
 import { DATABASES, type TestDatabase } from './databases.ts';
 
-const PLAIN = { format: '{n:4}' };
+const PLAIN = { format: '{n:4}', tenants: true } as const;
 const fresh = () => `series ${crypto.randomUUID()}`;
 
 for (const [title, needs, start] of DATABASES.filter(([name]) => name !== 'SQLite'))
@@ -110,7 +110,7 @@ await describeWith(['postgres'], 'A transaction of PostgreSQL that has failed', 
     const { client, rollback } = await db.begin();
     const { query } = client as { query(sql: string): Promise<unknown> };
     await expect(query.call(client, 'SELECT 1 / 0')).rejects.toThrow('division');
-    const invoices = series(fresh(), { ...PLAIN, audit: true });
+    const invoices = series(fresh(), { format: '{n:4}', audit: true });
     for (const call of [
       () => gapless('numbers', client),
       () => invoices.next({ in: client }),

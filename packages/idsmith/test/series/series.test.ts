@@ -48,7 +48,7 @@ for (const [title, needs, start] of DATABASES)
 
     it('counts for each tenant, with names that only look alike', async () => {
       const invoices = series(fresh(), plain);
-      const tenants = ['acme', 'Acme', 'a:b', 'a%3Ab', "o'hara", 'ü', 'u\u0308', 'x:2026', undefined];
+      const tenants = ['acme', 'Acme', 'a:b', 'a%3Ab', "o'hara", 'ü', 'u\u0308', 'x:2026'];
       for (const tenant of tenants) expect(await takeOne(invoices, tenant)).toBe('0001');
       for (const tenant of tenants) expect(await takeOne(invoices, tenant)).toBe('0002');
     });
@@ -110,6 +110,53 @@ for (const [title, needs, start] of DATABASES)
       }
       expect((await db.store.describeSequence(later)).next).toBe(1n);
       expect(await takeOne(yearly)).toBe(`${year}-5`);
+    });
+
+    it('has tenants in every call or in none: its option says so, or the first number, which the store remembers', async () => {
+      const [demanded, refused, decided, alone] = [fresh(), fresh(), fresh(), fresh()];
+      const { client, commit } = await db.begin();
+      const each = series(demanded, { ...plain, tenants: true });
+      for (const options of [{ in: client }, { in: client, tenant: undefined }])
+        await expect(each.next(options as never)).rejects.toThrow('has numbers for each tenant');
+      expect(await each.next({ in: client, tenant: 'acme' })).toBe('0001');
+      const none = series(refused, { ...plain, tenants: false });
+      await expect(none.next({ in: client, tenant: 'acme' } as never)).rejects.toThrow('has no tenants');
+      expect(await none.next({ in: client })).toBe('0001');
+      expect(await series(decided, plain).next({ in: client, tenant: 'acme' })).toBe('0001');
+      expect(await series(alone, plain).next({ in: client })).toBe('0001');
+      await commit();
+      // Another process, in a transaction and in blocks.
+      const forgot = await db.begin();
+      const stored = series(decided, { ...plain, store: db.store });
+      for (const call of [() => stored.next({ in: forgot.client }), () => stored.next()])
+        await expect(call()).rejects.toThrow("give the tenant, as in next({ tenant: 'acme' })");
+      const single = series(alone, { ...plain, store: db.store });
+      for (const call of [
+        () => single.next({ in: forgot.client, tenant: 'acme' }),
+        () => single.next({ tenant: 'acme' }),
+        () => series(alone, { ...plain, tenants: true, store: db.store }).ready(),
+      ])
+        await expect(call()).rejects.toThrow('began without tenants');
+      await forgot.commit();
+      expect(await takeOne(stored, 'acme')).toBe('0002');
+      expect(await takeOne(single)).toBe('0002');
+      // Nothing was made or taken for the wrong calls.
+      const names = (await db.store.listSequences()).map(({ name }) => name);
+      expect(names).not.toContain(`series:${encodeURIComponent(decided)}::`);
+      expect(names).not.toContain(`series:${encodeURIComponent(alone)}:acme:`);
+    });
+
+    it('is refused outside of a transaction if it is transactional', async () => {
+      const invoices = series(fresh(), { ...plain, transactional: true, store: db.store });
+      // @ts-expect-error the types say the same
+      await expect(invoices.next()).rejects.toThrow(
+        'give the open transaction, as in next({ in: transaction })',
+      );
+      // @ts-expect-error the types say the same
+      await expect(invoices.next({ tenant: 'acme' })).rejects.toThrow('is transactional');
+      const { client, commit } = await db.begin();
+      expect(await invoices.next({ in: client })).toBe('0001');
+      await commit();
     });
 
     it('forgets the format with the transaction that was rolled back', async () => {
@@ -186,7 +233,7 @@ describe('A series on sequences', () => {
     const invoices = await ids.series('invoices', YEARLY);
     const year = new Intl.DateTimeFormat('en', { year: 'numeric', timeZone: 'Europe/Berlin' }).format();
     expect(await invoices.next()).toBe(`INV-${year}-000001`);
-    expect(await invoices.next({ tenant: 'acme' })).toBe(`INV-${year}-000001`);
+    await expect(invoices.next({ tenant: 'acme' })).rejects.toThrow('began without tenants');
     expect(invoices.parse('INV-2026-000123')).toEqual({ number: 123n, period: '2026' });
     expect(await ids.series('invoices', YEARLY)).toBe(invoices);
     await expect(ids.series('invoices', { ...YEARLY, start: 7 })).rejects.toThrow('another start');
@@ -245,6 +292,9 @@ describe('A series on sequences', () => {
     await refused({ ...YEARLY, start: 1_000_000 });
     await refused({ ...YEARLY, audit: true });
     await refused({ format: '{n}', prefetch: -1 });
+    await refused({ format: '{n}', tenants: 'yes' });
+    await refused({ format: '{n}', transactional: 1 });
+    await refused({ format: '{tenant}-{n}', tenants: false });
     await expect(ids.series("it's", YEARLY)).rejects.toThrow(InvalidOptionError);
     const named = await ids.series('named', { format: '{tenant}-{n}' });
     await expect(named.next()).rejects.toThrow('tenant');

@@ -1,5 +1,5 @@
 import type { Block, SequenceChanges, SequenceDefinition, SequenceInfo, Store } from 'idsmith';
-import { supplyOf } from 'idsmith/internal';
+import { isCounter, requireNoCounter, supplyOf } from 'idsmith/internal';
 import { countOf } from '../auth/guard.js';
 import type { SequenceWatch } from '../history/sequence-watch.js';
 import type { Route, Schema } from '../http/route.js';
@@ -21,6 +21,13 @@ import type { Audit } from '../ops/audit.js';
 import { type PageQuery, pageOf, SORTS } from './sequence-page.js';
 
 const nameOf = ({ params }: { params: unknown }) => (params as { name: string }).name;
+
+/** The name of a sequence that is no counter of a series: numbers of invoices must not be skipped or come again. */
+const sequenceOf = (request: { params: unknown }) =>
+  requireNoCounter(
+    nameOf(request),
+    'GET /v1/series shows the series, POST /v1/series/{name}/next prints numbers',
+  );
 
 /** The most sequences of a page. */
 const MAX_PAGE = 1000;
@@ -67,7 +74,7 @@ export function sequenceRoutes(
       waitsForStore: true,
       isAscii: true,
       handle(request) {
-        const name = nameOf(request);
+        const name = sequenceOf(request);
         const query = request.query as PublicQuery;
         const count = countOf(request);
         if (!asksForPublicIds(query)) return pool.next(name, count);
@@ -136,7 +143,8 @@ export function sequenceRoutes(
       async handle({ query }) {
         const all = await store.listSequences();
         watch.saw(all);
-        const listed = all.map((info) => ({
+        const sequences = all.filter(({ name }) => !isCounter(name));
+        const listed = sequences.map((info) => ({
           ...info,
           handedOut: handedOut.read(info.name),
           runOut: watch.forecastOf(info)?.seconds ?? Number.MAX_SAFE_INTEGER,
@@ -188,9 +196,11 @@ export function sequenceRoutes(
       problems: [404, 503],
       waitsForStore: true,
       async handle(request) {
+        const wanted = sequenceFromJson<SequenceChanges>(request.body);
+        // A series in a program that uses this server as its store widens its counters, and changes nothing else.
+        if (Object.keys(wanted).some((key) => key !== 'max')) sequenceOf(request);
         // Unused ids go back first, so that the next id drawn here comes after the change.
         await pool.closeSequence(nameOf(request));
-        const wanted = sequenceFromJson<SequenceChanges>(request.body);
         const before = definitionToJson(await store.describeSequence(nameOf(request)));
         const altered = await store.alterSequence(nameOf(request), wanted);
         watch.changed();
@@ -208,7 +218,7 @@ export function sequenceRoutes(
       problems: [404, 503],
       waitsForStore: true,
       async handle(request) {
-        await pool.closeSequence(nameOf(request));
+        await pool.closeSequence(sequenceOf(request));
         const before = await store.describeSequence(nameOf(request));
         await store.removeSequence(nameOf(request));
         watch.changed();

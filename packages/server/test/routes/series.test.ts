@@ -19,13 +19,17 @@ describe('Series', () => {
     const { ids } = (await server.post(`${path}?count=3`, { body: INVOICES })).json;
     const year = ids[0].slice(4, 8);
     expect(ids).toEqual([1, 2, 3].map((n) => `INV-${year}-00000${n}`));
-    const acme = await server.post(path, { body: { ...INVOICES, tenant: 'a:b' } });
-    expect(acme.json.ids).toEqual([`INV-${year}-000001`]);
+    const ORDERS = { ...INVOICES, format: 'ORD-{yyyy}-{n:6}', tenant: 'a:b' };
+    const acme = await server.post('/v1/series/orders/next', { body: ORDERS });
+    expect(acme.json.ids).toEqual([`ORD-${year}-000001`]);
+    // The first number decides whether there are tenants.
+    const mixed = await server.post(path, { body: { ...INVOICES, tenant: 'a:b' } });
+    expect([mixed.status, mixed.json.code]).toEqual([422, 'INVALID_OPTION']);
     const { series } = (await server.get('/v1/series')).json;
-    expect(series).toMatchObject([{ name: 'invoices', total: 2 }]);
-    expect(new Set(series[0].counters.map(({ tenant }: { tenant: string | null }) => tenant))).toEqual(
-      new Set([null, 'a:b']),
-    );
+    expect(series).toMatchObject([
+      { name: 'invoices', total: 1, counters: [{ tenant: null }] },
+      { name: 'orders', total: 1, counters: [{ tenant: 'a:b' }] },
+    ]);
     expect(series[0].counters[0]).toMatchObject({ period: year, next: expect.stringMatching(/^\d+$/) });
     const { readings } = (await server.get(`/v1/inspect/${ids[2]}`)).json;
     expect(readings[0]).toMatchObject({
@@ -33,6 +37,25 @@ describe('Series', () => {
       fields: { series: 'invoices', number: '3', period: year },
     });
     expect(await server.metric('idsmith_ids_minted_total{family="series",sequence=""}')).toBe(4);
+  });
+
+  it('have counters that are no sequences: not listed, minted, altered or removed', async () => {
+    server = await TestServer.prepare();
+    const next = async () => (await server.post('/v1/series/invoices/next', { body: INVOICES })).json.ids[0];
+    const year = (await next()).slice(4, 8);
+    expect((await server.get('/v1/sequences')).json).toMatchObject({ sequences: [], total: 0 });
+    for (const name of ['series:invoices', `series:invoices::${year}`]) {
+      const path = `/v1/sequences/${encodeURIComponent(name)}`;
+      for (const refused of [
+        await server.post(`${path}/next?count=500`),
+        await server.call('PATCH', path, { body: { next: '1000' } }),
+        await server.call('DELETE', path),
+      ]) {
+        expect([refused.status, refused.json.code]).toEqual([404, 'NO_SUCH_SEQUENCE']);
+        expect(refused.json.detail).toContain('counts the numbers of a series');
+      }
+    }
+    expect(await next()).toBe(`INV-${year}-000002`);
   });
 
   it('have one format, which wrong ones do not change', async () => {

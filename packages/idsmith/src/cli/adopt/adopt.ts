@@ -1,4 +1,5 @@
 import { InvalidOptionError } from '../../errors.js';
+import { requireNoCounter } from '../../sequence/name.js';
 import { Sequences } from '../../sequence/sequences.js';
 import type { Store } from '../../stores/store.js';
 import { readInteger } from '../arguments.js';
@@ -35,6 +36,7 @@ export const adoptCommand: Command = {
   run(given) {
     const [name] = given.rest;
     if (name === undefined) throw new UsageError('seq adopt needs the name of a sequence');
+    requireNoCounter(name, 'idsmith series list shows the series');
     const [table, column] = [required(given, 'table'), required(given, 'column')];
     const blockSize = readInteger(given, 'block-size', 1, 2 ** 31 - 1);
     const define = blockSize === undefined ? {} : { blockSize };

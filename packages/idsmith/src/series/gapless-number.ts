@@ -47,9 +47,11 @@ export class TransactionNumbers {
   readonly #plan: SeriesPlan;
   /** How far the database's clock is ahead of this machine's, ms, by the last number. */
   #ahead: number | undefined;
+  readonly #digests: { readonly alone: bigint; readonly tenants: bigint };
 
   constructor(plan: SeriesPlan) {
     this.#plan = plan;
+    this.#digests = { alone: formatDigest(plan.format, false), tenants: formatDigest(plan.format, true) };
   }
 
   /**
@@ -100,26 +102,29 @@ export class TransactionNumbers {
     make: (counter: string) => Promise<SequenceRow | undefined>,
   ): Promise<TakenNumber | UnknownCounter> {
     const { name, format, calendar } = this.#plan;
-    const periodAt = (at: number) => periodText(format.period, calendar(at));
+    const periodOf = (date: CalendarDate) => periodText(format.period, date);
     if (this.#ahead === undefined && format.period !== 'none') this.#learn(await rows.now());
     let at = Date.now() + (this.#ahead ?? 0);
     for (let turns = 0; turns < MOST_TURNS; turns++) {
-      const period = periodAt(at);
+      // A calendar is slow to read: once before the number, and once after.
+      const expected = calendar(at);
+      const period = periodOf(expected);
       const counter = await counterName(name, tenant, period);
       let row = await lock(counter);
       if (row === undefined) {
         // No counter is made for a period that has not begun.
         if (format.period !== 'none') at = this.#learn(await rows.now());
-        if (periodAt(at) !== period) continue;
+        if (periodOf(calendar(at)) !== period) continue;
         row = await make(counter);
         if (row === undefined) return { unknown: counter, period };
       }
-      const taken = await this.#takeFrom(rows, row, { date: calendar(at), tenant });
+      const taken = await this.#takeFrom(rows, row, { date: expected, tenant });
       at = this.#learn(taken.at);
-      const isInPeriod = periodAt(at) === period;
+      const date = calendar(at);
+      const isInPeriod = periodOf(date) === period;
       const failure = isInPeriod ? await this.#otherSeries(rows, taken.start, tenant) : undefined;
       if (isInPeriod && failure === undefined)
-        return { number: taken.number, date: calendar(at), counter, at, row: taken.before };
+        return { number: taken.number, date, counter, at, row: taken.before };
       await rows.giveBack(taken);
       if (failure) throw failure;
     }
@@ -158,8 +163,8 @@ export class TransactionNumbers {
     kept: bigint | undefined,
     tenant: string | undefined,
   ): Promise<InvalidOptionError | undefined> {
-    const { name, format } = this.#plan;
-    const digest = formatDigest(format, tenant !== undefined);
+    const { name } = this.#plan;
+    const digest = this.#digests[tenant === undefined ? 'alone' : 'tenants'];
     const start = kept ?? (await rows.make({ name: markerName(name), start: digest })).start;
     return start === digest ? undefined : otherSeries(this.#plan, start, tenant !== undefined);
   }

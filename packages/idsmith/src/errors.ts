@@ -83,7 +83,10 @@ export class LeasesExhaustedError extends IdError {
   /** The number of node ids of the namespace. */
   readonly size: number | undefined;
 
-  constructor(message: string, options: ErrorOptions & { taken?: number; size?: number } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { taken?: number | undefined; size?: number | undefined } = {},
+  ) {
     super('LEASES_EXHAUSTED', message, options);
     this.taken = options.taken;
     this.size = options.size;

@@ -1,6 +1,7 @@
 import { FlakeGenerator } from '../flake/generator.js';
 import type { Layout } from '../flake/layout.js';
-import { layouts } from '../flake/layouts.js';
+import { layouts, poolOf } from '../flake/layouts.js';
+import { acquireFlakeLease } from '../flake/leased.js';
 import type { NodeRange } from '../lease/options.js';
 import { refuse, requireChoice } from '../options.js';
 import { readCount, readInteger } from './arguments.js';
@@ -26,7 +27,7 @@ export const flakeCommand: Command = {
     namespace: {
       type: 'string',
       value: 'NAME',
-      help: 'the namespace of the lease, default the name of the layout',
+      help: 'a pool of node ids of its own, whose ids may be equal to those of other pools; default the pool of the layout',
     },
     layout: { type: 'string', value: 'NAME', help: `${NAMES.join(', ')}; default jflake` },
     nodes: {
@@ -58,9 +59,9 @@ function fixed(given: Given, layout: Layout, count: number): AsyncIterable<strin
 
 function leased(given: Given, name: keyof typeof layouts, count: number): AsyncIterable<string> {
   const layout = layouts[name];
-  const namespace = given.text('namespace') ?? name;
+  const namespace = given.text('namespace') ?? poolOf(layout);
   const nodes = readRange(given, layout.nodes);
-  return leasedIds(given, { namespace, layout, nodes }, (lease) =>
+  return leasedIds(given, acquireFlakeLease, { namespace, layout, nodes }, (lease) =>
     minted(new FlakeGenerator({ layout, node: lease }), count),
   );
 }

@@ -82,10 +82,15 @@ export async function* withStore(
   }
 }
 
-/** Leases a node id from the store that the user has named, mints ids with it, and gives it back. */
-export async function* leasedIds(
+/**
+ * Leases a node id from the store that the user has named, mints ids with it, and gives it back.
+ *
+ * @param acquire acquires the lease: `acquireLease` or `acquireFlakeLease`
+ */
+export async function* leasedIds<Options extends LeaseOptions>(
   given: Given,
-  options: LeaseOptions,
+  acquire: (store: Store, options: Options) => Promise<Lease>,
+  options: Options,
   mint: (lease: Lease) => AsyncIterable<string>,
 ): AsyncIterable<string> {
   const { namespace } = options;
@@ -93,8 +98,7 @@ export async function* leasedIds(
   const { activity, signal } = given;
   yield* withStore(given, true, async function* (store) {
     const onWait = ({ message, ms }: NodeWait) => activity.wait(message, ms);
-    const { acquireLease } = await import('../lease/lease.js');
-    const lease = await acquireLease(store, { ...options, onWait, signal });
+    const lease = await acquire(store, { ...options, onWait, signal });
     activity.end();
     activity.say(`leased node id ${lease.id} of namespace ${show(namespace)}`);
     try {

@@ -1,3 +1,4 @@
+import { acquireLease } from '../lease/lease.js';
 import { Uuid7Generator } from '../uuid7/generator.js';
 import { LEASED_NODES } from '../uuid7/layout.js';
 import { readCount } from './arguments.js';
@@ -13,7 +14,7 @@ export const uuid7Command: Command = {
   flags: {
     count: { type: 'string', short: 'n', value: 'N', help: 'how many, default 1' },
     ...storeFlags('lease a node id from this store, so that uniqueness does not rest on chance'),
-    namespace: { type: 'string', value: 'NAME', help: 'the namespace of the lease, default uuid7' },
+    namespace: { type: 'string', value: 'NAME', help: 'a pool of node ids of its own, default uuid7' },
   },
   run(given) {
     const count = readCount(given, 1);
@@ -25,7 +26,7 @@ export const uuid7Command: Command = {
     const options = { namespace: namespace ?? 'uuid7', size: LEASED_NODES };
     return idLines(
       given,
-      leasedIds(given, options, (lease) => minted(new Uuid7Generator({ node: lease }), count)),
+      leasedIds(given, acquireLease, options, (lease) => minted(new Uuid7Generator({ node: lease }), count)),
     );
   },
 };

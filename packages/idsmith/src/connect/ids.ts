@@ -1,11 +1,12 @@
 import { processLabel } from '#runtime';
-import { ClosedError, hasCode, NoSuchSequenceError } from '../errors.js';
+import { ClosedError, hasCode, InvalidOptionError, NoSuchSequenceError } from '../errors.js';
 import type { FlakeGenerator } from '../flake/generator.js';
-import { layouts } from '../flake/layouts.js';
+import { requireLayout } from '../flake/layout.js';
+import { layouts, poolOf } from '../flake/layouts.js';
 import { acquireLease, type Lease } from '../lease/lease.js';
 import { requireLabel } from '../lease/options.js';
 import type { LocalityGenerator } from '../locality/generator.js';
-import { type IdForm, refuse, requireChoice, requireForm, requireKnown } from '../options.js';
+import { type IdForm, refuse, requireChoice, requireForm, requireKnown, show } from '../options.js';
 import type { Sequence } from '../sequence/sequence.js';
 import { Sequences } from '../sequence/sequences.js';
 import type { Series, SeriesOptions } from '../series/series.js';
@@ -29,8 +30,7 @@ const LOCALITY_NODES = 65_536;
 const LOCALITY_NAMES = ['mode', 'reversal', 'window', 'format', 'reseed', 'counter'];
 const SHARED_NAMES = ['clock', 'random'];
 const SEQUENCE_NAMES = ['define', 'prefetch', 'source', 'implementation', 'as', 'signal'];
-const LEASE_NAMES = [
-  'instance',
+const ACQUISITION_NAMES = [
   'ttl',
   'label',
   'maxSkew',
@@ -41,6 +41,7 @@ const LEASE_NAMES = [
   'onWait',
   'signal',
 ];
+const LEASE_NAMES = ['namespace', 'instance', ...ACQUISITION_NAMES];
 const FLAKE_NAMES = ['layout', 'onFull', 'onClockBack', 'maxBackward', 'as', 'nodes'];
 
 /**
@@ -113,58 +114,93 @@ export class Ids {
     const onError = (error: unknown) => {
       if (this.#closing === undefined) this.#lastError = error;
     };
-    this.#flakes = new LeasedPool('flake', (...use) => this.#openFlakes(...use), onError);
-    this.#localities = new LeasedPool('locality', (...use) => this.#openLocality(...use), onError);
-    this.#uuid7s = new LeasedPool('uuid7', (...use) => this.#openUuid7(...use), onError);
+    const checkName = (name: string, namespace: string) => this.#checkName(name, namespace);
+    this.#flakes = new LeasedPool({
+      family: 'flake',
+      acquire: (...use) => this.#openFlakes(...use),
+      checkName,
+      onError,
+    });
+    this.#localities = new LeasedPool({
+      family: 'locality',
+      acquire: (...use) => this.#openLocality(...use),
+      checkName,
+      onError,
+    });
+    this.#uuid7s = new LeasedPool({
+      family: 'uuid7',
+      acquire: (...use) => this.#openUuid7(...use),
+      checkName,
+      onError,
+    });
   }
 
   /**
-   * The flake generator of a namespace, on a lease: always the same object until it is closed.
+   * The flake generator of a name, on a lease: always the same object until it is closed. All flakes of a store with one layout come from one
+   * pool of node ids, and never repeat each other. Names with the same options share one node id and one generator. With another `namespace`,
+   * the pool is another one, whose ids may be equal to these.
    *
-   * @throws InvalidOptionError when an option is wrong, or the namespace has another layout
+   * @throws InvalidOptionError when an option is wrong, or differs from the one that the generator of the name was made with
    * @throws ClosedError after `close()`; other errors as `leaseFlakes` throws
+   *
+   * @example
+   * const orders = await ids.flakes('orders');
+   * const any = await ids.flakes(); // the same generator
    */
+  flakes<F extends IdForm = 'bigint'>(options?: FlakesOptions<F>): Promise<FlakeGenerator<F>>;
+  flakes<F extends IdForm = 'bigint'>(
+    name: string | undefined,
+    options?: FlakesOptions<F>,
+  ): Promise<FlakeGenerator<F>>;
   async flakes<F extends IdForm = 'bigint'>(
-    namespace: string,
-    options: FlakesOptions<F> = {},
+    ...args: NamedArguments<FlakesOptions<F>>
   ): Promise<FlakeGenerator<F>> {
     this.#requireOpen();
-    requireKnown('options', options, [...FLAKE_NAMES, ...SHARED_NAMES, ...LEASE_NAMES]);
+    const [name, options] = nameAndOptions(args, [...FLAKE_NAMES, ...SHARED_NAMES, ...LEASE_NAMES]);
     // The type of ids is compared even where it is left out: the caller expects the default then.
     const given = { ...options, as: requireForm(options.as) };
-    const isOpen = this.#flakes.has(namespace, options.instance);
-    const use = isOpen ? given : { ...given, layout: options.layout ?? layouts.jflake };
-    return this.#flakes.get(namespace, use) as Promise<FlakeGenerator<F>>;
+    const isOpen = name !== undefined && this.#flakes.has(name, options.instance);
+    const layout = requireLayout(options.layout ?? layouts.jflake);
+    const use = isOpen ? given : { ...given, layout };
+    return this.#flakes.get(name, options.namespace ?? poolOf(layout), use) as Promise<FlakeGenerator<F>>;
   }
 
   /**
-   * The locality generator of a namespace, with its node from a lease: always the same object until it is closed.
+   * The locality generator of a name, with its node from a lease: always the same object until it is closed. Names with the same options
+   * share one. All come from one pool of node ids unless `namespace` names another.
    *
-   * @throws InvalidOptionError when an option is wrong, or differs from the one that the generator was made with
+   * @throws InvalidOptionError when an option is wrong, or differs from the one that the generator of the name was made with
    * @throws ClosedError after `close()`; other errors as `acquireLease` throws
    */
-  async locality(namespace: string, options: LeasedLocalityOptions = {}): Promise<LocalityGenerator> {
+  locality(options?: LeasedLocalityOptions): Promise<LocalityGenerator>;
+  locality(name: string | undefined, options?: LeasedLocalityOptions): Promise<LocalityGenerator>;
+  async locality(...args: NamedArguments<LeasedLocalityOptions>): Promise<LocalityGenerator> {
     this.#requireOpen();
-    requireKnown('options', options, [...LOCALITY_NAMES, ...SHARED_NAMES, ...LEASE_NAMES]);
-    return this.#localities.get(namespace, options);
+    const [name, options] = nameAndOptions(args, [...LOCALITY_NAMES, ...SHARED_NAMES, ...LEASE_NAMES]);
+    return this.#localities.get(name, options.namespace ?? 'locality', options);
   }
 
   /**
-   * The generator of UUIDs of version 7 of a namespace, with its node from a lease: always the same object until it is
-   * closed. Without a namespace, the generator has no lease.
+   * The generator of UUIDs of version 7 of a name, with its node from a lease: always the same object until it is closed. Names with the same
+   * options share one. All come from one pool of node ids unless `namespace` names another. Without a name and a namespace, the generator has
+   * no lease.
    *
-   * @throws InvalidOptionError when an option is wrong, or differs from the one that the generator was made with
+   * @throws InvalidOptionError when an option is wrong, or differs from the one that the generator of the name was made with
    * @throws ClosedError after `close()`; other errors as `acquireLease` throws
    */
-  async uuid7(namespace?: string, options: LeasedUuid7Options = {}): Promise<Uuid7Generator> {
+  uuid7(options?: LeasedUuid7Options): Promise<Uuid7Generator>;
+  uuid7(name: string | undefined, options?: LeasedUuid7Options): Promise<Uuid7Generator>;
+  async uuid7(...args: NamedArguments<LeasedUuid7Options>): Promise<Uuid7Generator> {
     this.#requireOpen();
-    requireKnown('options', options, [...SHARED_NAMES, ...(namespace === undefined ? [] : LEASE_NAMES)]);
-    if (namespace !== undefined) return this.#uuid7s.get(namespace, options);
+    const [name, options] = nameAndOptions(args, [...SHARED_NAMES, ...LEASE_NAMES]);
+    if (name !== undefined || options.namespace !== undefined)
+      return this.#uuid7s.get(name, options.namespace ?? 'uuid7', options);
+    requireKnown('options', options, ['namespace', ...SHARED_NAMES]);
     const { Uuid7Generator } = await import('../uuid7/generator.js');
     this.#requireOpen();
     // A generator with a clock or a random source of its own is for its caller alone.
     if (options.clock !== undefined || options.random !== undefined) {
-      const own = new Uuid7Generator(options);
+      const own = new Uuid7Generator(only(options, SHARED_NAMES));
       this.#ownUuid7s = this.#ownUuid7s.filter((each) => each.deref()?.isClosed === false);
       this.#ownUuid7s.push(new WeakRef(own));
       return own;
@@ -279,35 +315,52 @@ export class Ids {
   async #openFlakes(
     namespace: string,
     options: FlakesOptions<IdForm>,
+    name: string | undefined,
   ): Promise<Leased<FlakeGenerator<IdForm>>> {
-    const label = options.label ?? this.#label;
+    const label = options.label ?? this.#labelFor(name);
     const { leaseFlakes } = await import('../flake/leased.js');
     const generator = await leaseFlakes(this.store, { ...options, label, namespace });
     return { generator, lease: generator.lease as Lease };
   }
 
-  async #openLocality(namespace: string, options: LeasedLocalityOptions): Promise<Leased<LocalityGenerator>> {
+  async #openLocality(
+    namespace: string,
+    options: LeasedLocalityOptions,
+    name: string | undefined,
+  ): Promise<Leased<LocalityGenerator>> {
     const { LocalityGenerator } = await import('../locality/generator.js');
     const own = only(options, [...LOCALITY_NAMES, ...SHARED_NAMES]);
-    return this.#openLeased(namespace, options, LOCALITY_NODES, (lease) =>
+    return this.#openLeased(namespace, options, name, LOCALITY_NODES, (lease) =>
       LocalityGenerator.owning(lease, own),
     );
   }
 
-  async #openUuid7(namespace: string, options: LeasedUuid7Options): Promise<Leased<Uuid7Generator>> {
+  async #openUuid7(
+    namespace: string,
+    options: LeasedUuid7Options,
+    name: string | undefined,
+  ): Promise<Leased<Uuid7Generator>> {
     const { Uuid7Generator } = await import('../uuid7/generator.js');
     const own = only(options, SHARED_NAMES);
-    return this.#openLeased(namespace, options, LEASED_NODES, (lease) => Uuid7Generator.owning(lease, own));
+    return this.#openLeased(namespace, options, name, LEASED_NODES, (lease) =>
+      Uuid7Generator.owning(lease, own),
+    );
   }
 
   async #openLeased<T>(
     namespace: string,
     options: LeasedUuid7Options,
+    name: string | undefined,
     size: number,
     make: (lease: Lease) => T,
   ): Promise<Leased<T>> {
-    const ofLease = only(options, [...LEASE_NAMES, ...SHARED_NAMES]);
-    const lease = await acquireLease(this.store, { label: this.#label, ...ofLease, namespace, size });
+    const ofLease = only(options, [...ACQUISITION_NAMES, ...SHARED_NAMES]);
+    const lease = await acquireLease(this.store, {
+      label: this.#labelFor(name),
+      ...ofLease,
+      namespace,
+      size,
+    });
     try {
       return { generator: make(lease), lease };
     } catch (error) {
@@ -315,6 +368,30 @@ export class Ids {
       await lease.release().catch(() => undefined);
       throw error;
     }
+  }
+
+  /** The label of a lease, with the name that it was opened by. */
+  #labelFor(name: string | undefined): string {
+    const label = name === undefined ? this.#label : `${this.#label} ${name}`;
+    return label.length <= 255 ? label : this.#label;
+  }
+
+  /**
+   * Refuses a name that is also a namespace whose node ids are held: earlier releases took each name for a pool of its own, and ids of two
+   * pools may be equal.
+   */
+  async #checkName(name: string, namespace: string): Promise<void> {
+    if (name === namespace) return;
+    const nodes = (await this.store.listLeases(name)).filter(({ id, owner }) => id >= 0 && owner !== null);
+    if (nodes.length === 0) return;
+    const now = (await this.store.now?.()) ?? Date.now();
+    const held = nodes.filter(({ expiresAt }) => expiresAt > now);
+    if (held.length === 0) return;
+    const labels = [...new Set(held.map(({ label }) => label))].slice(0, 3).join(', ');
+    throw new InvalidOptionError(
+      `${show(name)} is also a namespace with ${held.length} held node ids (${labels}), and its ids may be equal to ids of the pool ` +
+        `${show(namespace)}: stop these processes if they are of an earlier release, or give { namespace: ${show(name)} } as they do`,
+    );
   }
 
   #requireOpen(): void {
@@ -330,6 +407,19 @@ const loadSeries = () => {
 let loadedSeries: Promise<typeof import('../series/series.js')> | undefined;
 
 const closedError = () => new ClosedError('these ids are closed: call connect() again');
+
+/** A name and options, or either. */
+type NamedArguments<Options> = [name?: string | Options | undefined, options?: Options | undefined];
+
+/** @throws InvalidOptionError when an option has none of these names */
+function nameAndOptions<Options extends object>(
+  [first, second]: NamedArguments<Options>,
+  names: readonly string[],
+): [name: string | undefined, options: Options] {
+  const isNamed = typeof first !== 'object' || first === null || second !== undefined;
+  const options = (isNamed ? second : first) ?? ({} as Options);
+  return [isNamed ? (first as string | undefined) : undefined, requireKnown('options', options, names)];
+}
 
 /** The options of these names that are given. */
 function only<T extends object>(options: T, names: readonly string[]): Partial<T> {

@@ -21,11 +21,16 @@ export interface ConnectOptions {
   readonly shared?: boolean | undefined;
 }
 
-/** The option of every generator on a lease. */
-interface InstanceOption {
+/** The options of every generator on a lease. */
+interface PoolOptions {
   /**
-   * The name of a further generator of the namespace, which has a node id of its own: for another mode of locality ids, or for more ids a
-   * millisecond than one node id has. Default an empty text, the first generator.
+   * A pool of node ids of its own. Ids of two namespaces may be equal. Default the pool that all generators of the family share: the one
+   * of the layout, `'locality'` or `'uuid7'`.
+   */
+  readonly namespace?: string | undefined;
+  /**
+   * The name of a further generator with a node id of its own from the same pool: for more ids per millisecond than one node id has.
+   * Default an empty text, the first generator.
    */
   readonly instance?: string | undefined;
 }
@@ -33,19 +38,19 @@ interface InstanceOption {
 /** Options of `Ids.flakes`. */
 export interface FlakesOptions<F extends IdForm = 'bigint'>
   extends Omit<LeasedFlakeOptions<F>, 'namespace'>,
-    InstanceOption {}
+    PoolOptions {}
 
 /** Options of `Ids.locality`. */
 export interface LeasedLocalityOptions
   extends Omit<LeaseOptions, 'namespace' | 'size' | 'nodes' | 'layout'>,
     Omit<LocalityOptions, 'node'>,
-    InstanceOption {}
+    PoolOptions {}
 
-/** Options of `Ids.uuid7`. Those of leases need a namespace. */
+/** Options of `Ids.uuid7`. Those of leases need a name or a namespace. */
 export interface LeasedUuid7Options
   extends Omit<LeaseOptions, 'namespace' | 'size' | 'nodes' | 'layout'>,
     Omit<Uuid7Options, 'node'>,
-    InstanceOption {}
+    PoolOptions {}
 
 /** Options of `Ids.sequence`. */
 export interface SequenceOpening<F extends IdForm = 'bigint'> extends SequenceUse<F> {
@@ -58,8 +63,11 @@ export interface SequenceOpening<F extends IdForm = 'bigint'> extends SequenceUs
 /** The state of one lease. */
 export interface LeaseStatus {
   readonly family: 'flake' | 'locality' | 'uuid7';
+  /** The pool of the node id. */
   readonly namespace: string;
   readonly instance: string;
+  /** The names that the generator was opened with. Names with the same options share one. */
+  readonly names: readonly string[];
   /** The node id. */
   readonly node: number;
   readonly state: 'active' | 'fenced' | 'released';
@@ -70,7 +78,7 @@ export interface LeaseStatus {
 }
 
 /** A lease that was asked for and is not there: it is being acquired, or the last attempt has failed. */
-export interface MissingLease extends Pick<LeaseStatus, 'family' | 'namespace' | 'instance'> {
+export interface MissingLease extends Pick<LeaseStatus, 'family' | 'namespace' | 'instance' | 'names'> {
   /** The wait for a node id that is under way, and its end, Unix ms. */
   readonly wait?: NodeWait & { readonly until: number };
   /** The error of the last attempt, if that has failed. */

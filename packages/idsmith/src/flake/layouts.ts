@@ -1,5 +1,5 @@
 import { JFLAKE, PRESETS } from './decode.js';
-import { defineLayout } from './layout.js';
+import { defineLayout, type Layout } from './layout.js';
 
 /** The default of generators, which need none of the others. */
 export const jflake = defineLayout(JFLAKE);
@@ -24,3 +24,11 @@ export const layouts = {
    */
   seconds53: defineLayout(PRESETS.seconds53),
 };
+
+/** The namespace of the pool that all flakes of a store with this layout share: the name of a preset, else the fingerprint. */
+export function poolOf({ fingerprint }: Layout): string {
+  const [name] = Object.entries(layouts).find(([, each]) => each.fingerprint === fingerprint) ?? [
+    fingerprint,
+  ];
+  return name;
+}

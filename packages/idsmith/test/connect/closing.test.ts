@@ -91,7 +91,7 @@ function slowStore() {
     claimed = resolve;
   });
   const held = async () =>
-    (await inner.listLeases('orders')).filter(({ owner }) => owner !== null).map(({ id }) => id);
+    (await inner.listLeases('jflake')).filter(({ owner }) => owner !== null).map(({ id }) => id);
   const ends: number[][] = [];
   const store: Store = {
     ...inner,
@@ -149,13 +149,13 @@ describe('a claim on its way', () => {
     subscribe('idsmith:lease', giveUp);
     const first = ids.flakes('orders', { signal: controller.signal });
     await expect(first.finally(() => unsubscribe('idsmith:lease', giveUp))).rejects.toBe('stop');
-    expect(await store.listLeases('orders')).not.toContainEqual(
+    expect(await store.listLeases('jflake')).not.toContainEqual(
       expect.objectContaining({ owner: expect.any(String) }),
     );
     (await ids.flakes('orders')).next();
-    expect(ids.status()).toMatchObject({ ready: true, leases: [{ namespace: 'orders' }] });
+    expect(ids.status()).toMatchObject({ ready: true, leases: [{ namespace: 'jflake', names: ['orders'] }] });
     await ids.close();
-    expect((await store.listLeases('orders')).filter(({ owner }) => owner !== null)).toEqual([]);
+    expect((await store.listLeases('jflake')).filter(({ owner }) => owner !== null)).toEqual([]);
   });
 });
 
@@ -199,7 +199,9 @@ describe('the state of ids', () => {
     const ids = await connect(store);
     state.down = new StoreError('away');
     await expect(ids.flakes('orders')).rejects.toBe(state.down);
-    const missing = [{ family: 'flake', namespace: 'orders', instance: '', error: state.down }];
+    const missing = [
+      { family: 'flake', namespace: 'jflake', names: ['orders'], instance: '', error: state.down },
+    ];
     const before = { ready: false, leases: [], sequences: [], lastError: state.down };
     expect(ids.status()).toMatchObject({ ...before, missing });
     state.down = undefined;
@@ -207,7 +209,7 @@ describe('the state of ids', () => {
     await expect(ids.flakes('x', { ttl: -1 })).rejects.toThrow('ttl');
     await expect(ids.locality('x', { signal: AbortSignal.abort('stop') })).rejects.toBe('stop');
     (await ids.flakes('orders')).next();
-    expect(ids.status()).toMatchObject({ ready: true, leases: [{ namespace: 'orders' }] });
+    expect(ids.status()).toMatchObject({ ready: true, leases: [{ namespace: 'jflake', names: ['orders'] }] });
     await ids.close();
   });
 
@@ -226,7 +228,7 @@ describe('the state of ids', () => {
     await time.advance(0);
     const { missing, ready } = ids.status();
     expect(ready).toBe(false);
-    const name = { family: 'flake', namespace: 'orders', instance: '' };
+    const name = { family: 'flake', namespace: 'jflake', names: ['orders'], instance: '' };
     const until = time.now + (waits[0]?.ms as number);
     expect(missing).toEqual([{ ...name, wait: { ...waits[0], until } }]);
     expect(waits).toMatchObject([{ reason: 'new-namespace', taken: 0, size: 512 }]);
@@ -241,7 +243,7 @@ describe('the state of ids', () => {
     const store = memoryStore();
     const now = Date.now();
     for (let id = 0; id < layout.nodes; id++)
-      await store.swapLease('orders', undefined, {
+      await store.swapLease('jflake', undefined, {
         id,
         owner: 'x',
         epoch: 1,
@@ -259,13 +261,13 @@ describe('the state of ids', () => {
   it('is not ready while a namespace refuses what the process needs', async () => {
     const store = memoryStore();
     const first = await connect(store);
-    await first.flakes('orders', { layout: layouts.jflake });
+    await first.flakes('orders', { namespace: 'x', layout: layouts.jflake });
     const ids = await connect(store);
-    await expect(ids.flakes('orders', { layout: layouts.snowflake })).rejects.toThrow(
+    await expect(ids.flakes('orders', { namespace: 'x', layout: layouts.snowflake })).rejects.toThrow(
       'has ids of the layout',
     );
     expect(ids.status()).toMatchObject({ ready: false, lastError: expect.any(InvalidOptionError) });
-    await ids.flakes('orders', { layout: layouts.jflake });
+    await ids.flakes('orders', { namespace: 'x', layout: layouts.jflake });
     expect(ids.status().ready).toBe(true);
     await Promise.all([first.close(), ids.close()]);
   });
@@ -274,7 +276,7 @@ describe('the state of ids', () => {
     const store: Store = { ...memoryStore(), durable: false, maxTtl: 5000, now: async () => Date.now() };
     // A client with a lower limit has founded the namespace.
     const birth = undatedBirth('founder');
-    await store.swapLease('orders', undefined, datedBirth(birth, Date.now(), 1000, 0, 0));
+    await store.swapLease('locality', undefined, datedBirth(birth, Date.now(), 1000, 0, 0));
     const ids = await connect(store);
     await expect(ids.locality('orders', { ttl: 5000 })).rejects.toThrow('ttl must be at most 1000');
     expect(ids.status().ready).toBe(false);

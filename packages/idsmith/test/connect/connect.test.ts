@@ -36,13 +36,13 @@ describe.each<[string, () => Promise<Store>]>([
     expect(LocalityUuid.parse(events.next()).processId).toBe(0);
     expect(events.node.source).toBe('lease');
     expect(await invoices.next()).toBe(10_000n);
-    expect(await holders(store, 'orders')).toEqual(['host 1']);
-    expect(await holders(store, 'events')).toEqual(['host 2']);
+    expect(await holders(store, 'jflake')).toEqual(['host 1 orders']);
+    expect(await holders(store, 'locality')).toEqual(['host 2']);
 
     await ids.close();
     await ids[Symbol.asyncDispose]();
-    expect(await holders(store, 'orders')).toEqual([]);
-    expect(await holders(store, 'events')).toEqual([]);
+    expect(await holders(store, 'jflake')).toEqual([]);
+    expect(await holders(store, 'locality')).toEqual([]);
     expect(() => orders.next()).toThrow(named('CLOSED'));
     expect(() => events.next()).toThrow(named('CLOSED'));
     expect(() => invoices.take()).toThrow(ClosedError);
@@ -64,7 +64,9 @@ describe.each<[string, () => Promise<Store>]>([
     expect(layouts.seconds53.decode(numbers.next()).node).toBe(numbers.lease?.id);
     expect(await invoices.next()).toBe('10000');
     expect(await ids.flakes('orders', { as: 'string' })).toBe(orders);
-    await expect(ids.flakes('orders')).rejects.toThrow('namespace "orders" is open with another as');
+    await expect(ids.flakes('orders')).rejects.toThrow(
+      'the flake generator "orders" is open with another as: use the same options, or another name',
+    );
     await expect(ids.sequence('invoices')).rejects.toThrow('sequence "invoices" is open with another as');
     await expect(ids.flakes('events', { as: 'number' })).rejects.toThrow(named('INVALID_OPTION'));
     expect(ids.status().ready).toBe(true);
@@ -83,10 +85,10 @@ describe.each<[string, () => Promise<Store>]>([
     const define = { start: 5 };
     const [e, f] = await Promise.all([ids.sequence('s', { define }), ids.sequence('s', { define })]);
     expect(e).toBe(f);
-    expect(await holders(store, 'orders')).toHaveLength(1);
+    expect(await holders(store, 'jflake')).toHaveLength(1);
     await a.close();
     await c.close();
-    expect(await holders(store, 'events')).toEqual([]);
+    expect(await holders(store, 'locality')).toEqual([]);
     expect(() => c.next()).toThrow(named('CLOSED'));
     (await ids.locality('events')).next();
     const again = await ids.flakes('orders');
@@ -96,7 +98,7 @@ describe.each<[string, () => Promise<Store>]>([
     await store.close();
   });
 
-  it('are several of one namespace under several instances, each with a node id of its own', async () => {
+  it('are several of one name under several instances, each with a node id of its own', async () => {
     const store = await open();
     const ids = await connect(store);
     const [first, second] = await Promise.all([ids.flakes('a'), ids.flakes('a', { instance: '2' })]);
@@ -109,18 +111,20 @@ describe.each<[string, () => Promise<Store>]>([
     expect((await ids.uuid7('c', { instance: 'x' })).lease?.id).toBe(0);
     const named = ids.status().leases.map(({ family, namespace, instance }) => [family, namespace, instance]);
     expect(named).toEqual([
-      ['flake', 'a', ''],
-      ['flake', 'a', '2'],
-      ['locality', 'b', 'variable'],
-      ['locality', 'b', 'sequential'],
-      ['uuid7', 'c', 'x'],
+      ['flake', 'jflake', ''],
+      ['flake', 'jflake', '2'],
+      ['locality', 'locality', 'variable'],
+      ['locality', 'locality', 'sequential'],
+      ['uuid7', 'uuid7', 'x'],
     ]);
-    await expect(ids.flakes('a', { instance: '2', ttl: 1000 })).rejects.toThrow('namespace "a" is open with');
+    await expect(ids.flakes('a', { instance: '2', ttl: 1000 })).rejects.toThrow(
+      'the flake generator "a" is open with',
+    );
     await expect(ids.flakes('a', { instance: 2 as never })).rejects.toThrow('instance must be text, not 2');
     await expect(ids.uuid7(undefined, { instance: 'x' })).rejects.toThrow('unknown name "instance"');
     await ids.close();
-    expect(await holders(store, 'a')).toEqual([]);
-    expect(await holders(store, 'b')).toEqual([]);
+    expect(await holders(store, 'jflake')).toEqual([]);
+    expect(await holders(store, 'locality')).toEqual([]);
     await store.close();
   });
 
@@ -139,7 +143,8 @@ describe.each<[string, () => Promise<Store>]>([
     await expect(ids.sequence('none')).rejects.toThrow('there is no sequence "none": give define');
     await ids.close();
     const later = await connect(store);
-    await expect(later.flakes('orders', { layout: layouts.snowflake })).rejects.toThrow('layout');
+    const elsewhere = { namespace: 'jflake', layout: layouts.snowflake };
+    await expect(later.flakes('orders', elsewhere)).rejects.toThrow('has ids of the layout');
     // A failure is forgotten.
     (await later.flakes('orders')).next();
     await later.close();
@@ -155,7 +160,7 @@ describe('ids', () => {
     await ids.close();
     await expect(ids.store.listLeases('orders')).rejects.toThrow(named('CLOSED'));
     const again = await openStore(url);
-    expect(await holders(again, 'orders')).toEqual([]);
+    expect(await holders(again, 'jflake')).toEqual([]);
     await again.close();
   });
 
@@ -195,7 +200,7 @@ describe('ids', () => {
     const c = ids.flakes('x');
     answer();
     (await c).next();
-    expect(await holders(inner, 'x')).toHaveLength(1);
+    expect(await holders(inner, 'jflake')).toHaveLength(1);
     await ids.close();
   });
 
@@ -215,7 +220,7 @@ describe('ids', () => {
     const orders = await ids.flakes('orders', { clock: time.clock(), timer: time });
     await ids.sequence('invoices', { define: {} });
     const { id: node, until } = orders.lease as { id: number; until: number };
-    const name = { family: 'flake', namespace: 'orders', instance: '' };
+    const name = { family: 'flake', namespace: 'jflake', names: ['orders'], instance: '' };
     const lease = { ...name, node, state: 'active', until, left: 30_000 };
     const supply = { name: 'invoices', state: 'open', available: 0, wanted: 0, fetching: false };
     expect(ids.status()).toEqual({ ready: true, leases: [lease], missing: [], sequences: [supply], ...kept });

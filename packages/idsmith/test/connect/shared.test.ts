@@ -82,7 +82,7 @@ describe('node ids that this process itself holds', () => {
     await one.flakes('orders', { layout: pair });
     await two.flakes('orders', { layout: pair });
     await expect(three.flakes('orders', { layout: pair })).rejects.toThrow(
-      'no node id available in namespace "orders": all 2 are held, 2 of them by this process itself: close() what is no longer used, ' +
+      `no node id available in namespace ${JSON.stringify(pair.fingerprint)}: all 2 are held, 2 of them by this process itself: close() what is no longer used, ` +
         'or let every module share one connection with connect(url, { shared: true })',
     );
     await one.close();

@@ -9,17 +9,20 @@ const same = { fill: (target: Uint8Array) => void target.fill(7) };
 const nodeOf = (id: string) => Number.parseInt(id.slice(-4), 16);
 
 describe('ids.uuid7', () => {
-  it('gives the generator of a namespace, on a lease that close() releases', async () => {
+  it('gives the generator of a name, on a lease that close() releases', async () => {
     const store = memoryStore();
     const ids = await connect(store, { label: 'host 1' });
     const [a, b] = await Promise.all([ids.uuid7('orders'), ids.uuid7('orders')]);
     expect(a).toBe(b);
     expect(nodeOf(a.next())).toBe(a.lease?.id);
-    expect(ids.status()).toMatchObject({ ready: true, leases: [{ family: 'uuid7', namespace: 'orders' }] });
+    expect(ids.status()).toMatchObject({
+      ready: true,
+      leases: [{ family: 'uuid7', namespace: 'uuid7', names: ['orders'] }],
+    });
     await expect(ids.uuid7('orders', { ttl: 1000 })).rejects.toThrow('another ttl');
     await ids.close();
     expect(() => a.next()).toThrow(named('CLOSED'));
-    const records = await store.listLeases('orders');
+    const records = await store.listLeases('uuid7');
     expect(records.filter(({ owner }) => owner !== null)).toEqual([]);
     await expect(ids.uuid7('orders')).rejects.toThrow(named('CLOSED'));
   });
@@ -37,7 +40,7 @@ describe('ids.uuid7', () => {
     await Promise.all(processes.map((ids) => ids.close()));
   });
 
-  it('gives a generator without a lease if there is no namespace', async () => {
+  it('gives a generator without a lease if there is no name', async () => {
     const store = memoryStore();
     const ids = await connect(store);
     const plain = await ids.uuid7();

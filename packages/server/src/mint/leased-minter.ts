@@ -43,15 +43,17 @@ export class LeasedMinter {
     const nodes = [first, last] as const;
     const flakes = (number: number) =>
       leased('flake', number === 1 ? 'flake' : `flake ${number}`, namespace, (options) =>
-        ids.flakes(namespace, { ...options, layout, nodes }),
+        ids.flakes({ ...options, namespace, layout, nodes }),
       );
     this.#flakes = new FlakeNodes(layout, flakes, log);
     const locality = (mode: LocalityMode) =>
       leased('locality', `locality ${mode}`, 'locality', (options) =>
-        ids.locality('locality', { ...options, mode, reseed: mode === 'sequential' }),
+        ids.locality({ ...options, mode, reseed: mode === 'sequential' }),
       );
     this.#locality = { variable: locality('variable'), sequential: locality('sequential') };
-    this.#uuid7 = leased('uuid7', 'uuid7', 'uuid7', (options) => ids.uuid7('uuid7', options));
+    this.#uuid7 = leased('uuid7', 'uuid7', 'uuid7', (options) =>
+      ids.uuid7({ ...options, namespace: 'uuid7' }),
+    );
     metrics.leases = () => this.leases;
   }
 

@@ -26,7 +26,7 @@ await describeWith(['postgres'], 'The example of a service with three replicas',
     return ((await response.json()) as { id: string }).id;
   }
   async function count(condition: string): Promise<number> {
-    const sql = `SELECT 1 FROM idsmith_leases WHERE namespace = 'orders' AND id >= 0 AND owner IS NOT NULL AND ${condition}`;
+    const sql = `SELECT 1 FROM idsmith_leases WHERE namespace = 'jflake' AND id >= 0 AND owner IS NOT NULL AND ${condition}`;
     const { rowCount } = await admin.query(sql);
     return rowCount ?? 0;
   }

@@ -63,7 +63,7 @@ describe('The example of AWS Lambda', () => {
     frozen.child.kill('SIGSTOP');
     // The clock of the service has whole seconds.
     const isExpired = async () => {
-      const records = await store.listLeases('orders');
+      const records = await store.listLeases('jflake');
       return (records.find(({ id }) => id === answers[0]?.node)?.expiresAt ?? 0) < Date.now() - 2000;
     };
     await expect.poll(isExpired).toBe(true);
@@ -83,6 +83,6 @@ describe('The example of AWS Lambda', () => {
     const program = instance({ LEASE_TTL: '60000' });
     const { node } = await invoke(program);
     expect(await program.end('SIGTERM')).toBe(0);
-    expect((await store.listLeases('orders')).find(({ id }) => id === node)?.owner).toBe(null);
+    expect((await store.listLeases('jflake')).find(({ id }) => id === node)?.owner).toBe(null);
   });
 });

@@ -64,7 +64,7 @@ describe('the example of OpenTelemetry', () => {
       1,
     ]);
     expect(events).toContainEqual([
-      { 'idsmith.channel': 'idsmith:lease', 'idsmith.event': 'acquired', 'idsmith.namespace': 'orders' },
+      { 'idsmith.channel': 'idsmith:lease', 'idsmith.event': 'acquired', 'idsmith.namespace': 'jflake' },
       1,
     ]);
     const fetches = spans.getFinishedSpans();
@@ -83,7 +83,7 @@ describe('the example of OpenTelemetry', () => {
     const ids = await connect('memory:');
     await ids.flakes('orders', { ttl: 60_000 });
     const [[attributes, left] = []] = await valuesOf('idsmith.lease.left');
-    expect(attributes).toEqual({ 'idsmith.namespace': 'orders' });
+    expect(attributes).toEqual({ 'idsmith.namespace': 'jflake' });
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThanOrEqual(60);
     await ids.close();
@@ -103,7 +103,7 @@ describe('the example of OpenTelemetry', () => {
     await time.advance(15_000);
     const failed = spans.getFinishedSpans().filter(({ name }) => name === 'idsmith lease renewal-failed');
     expect(failed.length).toBeGreaterThan(0);
-    expect(failed[0]?.attributes).toEqual({ 'idsmith.namespace': 'orders' });
+    expect(failed[0]?.attributes).toEqual({ 'idsmith.namespace': 'jflake' });
     expect(failed[0]?.status.message).toBe('away');
     expect(failed[0]?.events[0]?.name).toBe('exception');
     expect(lines).toHaveLength(failed.length);

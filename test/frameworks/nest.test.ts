@@ -113,7 +113,9 @@ describe('The module of Nest', () => {
     const app = await appWith(IdsmithModule.forRootAsync(options));
     expect(await post(app)).toMatchObject({ invoice: '10000' });
     const { store } = app.get(Ids);
-    expect(await store.listLeases('orders')).toContainEqual(expect.objectContaining({ label: 'shop-1' }));
+    expect(await store.listLeases('jflake')).toContainEqual(
+      expect.objectContaining({ label: 'shop-1 orders' }),
+    );
   });
 
   it('closes after the last request, which can still mint', async () => {
@@ -135,14 +137,14 @@ describe('The module of Nest', () => {
     expect(await answer).toMatchObject({ invoice: '10000' });
     await closed;
     expect(() => orders.next()).toThrow(ClosedError);
-    expect(await ownersIn(store, 'orders')).toEqual([null]);
+    expect(await ownersIn(store, 'jflake')).toEqual([null]);
     gate.arrived = () => {};
   });
 
   it('has a health indicator for Terminus', async () => {
     const app = await appWith(IdsmithModule.forRoot({ store: 'memory:', generators }));
     const up = await probe(app);
-    const lease = { family: 'flake', namespace: 'orders' };
+    const lease = { family: 'flake', namespace: 'jflake' };
     expect([up.status, (await up.json()).info]).toEqual([
       200,
       { ids: { status: 'up', leases: [{ ...lease, state: 'active' }] } },
@@ -178,7 +180,7 @@ describe('The module of Nest', () => {
       },
     };
     await expect(appWith(IdsmithModule.forRoot({ store, generators: broken }))).rejects.toBe(failure);
-    expect(await ownersIn(store, 'orders')).toEqual([null]);
+    expect(await ownersIn(store, 'jflake')).toEqual([null]);
   });
 
   it('is for one module alone if it is not global', async () => {

@@ -1,1 +1,1 @@
-export { type IdsmithOptions, idsmith, idsmith as default } from './plugin.js';
+export { type IdGenerators, type IdsmithOptions, idsmith, idsmith as default } from './plugin.js';

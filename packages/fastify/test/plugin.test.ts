@@ -1,5 +1,13 @@
 import fastify, { type FastifyInstance } from 'fastify';
-import { ClosedError, InvalidOptionError, memoryStore, type Store, StoreError } from 'idsmith';
+import {
+  ClosedError,
+  type FlakeGenerator,
+  InvalidOptionError,
+  memoryStore,
+  type Sequence,
+  type Store,
+  StoreError,
+} from 'idsmith';
 import { connect } from 'idsmith/connect';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type IdsmithOptions, idsmith } from '../src/index.ts';
@@ -20,7 +28,44 @@ function appWith(options: IdsmithOptions): FastifyInstance {
 const ownersIn = async (store: Store, namespace: string) =>
   (await store.listLeases(namespace)).filter(({ id }) => id >= 0).map(({ owner }) => owner);
 
+declare module '../src/plugin.ts' {
+  interface IdGenerators {
+    orders: FlakeGenerator<'string'>;
+    invoices: Sequence;
+  }
+}
+
 describe('The Fastify plugin', () => {
+  it('opens generators by name, which handlers use without waiting', async () => {
+    const store = memoryStore();
+    const app = appWith({
+      store,
+      generators: {
+        orders: { flakes: { as: 'string' } },
+        invoices: { sequence: { define: { start: 5 } } },
+        logs: (ids) => ids.uuid7('logs'),
+      },
+    });
+    app.post('/orders', async () => ({
+      id: app.ids.orders.next(),
+      number: String(await app.ids.invoices.next()),
+    }));
+    const answer = await app.inject({ method: 'POST', url: '/orders' });
+    expect(answer.json()).toEqual({ id: expect.stringMatching(/^\d+$/), number: '5' });
+    expect(app.ids.orders).toBe(await app.ids.flakes('orders', { as: 'string' }));
+    const { ids } = app;
+    await app.close();
+    expect(Object.keys(ids)).not.toContain('orders');
+    expect(await ownersIn(store, 'jflake')).toEqual([null]);
+  });
+
+  it('gives nothing but ids if a generator cannot be opened, and holds nothing then', async () => {
+    const store = memoryStore();
+    const generators = { orders: { flakes: {} }, invoices: { sequence: {} } };
+    await expect(appWith({ store, generators }).ready()).rejects.toThrow('there is no sequence "invoices"');
+    expect((await ownersIn(store, 'jflake')).filter((owner) => owner !== null)).toEqual([]);
+  });
+
   it('gives ids to the server and to its other plugins', async () => {
     const app = appWith({ store: 'memory:', open: (ids) => ids.flakes('orders') });
     app.register(async (child) => {
@@ -38,12 +83,16 @@ describe('The Fastify plugin', () => {
     const store = memoryStore();
     const app = appWith({ store, label: 'shop-1', open: (ids) => ids.flakes('orders') });
     await app.ready();
-    expect(app.ids.status().leases).toMatchObject([{ namespace: 'orders', state: 'active' }]);
-    expect(await store.listLeases('orders')).toContainEqual(expect.objectContaining({ label: 'shop-1' }));
+    expect(app.ids.status().leases).toMatchObject([
+      { namespace: 'jflake', names: ['orders'], state: 'active' },
+    ]);
+    expect(await store.listLeases('jflake')).toContainEqual(
+      expect.objectContaining({ label: 'shop-1 orders' }),
+    );
     const orders = await app.ids.flakes('orders');
     await app.close();
     expect(() => orders.next()).toThrow(ClosedError);
-    expect(await ownersIn(store, 'orders')).toEqual([null]);
+    expect(await ownersIn(store, 'jflake')).toEqual([null]);
   });
 
   it('lets a request that is under way mint while the server closes', async () => {
@@ -70,7 +119,7 @@ describe('The Fastify plugin', () => {
     goOn();
     expect(await (await answer).json()).toEqual({ id: expect.stringMatching(/^\d+$/) });
     await closed;
-    expect(await ownersIn(store, 'orders')).toEqual([null]);
+    expect(await ownersIn(store, 'jflake')).toEqual([null]);
   });
 
   it('answers a readiness probe by the state of the leases', async () => {
@@ -95,7 +144,7 @@ describe('The Fastify plugin', () => {
       throw failure;
     };
     await expect(appWith({ store, open }).ready()).rejects.toBe(failure);
-    expect(await ownersIn(store, 'orders')).toEqual([null]);
+    expect(await ownersIn(store, 'jflake')).toEqual([null]);
   });
 
   it('leaves ids open that the program has connected itself', async () => {
@@ -113,7 +162,7 @@ describe('The Fastify plugin', () => {
     const app = appWith({ store: 'memory:' });
     app.register(idsmith, { store, open: (ids) => ids.flakes('orders') });
     await expect(app.ready()).rejects.toThrow('fastify.ids is taken: register the plugin once');
-    expect(await ownersIn(store, 'orders')).toEqual([]);
+    expect(await ownersIn(store, 'jflake')).toEqual([]);
   });
 
   it('takes the options that Fastify gives to every plugin', async () => {
@@ -133,6 +182,15 @@ describe('The Fastify plugin', () => {
     [{ store: 'memory:', readiness: 'readyz' }, 'readiness must be a path like "/readyz", not "readyz"'],
     [{ store: 'memory:', readiness: true }, 'not true'],
     [{ store: 'memory:', open: {} }, 'open must be a function'],
+    [
+      { store: 'memory:', generators: { orders: {} } },
+      'generators: "orders" must be { flakes: {} } or one of locality, uuid7, sequence, series, or a function like (ids) => ids.flakes("orders")',
+    ],
+    [
+      { store: 'memory:', generators: { flakes: { flakes: {} } } },
+      '"flakes" is a member of ids: choose another name',
+    ],
+    [{ store: 'memory:', generators: 5 }, 'generators: must be an object'],
     [{ store: 'memry:' }, 'did you mean memory:?'],
   ])('refuses %j', async (options, message) => {
     const failure = await appWith(options as IdsmithOptions)

@@ -1,5 +1,5 @@
 import { Ids } from 'idsmith/connect';
-import { pluginIds } from 'idsmith/internal/plugins';
+import { openGenerators, pluginIds } from 'idsmith/internal/plugins';
 import { IdsHealthIndicator } from './health.js';
 import { idGeneratorToken } from './inject.js';
 import {
@@ -32,7 +32,7 @@ const CONNECTION = 'idsmith connection';
  *
  * @example
  * imports: [
- *   IdsmithModule.forRoot({ store: 'sqlite:./ids.db', generators: { orders: (ids) => ids.flakes('orders') } }),
+ *   IdsmithModule.forRoot({ store: 'sqlite:./ids.db', generators: { orders: { flakes: {} } } }),
  * ]
  */
 // biome-ignore lint/complexity/noStaticOnlyClass: Nest takes classes as modules.
@@ -106,10 +106,7 @@ class IdsKeeper {
     requireGivenConnection(connection);
     const [ids, close] = await pluginIds(connection);
     try {
-      const opened = Object.entries(generators).map(
-        async ([name, open]): Promise<[string, unknown]> => [name, await open(ids)],
-      );
-      return new IdsKeeper(ids, new Map(await Promise.all(opened)), close);
+      return new IdsKeeper(ids, await openGenerators(ids, generators), close);
     } catch (error) {
       // The first error is the one to know about. A lease that cannot be released expires.
       await close().catch(() => undefined);

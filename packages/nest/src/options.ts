@@ -1,18 +1,22 @@
 import { InvalidOptionError } from 'idsmith';
-import type { Ids } from 'idsmith/connect';
 import { requireKnown, show } from 'idsmith/internal';
-import { type PluginConnection, requireConnection } from 'idsmith/internal/plugins';
+import {
+  type PluginConnection,
+  type PluginGenerators,
+  requireConnection,
+  requireGenerators,
+} from 'idsmith/internal/plugins';
 
 /** The way to the store. Give either `store` or `ids`. */
 export interface IdsmithConnection extends PluginConnection {}
 
 /**
- * Functions that open the generators and sequences to inject, each under its name.
+ * The generators, sequences and series to inject, each under its name: one method of `Ids` with its options, or a function.
  *
  * @example
- * { orders: (ids) => ids.flakes('orders'), invoices: (ids) => ids.sequence('invoices', { define: { start: 1 } }) }
+ * { orders: { flakes: {} }, invoices: { sequence: { define: { start: 1 } } }, logs: (ids) => ids.uuid7('logs') }
  */
-export type IdGenerators = Readonly<Record<string, (ids: Ids) => Promise<unknown>>>;
+export type IdGenerators = PluginGenerators;
 
 interface ModuleOptions {
   /** Everything that `@InjectIdGenerator` can inject. It is opened before the application starts. */
@@ -63,9 +67,7 @@ export function requireGivenConnection(connection: IdsmithConnection): void {
 function requireModuleOptions(options: { generators?: unknown; isGlobal?: unknown }): void {
   const { generators = {}, isGlobal = true } = options;
   if (typeof isGlobal !== 'boolean') refuse(`isGlobal must be true or false, not ${show(isGlobal)}`);
-  for (const [name, open] of Object.entries(generators as object))
-    if (typeof open !== 'function')
-      refuse(`generators: ${show(name)} must be a function like (ids) => ids.flakes(${show(name)})`);
+  requireGenerators(MODULE, generators);
 }
 
 function refuse(problem: string): never {

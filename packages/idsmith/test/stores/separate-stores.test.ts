@@ -35,16 +35,16 @@ describe('two stores of sqlite::memory: in one process', () => {
     });
     expect(messages).toHaveLength(2);
     expect(messages[0]).toContain(`this process has opened ${url} more than once`);
-    expect(messages[0]).toContain('ids of namespace "orders"');
+    expect(messages[0]).toContain('ids of namespace "jflake"');
     expect(messages[1]).toContain('ids of sequence "invoices"');
     await Promise.all([one, two, three].map((ids) => ids.close()));
   });
 
-  it('are silent with other names, one after the other, and when they are shared', async () => {
+  it('are silent with other namespaces, one after the other, and when they are shared', async () => {
     const messages = await warningsDuring(async () => {
       const [one, two] = [await connect(url), await connect(url)];
-      await one.flakes('events');
-      await two.flakes('orders');
+      await one.flakes({ namespace: 'events' });
+      await two.flakes({ namespace: 'orders' });
       await Promise.all([one.close(), two.close()]);
       for (let i = 0; i < 2; i++) {
         const ids = await connect(url);

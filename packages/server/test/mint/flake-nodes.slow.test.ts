@@ -24,7 +24,7 @@ describe('The node ids of a server', () => {
     store = memoryStore();
     const ids = await connect(store);
     const make = (number: number) => {
-      const open = (options: object) => ids.flakes('x', { ...options, layout });
+      const open = (options: object) => ids.flakes({ ...options, namespace: 'x', layout });
       const kind = { family: 'flake', label: `flake ${number}`, namespace: 'x', open };
       return new LeasedGenerator<FlakeGenerator>(kind, ids, log);
     };

@@ -26,8 +26,9 @@ describe('a module that is evaluated again and again in one process, with 16 nod
       ids: 16,
       code: 'LEASES_EXHAUSTED',
       message:
-        'no node id available in namespace "orders": all 16 are held, 16 of them by this process itself: close() what is no longer used, ' +
-        'or let every module share one connection with connect(url, { shared: true })',
+        'no node id available in namespace "1767225600000/1 node:4@12 sequence:12@0": all 16 are held, 16 of them by this process itself: close() what is no longer used, ' +
+        'or let every module share one connection with connect(url, { shared: true }). Layouts with more node ids: safe53 (32), jflake (512), ' +
+        'snowflake (1,024), instagram (8,192), sonyflake (65,536); npx idsmith plan compares them',
     });
   });
 

@@ -97,7 +97,7 @@ describe('the URL memory:', () => {
 
   it('leaves a node id alone whose holder has not given it back', async () => {
     const lost = await openStore('memory:');
-    const held = await leaseFlakes(lost, { namespace: 'lost' });
+    const held = await leaseFlakes(lost, { namespace: 'jflake' });
     await lost.close();
     const ids = await connect('memory:');
     const orders = await ids.flakes('lost');

@@ -28,11 +28,12 @@ async function* init(store: Store, given: Given): AsyncIterable<string> {
   const sequences = (await store.listSequences()).map(({ name }) => name);
   const namespaces = (await store.namespaces?.()) ?? [];
   const isDoubted = (await store.areNamesDoubted?.()) ?? false;
-  if (isDoubted || sequences.length + namespaces.length > 0)
+  // A store without sequences has no numbers that could come again. One that knows of a loss may have lost them all.
+  if (sequences.length > 0 || (isDoubted && store.durable !== false))
     await confirm(
       given,
-      `the store is not new (sequences: ${sequences.length}, namespaces: ${namespaces.length}). If it has lost data, ` +
-        'run idsmith restored instead. If programs came before this command, or no sequence is missing after a loss, go on',
+      `the store is not new (sequences: ${sequences.length}${isDoubted ? ', and it knows of a loss' : ''}). If it has lost data, run ` +
+        'npx idsmith restored --store URL instead. If nothing is missing, go on',
     );
   await initStore(store);
   if (given.on('json')) yield jsonText({ sequences, namespaces, isNew: true }, 2);

@@ -110,7 +110,7 @@ const firstPart = (line: string) => line.trimStart().padEnd(LONGEST_LINE).slice(
 export async function confirm(given: Given, what: string): Promise<void> {
   if (given.on('yes')) return;
   const { stdin, stderr } = given.io;
-  if (stdin.isTTY !== true) throw new UsageError(`${what}. --yes says that this is meant`);
+  if (stdin.isTTY !== true) throw new UsageError(`${what}. To go on, run the command again with --yes`);
   const questions = createInterface({ input: stdin, output: stderr });
   try {
     const answer = await questions.question(`${what}. Go on? [y/N] `, { signal: given.signal });

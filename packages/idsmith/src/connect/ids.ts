@@ -1,5 +1,5 @@
 import { processLabel } from '#runtime';
-import { ClosedError, hasCode, InvalidOptionError, NoSuchSequenceError } from '../errors.js';
+import { ClosedError, hasCode, InvalidOptionError, NoSuchSequenceError, StoreError } from '../errors.js';
 import type { FlakeGenerator } from '../flake/generator.js';
 import { requireLayout } from '../flake/layout.js';
 import { layouts, poolOf } from '../flake/layouts.js';
@@ -71,7 +71,7 @@ export async function connect(target: string | Store, options: ConnectOptions = 
   }
   const open = async () => {
     const { openStore } = await import('../stores/open.js');
-    return new Ids(await openStore(target), { label, ownsStore: true });
+    return new Ids(await openStore(target), { label, ownsStore: true, url: target });
   };
   if (isShared) return unlessAborted(sharedConnection(target, options.label, open), signal);
   const opening = open();
@@ -90,6 +90,9 @@ export class Ids {
   readonly sequences: Sequences;
   readonly #label: string;
   readonly #ownsStore: boolean;
+  /** The URL of the store, for messages. */
+  readonly #url: string | undefined;
+  #initialised: Promise<void> | undefined;
   readonly #flakes: LeasedPool<FlakeGenerator<IdForm>, FlakesOptions<IdForm>>;
   readonly #localities: LeasedPool<LocalityGenerator, LeasedLocalityOptions>;
   readonly #uuid7s: LeasedPool<Uuid7Generator, LeasedUuid7Options>;
@@ -106,11 +109,12 @@ export class Ids {
   #closing: Promise<void> | undefined;
 
   /** @internal */
-  constructor(store: Store, { label, ownsStore }: { label: string; ownsStore: boolean }) {
+  constructor(store: Store, { label, ownsStore, url }: { label: string; ownsStore: boolean; url?: string }) {
     this.store = store;
+    this.#url = url;
+    this.#ownsStore = ownsStore;
     this.sequences = new Sequences(store);
     this.#label = label;
-    this.#ownsStore = ownsStore;
     const onError = (error: unknown) => {
       if (this.#closing === undefined) this.#lastError = error;
     };
@@ -213,7 +217,7 @@ export class Ids {
    * The sequence of a name: always the same object until it is closed. With `define`, a missing sequence is defined first.
    *
    * @throws NoSuchSequenceError when the sequence is missing and `define` is left out
-   * @throws SequenceExistsError when the sequence exists with another definition than `define`
+   * @throws SequenceExistsError when the sequence exists and could break what `define` promises, as `Sequences.ensure` does
    * @throws ClosedError after `close()`; the reason of `signal` when it is aborted
    */
   async sequence<F extends IdForm = 'bigint'>(
@@ -223,6 +227,7 @@ export class Ids {
     this.#requireOpen();
     const { define, signal, ...use } = requireKnown('options', options, SEQUENCE_NAMES);
     requireSignal(signal)?.throwIfAborted();
+    if (define !== undefined) await unlessAborted(this.#requireInitialised(), signal);
     if (define !== undefined) await unlessAborted(this.sequences.ensure(name, define), signal);
     this.#requireOpen();
     try {
@@ -318,6 +323,7 @@ export class Ids {
     name: string | undefined,
   ): Promise<Leased<FlakeGenerator<IdForm>>> {
     const label = options.label ?? this.#labelFor(name);
+    await this.#requireInitialised();
     const { leaseFlakes } = await import('../flake/leased.js');
     const generator = await leaseFlakes(this.store, { ...options, label, namespace });
     return { generator, lease: generator.lease as Lease };
@@ -354,6 +360,7 @@ export class Ids {
     size: number,
     make: (lease: Lease) => T,
   ): Promise<Leased<T>> {
+    await this.#requireInitialised();
     const ofLease = only(options, [...ACQUISITION_NAMES, ...SHARED_NAMES]);
     const lease = await acquireLease(this.store, {
       label: this.#labelFor(name),
@@ -368,6 +375,29 @@ export class Ids {
       await lease.release().catch(() => undefined);
       throw error;
     }
+  }
+
+  /**
+   * Refuses a store that can forget and was never initialised, instead of a wait for leases that it may have forgotten.
+   *
+   * @throws StoreError with the command to run
+   */
+  #requireInitialised(): Promise<void> {
+    const { store } = this;
+    if (store.durable !== false || store.areNamesDoubted === undefined) return Promise.resolve();
+    this.#initialised ??= store.areNamesDoubted().then((isBlank) => {
+      if (!isBlank) return;
+      const url = this.#url?.replace(/:\/\/[^/@]*@/, '://LOGIN@') ?? 'URL';
+      throw new StoreError(
+        `idsmith init was never run on this store, or it has lost its data. If it is new, run once: npx idsmith init --store ${url}. If it has ` +
+          `lost data, run: npx idsmith restored --store ${url}`,
+        { reason: 'NOT_INITIALISED' },
+      );
+    });
+    this.#initialised.catch(() => {
+      this.#initialised = undefined;
+    });
+    return this.#initialised;
   }
 
   /** The label of a lease, with the name that it was opened by. */

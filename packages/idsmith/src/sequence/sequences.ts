@@ -103,17 +103,18 @@ export class Sequences {
   }
 
   /**
-   * Defines a sequence unless it exists. An existing sequence must have the same definition, with the defaults of options that
-   * are left out. Any number of processes may call `ensure` at the same time.
+   * Defines a sequence unless it exists, and leaves an existing one as it is. Any number of processes may call `ensure` at the same time.
    *
-   * @throws SequenceExistsError showing both definitions when the sequence exists with another one
+   * @throws SequenceExistsError showing what differs when the existing sequence could break what the options promise: another step or cycle, a
+   * next number before `start`, numbers beyond `min` or `max`. Options that are left out count with their defaults
    * @throws InvalidOptionError naming the wrong option; nothing is defined
    */
   async ensure(name: string, options: SequenceOptions = {}): Promise<SequenceInfo> {
     requireKnown('options', options, DEFINABLE);
-    const wanted: Definition = defineRow({ ...options, name }, 0);
+    const row = defineRow({ ...options, name }, 0);
+    const wanted: Definition = { ...row, start: row.next };
     try {
-      return requireSameDefinition(await this.describe(name), wanted);
+      return requireKeptPromises(await this.describe(name), wanted);
     } catch (error) {
       if (!hasCode(error, 'NO_SUCH_SEQUENCE')) throw error;
     }
@@ -122,7 +123,7 @@ export class Sequences {
     } catch (error) {
       // Another process has defined the sequence meanwhile.
       if (!hasCode(error, 'SEQUENCE_EXISTS')) throw error;
-      return requireSameDefinition(await this.describe(name), wanted);
+      return requireKeptPromises(await this.describe(name), wanted);
     }
   }
 
@@ -322,28 +323,30 @@ function unsafeBoundOf({ step, cycle, next, min, max }: SequenceInfo): string | 
   return `and this one may reach ${reached[bound]}: define or alter it with ${bound}: ${safe[bound]}, or use as 'string'`;
 }
 
-const COMPARED = ['start', 'blockSize', 'step', 'min', 'max', 'cycle'] as const;
-
-type Definition = Pick<SequenceInfo, (typeof COMPARED)[number]>;
+type Definition = Pick<SequenceInfo, 'step' | 'cycle' | 'min' | 'max'> & { readonly start: bigint };
 
 /**
- * The stored sequence, if it has the definition. A start that the store does not know, because another program made the row,
- * is not compared.
+ * The stored sequence, unless it could break what the definition promises: the step, the cycle, no number before `start`, none beyond `min` and
+ * `max`. Another block size, and a `next` that has moved on, break nothing.
  *
- * @throws SequenceExistsError showing both definitions when they differ
+ * @throws SequenceExistsError showing what differs
  */
-function requireSameDefinition(stored: SequenceInfo, wanted: Definition): SequenceInfo {
-  const isSame = (field: keyof Definition) =>
-    stored[field] === wanted[field] || (field === 'start' && stored.start === undefined);
-  if (COMPARED.every(isSame)) return stored;
+function requireKeptPromises(stored: SequenceInfo, wanted: Definition): SequenceInfo {
+  const { step, cycle, min, max, start } = wanted;
+  const isEarly = step > 0 ? stored.next < start : stored.next > start;
+  const broken = [
+    ...(stored.step !== step ? [`step ${stored.step} instead of ${step}`] : []),
+    ...(stored.cycle !== cycle ? [`cycle ${stored.cycle} instead of ${cycle}`] : []),
+    // A sequence that cycles begins again at its min or max.
+    ...(isEarly && !cycle && !stored.exhausted ? [`next ${stored.next}, before start ${start}`] : []),
+    ...(stored.min < min ? [`min ${stored.min} instead of ${min}`] : []),
+    ...(stored.max > max ? [`max ${stored.max} instead of ${max}`] : []),
+  ];
+  if (broken.length === 0) return stored;
   throw new SequenceExistsError(
-    `sequence ${show(stored.name)} exists with another definition: ${describe(stored)} in the store, ` +
-      `${describe(wanted)} wanted`,
+    `sequence ${show(stored.name)} exists with ${broken.join(', ')}: define it as it is, or alter it`,
   );
 }
-
-const describe = (definition: Definition) =>
-  `{ ${COMPARED.map((field) => `${field}: ${definition[field] ?? 'unknown'}`).join(', ')} }`;
 
 function isStore(value: unknown): value is SequenceStore {
   const methods = ['allocate', 'defineSequence', 'describeSequence', 'listSequences'] as const;

@@ -32,7 +32,7 @@ for (const [name, needs, start] of SHARED_STORES.filter(([name]) => /^(sqlite|po
       await idsmith('seq', 'define', 'orders', '--store', server.url);
       const refused = await idsmith('init', '--store', server.url);
       expect(refused).toMatchObject({ status: 2, stdout: '' });
-      expect(refused.stderr).toContain('the store is not new (sequences: 1, namespaces: 0)');
+      expect(refused.stderr).toContain('the store is not new (sequences: 1');
       expect((await idsmith('init', '--yes', '--store', server.url)).status).toBe(0);
     });
 
@@ -122,7 +122,7 @@ await describeWith(['redis'], 'idsmith init and restored on Redis', () => {
   it('let nobody define a sequence before, and everybody afterwards', async () => {
     const refused = await onRedis('seq', 'define', 'orders', '--if-missing');
     expect(refused.status).toBe(1);
-    expect(refused.stderr).toMatch(/nobody has said whether this Redis is new.*idsmith init --store URL/);
+    expect(refused.stderr).toMatch(/idsmith init was never run on this Redis.*npx idsmith init --store URL/);
     const { lines } = await onRedis('init');
     expect(lines[1]).toContain('the first lease waits for nothing');
     expect((await onRedis('seq', 'define', 'orders', '--if-missing')).status).toBe(0);
@@ -143,10 +143,48 @@ await describeWith(['redis'], 'idsmith init and restored on Redis', () => {
     const { status, stdout } = await onRedis('restored', '--yes');
     expect(status).toBe(0);
     expect(stdout).toMatch(/jflake waits until 2/);
-    expect(stdout).toContain('sequence orders needs you: idsmith seq alter orders --next BEYOND --store URL');
+    expect(stdout).toContain(
+      'sequence orders needs you: npx idsmith seq alter orders --next BEYOND --store URL',
+    );
     expect((await onRedis('seq', 'next', 'orders')).stderr).toContain('may have forgotten ids');
     expect((await onRedis('seq', 'alter', 'orders', '--next', '500')).status).toBe(0);
     expect((await onRedis('seq', 'next', 'orders')).stdout).toBe('500\n');
+  });
+
+  it('move all sequences on with one command after a clean restart', async () => {
+    await onRedis('seq', 'define', 'users', '--start', '10');
+    expect((await onRedis('restored', '--yes')).stdout).toContain('npx idsmith restored --skip N');
+    const { status, stdout } = await onRedis('restored', '--skip', '0', '--yes');
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/sequence orders continues at \d+\nsequence users continues at \d+/);
+    expect(stdout).not.toContain('needs you');
+    expect(Number((await onRedis('seq', 'next', 'orders')).stdout)).toBeGreaterThan(500);
+    expect(Number((await onRedis('seq', 'next', 'users')).stdout)).toBeGreaterThan(9);
+  });
+
+  it('need no --yes for a Redis without sequences, though programs came before', async () => {
+    await server.restart();
+    const { connect } = await import('idsmith/connect');
+    const ids = await connect(server.url);
+    const expected =
+      `idsmith init was never run on this store, or it has lost its data. If it is new, run once: npx idsmith init --store ${server.url}. ` +
+      `If it has lost data, run: npx idsmith restored --store ${server.url}`;
+    await expect(ids.flakes('orders')).rejects.toThrow(expected);
+    await expect(ids.flakes('orders')).rejects.toMatchObject({ reason: 'NOT_INITIALISED' });
+    await expect(ids.sequence('invoices', { define: {} })).rejects.toThrow(expected);
+    await expect(ids.uuid7('events')).rejects.toThrow(expected);
+    expect((await onRedis('init')).status).toBe(0);
+    (await ids.flakes('orders')).next();
+    expect(await (await ids.sequence('invoices', { define: {} })).next()).toBe(1n);
+    await ids.close();
+    const again = await onRedis('init');
+    expect([again.status, again.stderr]).toEqual([
+      2,
+      expect.stringContaining(
+        'the store is not new (sequences: 1). If it has lost data, run npx idsmith restored --store URL instead. If nothing is missing, go on. ' +
+          'To go on, run the command again with --yes',
+      ),
+    ]);
   });
 
   it('are asked for again after a restart', async () => {

@@ -100,7 +100,7 @@ describe('idsmith seq on SQLite', () => {
     );
     const other = await seq('define', 'invoices', '--if-missing', '--start', '8');
     expect(other).toMatchObject({ status: 1, stdout: '' });
-    expect(other.stderr).toContain('{ start: 7, blockSize: 20,');
+    expect(other.stderr).toContain('sequence "invoices" exists with next 7, before start 8');
     expect((await seq('define', 'invoices', '--start', '7')).status).toBe(1);
     expect((await seq('next', 'invoices', '--if-missing')).status).toBe(2);
     expect((await seq('remove', 'invoices', '--yes')).status).toBe(0);

@@ -45,19 +45,46 @@ describe.each<[string, () => Promise<Store>]>([
     expect(await (await sequences.get('orders')).next()).toBe(5001n);
   });
 
-  it.each([{ start: 2 }, { blockSize: 21 }, { step: 2 }, { min: 0 }, { max: 100 }, { cycle: true }])(
-    'refuses %o for a sequence of the defaults, and shows both',
-    async (options) => {
-      await sequences.ensure('orders');
-      const error = await sequences.ensure('orders', options).catch((thrown: unknown) => thrown);
-      expect(error).toBeInstanceOf(SequenceExistsError);
-      const [[name, value]] = Object.entries(options) as [[string, unknown]];
-      const before = String((await sequences.describe('orders'))[name as 'start']);
-      expect((error as Error).message).toMatch(
-        new RegExp(`${name}: ${before}\\b.* in the store.*${name}: ${value}\\b.* wanted`),
-      );
-    },
-  );
+  it.each([
+    [{ start: 2 }, 'next 1, before start 2'],
+    [{ step: 2 }, 'step 1 instead of 2'],
+    [{ step: -1 }, 'step 1 instead of -1'],
+    [{ min: 0 }, 'min -9223372036854775808 instead of 0'],
+    [{ max: 100 }, 'max 9223372036854775807 instead of 100'],
+    [{ cycle: true }, 'cycle false instead of true, min -9223372036854775808 instead of 1'],
+  ])('refuses %o for a sequence of the defaults, and shows what differs alone', async (options, differs) => {
+    await sequences.ensure('orders');
+    const error = await sequences.ensure('orders', options).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(SequenceExistsError);
+    expect((error as Error).message).toBe(
+      `sequence "orders" exists with ${differs}: define it as it is, or alter it`,
+    );
+  });
+
+  it('leaves a sequence that an operator has altered as it is', async () => {
+    await sequences.ensure('orders', { start: 10, max: 1000 });
+    await sequences.alter('orders', { blockSize: 50, next: 200, max: 900 });
+    expect(await sequences.ensure('orders', { start: 10, max: 1000 })).toMatchObject({
+      blockSize: 50,
+      next: 200n,
+      max: 900n,
+    });
+    // A sequence that has begun earlier and is beyond the start by now keeps the promise.
+    expect((await sequences.ensure('orders', { start: 100, max: 1000, blockSize: 7 })).blockSize).toBe(50);
+  });
+
+  it('leaves a sequence at its end, and one that cycles, as they are', async () => {
+    await sequences.ensure('small', { max: 3, blockSize: 3 });
+    await (await sequences.get('small', { prefetch: 0 })).batch(3);
+    expect(await sequences.ensure('small', { max: 3 })).toMatchObject({ exhausted: true });
+    const round = { min: 1, start: 2, max: 4, cycle: true, blockSize: 2 };
+    await sequences.ensure('round', round);
+    await (await sequences.get('round', { prefetch: 0 })).batch(3);
+    expect((await sequences.ensure('round', round)).cycle).toBe(true);
+    await sequences.ensure('down', { start: 10, step: -1, blockSize: 2 });
+    await (await sequences.get('down', { prefetch: 0 })).batch(2);
+    expect((await sequences.ensure('down', { start: 10, step: -1 })).next).toBe(8n);
+  });
 
   it('refuses a wrong option, also of a sequence that exists', async () => {
     await sequences.ensure('orders');
@@ -79,13 +106,13 @@ describe.each<[string, () => Promise<Store>]>([
       start: undefined,
     });
     const foreign = new Sequences({ ...store, describeSequence });
-    expect((await foreign.ensure('orders', { start: 99 })).start).toBeUndefined();
-    await expect(foreign.ensure('orders', { blockSize: 1 })).rejects.toThrow('start: unknown');
+    expect((await foreign.ensure('orders', { start: 2, blockSize: 1 })).start).toBeUndefined();
+    await expect(foreign.ensure('orders', { start: 99 })).rejects.toThrow('next 3, before start 99');
   });
 });
 
 describe('ensure on a row that another program has inserted', () => {
-  it('compares everything but the start', async () => {
+  it('compares its next number with the start', async () => {
     const file = join(folder, 'shared.db');
     const store = await openStore(`sqlite:${file}`);
     const sequences = new Sequences(store);
@@ -95,7 +122,7 @@ describe('ensure on a row that another program has inserted', () => {
     other.close();
     const info = await sequences.ensure('orders', { start: 7, blockSize: 10 });
     expect(info).toMatchObject({ start: undefined, next: 100n, blockSize: 10 });
-    await expect(sequences.ensure('orders', { start: 7 })).rejects.toThrow('start: unknown, blockSize: 10');
+    await expect(sequences.ensure('orders', { start: 107 })).rejects.toThrow('next 100, before start 107');
     await store.close();
   });
 });

@@ -34,6 +34,12 @@ export class Registry {
     this.#namespaces.add(namespace);
   }
 
+  /** True if nobody has initialised the store, and no program has used it: it is new, or has lost its data. */
+  async isBlank(): Promise<boolean> {
+    const { isConfirmed } = await this.#read('namespace', '');
+    return isConfirmed === undefined && (await this.names('namespace')).length === 0;
+  }
+
   async removeNamespace(namespace: string): Promise<void> {
     this.#namespaces.delete(namespace);
     await this.#write('namespace', namespace, '*', '');
@@ -126,10 +132,10 @@ export class Registry {
 
 const fieldOf = (kind: Kind, name: string) => `${kind}:${name}`;
 
-const DEFINE_LOST = 'idsmith seq define NAME --start BEYOND --lost --store URL';
+const DEFINE_LOST = 'npx idsmith seq define NAME --start BEYOND --lost --store URL';
 
 /** After `restored`, programs define what is missing: so what is lost must be there before. */
-const DEFINE_FIRST = `first define each lost sequence beyond its numbers: ${DEFINE_LOST}. Then run: idsmith restored --store URL, and idsmith seq alter for each sequence that it lists`;
+const DEFINE_FIRST = `first define each lost sequence beyond its numbers: ${DEFINE_LOST}. Then run: npx idsmith restored --store URL`;
 
 function lost(name: string): StoreError {
   return new StoreWentBackError(
@@ -140,8 +146,8 @@ function lost(name: string): StoreError {
 
 function notConfirmed(name: string): StoreError {
   return new StoreError(
-    `redis store: nobody has said whether this Redis is new, so sequence ${show(name)} may have been lost, and is not defined. If the ` +
-      `Redis is new, run once: idsmith init --store URL. If it has lost data, ${DEFINE_FIRST}`,
+    `redis store: idsmith init was never run on this Redis, so sequence ${show(name)} may have been lost, and is not defined. If the ` +
+      `Redis is new, run once: npx idsmith init --store URL. If it has lost data, ${DEFINE_FIRST}`,
     { reason: 'NOT_INITIALISED' },
   );
 }

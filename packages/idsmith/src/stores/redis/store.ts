@@ -74,6 +74,7 @@ export function storeOn(
     ...redisLeases(scripts, registry, durable),
     schemaVersion: () => schema.admit(),
     confirmNames: () => registry.confirmNames(),
+    ...(!durable && { areNamesDoubted: () => registry.isBlank() }),
     ...(maxTtl !== undefined && { maxTtl }),
   };
   return makeStore('redis', methods, own);

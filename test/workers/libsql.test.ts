@@ -146,7 +146,7 @@ describe('A store in libSQL', () => {
   it('names the server that does not answer, and hides its token', async () => {
     const store = await openStore('libsql://127.0.0.1:2?tls=0&authToken=secret');
     const failure = await store.listLeases('x').catch((error: unknown) => error as Error);
-    expect((failure as Error).message).toMatch(/^libsql store: listLeases at 127\.0\.0\.1:2 failed/);
+    expect((failure as Error).message).toMatch(/^libsql store: listing leases at 127\.0\.0\.1:2 failed/);
     expect((failure as Error).message).not.toContain('secret');
     await store.close();
   });

@@ -104,9 +104,13 @@ export function knownNames(name: unknown, known: readonly string[]): string {
   return `${hint} (known: ${known.join(', ')})`;
 }
 
+/** What other libraries call the node id. */
+const OTHER_NAMES_OF_NODE = /^(worker|machine|datacenter|node|process|shard)_?id$/;
+
 /** The known name nearest to `name`, if one is close enough: one error in three letters, and at most three. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const typed = name.toLowerCase();
+  if (OTHER_NAMES_OF_NODE.test(typed) && known.includes('node')) return 'node';
   for (const errors of [0, 1, 2, 3])
     for (const each of known)
       if (errors <= Math.max(1, each.length / 3) && isTypedAs(typed, each.toLowerCase(), errors)) return each;

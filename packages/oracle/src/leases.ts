@@ -51,19 +51,19 @@ export function oracleLeases(
 
     async listLeases(namespace) {
       requireNamespace(namespace);
-      return run('listLeases', async () => (await ask(LIST, [namespace])).rows.map(recordOf));
+      return run('listing leases', async () => (await ask(LIST, [namespace])).rows.map(recordOf));
     },
 
     async readLeases(namespace, first, count) {
       const values = [requireNamespace(namespace), String(first), String(first + count)];
-      return run('readLeases', async () => (await ask(READ, values)).rows.map(recordOf));
+      return run('reading leases', async () => (await ask(READ, values)).rows.map(recordOf));
     },
 
     async swapLease(namespace, expected, next) {
       const { owner, epoch, fence, expiresAt, label } = next;
       const key = [requireNamespace(namespace), String(next.id)];
       const values = [owner, String(epoch), String(fence), String(expiresAt), label, ...key];
-      return run('swapLease', async () => {
+      return run('changing a lease', async () => {
         try {
           return await transact(async (send, wait) => {
             if (expected !== undefined) {

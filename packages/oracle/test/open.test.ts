@@ -6,7 +6,7 @@ it('openStore makes a pool for an oracle: URL, and connects at the first call', 
   const store = await openStore('oracle://user:hunter2@127.0.0.1:1/service');
   const failure = await store.listLeases('x').catch((error) => error);
   expect(failure).toBeInstanceOf(StoreError);
-  expect(failure.message).toMatch(/^oracle store: listLeases at 127\.0\.0\.1:1 failed: .*ECONNREFUSED/s);
+  expect(failure.message).toMatch(/^oracle store: listing leases at 127\.0\.0\.1:1 failed: .*ECONNREFUSED/s);
   expect(failure.message).not.toContain('hunter2');
   await store.close();
 });

@@ -60,6 +60,8 @@ async function statementsOf(url: string): Promise<string[]> {
     const { postgresTables } = await import('../stores/postgres/tables.js');
     return [
       ...postgresTables().map(ended),
+      '-- The columns that an id_sequences table of another program lacks.',
+      ended(await additionsTo('postgres')),
       '-- The programs need no more rights than these. Replace the name of the role.',
       `GRANT ${RIGHTS} ON idsmith_leases, id_sequences, idsmith_pasts TO app;`,
     ];
@@ -68,6 +70,8 @@ async function statementsOf(url: string): Promise<string[]> {
     const { mysqlTables } = await import('../stores/mysql/tables.js');
     return [
       ...mysqlTables().map(ended),
+      '-- The columns that an id_sequences table of another program lacks. On MySQL, leave IF NOT EXISTS out, and the columns that are there.',
+      ended(await additionsTo('mysql')),
       '-- The programs need no more rights than these. Replace the name of the user.',
       ...['idsmith_leases', 'id_sequences', 'idsmith_pasts'].map(
         (table) => `GRANT ${RIGHTS} ON ${table} TO app;`,
@@ -82,6 +86,17 @@ async function statementsOf(url: string): Promise<string[]> {
       'idsmith init --store URL',
     ];
   return ['idsmith init --store URL'];
+}
+
+/** The statement that adds the missing columns to an `id_sequences` table of another program. */
+async function additionsTo(database: 'postgres' | 'mysql'): Promise<string> {
+  const { additions } = await import('../stores/sql/table.js');
+  const dialects = await import('../stores/sql/dialect.js');
+  const clauses = additions([], dialects[database].types);
+  return `ALTER TABLE id_sequences ${clauses.join(', ')}`.replaceAll(
+    'ADD COLUMN ',
+    'ADD COLUMN IF NOT EXISTS ',
+  );
 }
 
 const ended = (statement: string) => `${statement};`;

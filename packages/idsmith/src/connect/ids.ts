@@ -462,7 +462,10 @@ function only<T extends object>(options: T, names: readonly string[]): Partial<T
 function requireStore(store: Store): Store {
   const methods = ['listLeases', 'swapLease', 'allocate', 'defineSequence', 'describeSequence'] as const;
   if (methods.every((method) => typeof store?.[method] === 'function')) return store;
-  refuse('target', 'the URL of a store, or a store', store);
+  const hint = store === undefined ? '. If it comes from an environment variable, set the variable' : '';
+  throw new InvalidOptionError(
+    `target must be the URL of a store, for example 'sqlite:./ids.db' or 'postgres://app@db/ids', or a store, not ${show(store)}${hint}`,
+  );
 }
 
 const CONNECTIONS = Symbol.for('idsmith.connections');

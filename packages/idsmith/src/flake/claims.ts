@@ -249,6 +249,10 @@ export class Claims {
       throw new TimeExhaustedError(`the layout's time field ended at ${this.#layout.expires.toISOString()}`);
     }
     if (this.#layout.timeOf(tick) < until) return;
-    throw new LeaseFencedError(`the lease of node ${node} ended at ${until} and was not renewed in time`);
+    const ago = this.#layout.timeOf(tick) - until;
+    throw new LeaseFencedError(
+      `the lease of node ${node} ended ${ago} ms ago, and was not renewed in time. The generator recovers by itself when the store answers; ` +
+        'nextAsync() waits for that',
+    );
   }
 }

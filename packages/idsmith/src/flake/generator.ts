@@ -69,6 +69,10 @@ export class FlakeGenerator<F extends IdForm = 'bigint'> {
   /** @internal */
   constructor(options: { clock?: Clock | undefined }, handle: SharedFlake<F>);
   constructor(options: FlakeOptions<F> | { clock?: Clock | undefined }, handle?: SharedFlake<F>) {
+    if (options === undefined)
+      throw new InvalidOptionError(
+        'node is missing: give a node id that no other process uses, as in new FlakeGenerator({ node: 3 }), or let a store give one: (await connect(url)).flakes()',
+      );
     requireKnown('options', options, handle ? ['clock'] : OPTIONS);
     const given = (handle ?? options) as FlakeOptions<F>;
     const { maxBackward = 10_000, layout = jflake } = given;

@@ -129,7 +129,12 @@ export class Layout {
   decode(id: bigint | string | number): DecodedFlake {
     const decoded = decodeFlake(id, this.#options);
     if (decoded !== undefined) return decoded;
-    throw new InvalidIdError(`${show(id)} is not a flake of ${this.bits} bits`);
+    const isRounded = typeof id === 'number' && Number.isInteger(id) && !Number.isSafeInteger(id);
+    throw new InvalidIdError(
+      isRounded
+        ? `${id} has lost digits: a JavaScript number is exact up to 2^53 - 1. Keep ids as bigint or text`
+        : `${show(id)} is not a flake of ${this.bits} bits`,
+    );
   }
 
   /** The lowest id of the tick that contains `at`: `id >= minId(start)` finds all ids made since. */
@@ -196,5 +201,6 @@ export function defineLayout(options: LayoutOptions): Layout {
  */
 export function requireLayout(layout: Layout): Layout {
   if (typeof (layout as Partial<Layout> | null)?.fingerprint === 'string') return layout;
-  refuse('layout', 'a layout from defineLayout()', layout);
+  const name = typeof layout === 'string' && /^\w+$/.test(layout) ? layout : 'snowflake';
+  refuse('layout', `a layout such as layouts.${name}, or one from defineLayout()`, layout);
 }

@@ -289,7 +289,9 @@ export class Sequence<F extends IdForm = 'bigint'> {
   }
 
   #closedError(): ClosedError {
-    return new ClosedError(`sequence ${show(this.name)} is closed: get it again with Sequences.get()`);
+    return new ClosedError(
+      `sequence ${show(this.name)} is closed: ask for it again, with ids.sequence() or sequences.get()`,
+    );
   }
 
   /** The number of all ids at hand; 0 after the sequence is closed. */

@@ -93,6 +93,7 @@ function problemOf(url: string, scheme: string): string {
     const isFile = /^[\w./-]+\.(db|sqlite3?)$/.test(url);
     return isFile ? `for the file ${url}, write sqlite:${url}` : 'it has no scheme';
   }
+  if (scheme === 'file') return 'for a file of SQLite, write sqlite: instead of file:';
   const nearest = nearestName(scheme, [...OPENERS.keys()]);
   return `${scheme}: is unknown${nearest === undefined ? '' : `; did you mean ${nearest}:?`}`;
 }

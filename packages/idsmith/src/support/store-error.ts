@@ -71,6 +71,9 @@ export function storeReason(error: unknown): StoreReason | undefined {
   return undefined;
 }
 
+/** The way out for a user who lacks a right on a table. */
+const RIGHTS_HINT = 'npx idsmith init --print --store URL prints all rights that programs need';
+
 /**
  * The `StoreError` for an error that a driver has thrown, with that error as its `cause`. An error of this library stays as
  * it is.
@@ -79,7 +82,12 @@ export function storeReason(error: unknown): StoreReason | undefined {
  */
 export function storeError(what: string, error: unknown): IdError {
   if (error instanceof IdError) return error;
-  return new StoreError(`${what} failed: ${reasonOf(error)}`, { cause: error, reason: storeReason(error) });
+  const reason = storeReason(error);
+  const isRight = [42501, 1142, 1143].includes(
+    Number((error as DriverError)?.errno ?? (error as DriverError)?.code),
+  );
+  const hint = isRight ? `. ${RIGHTS_HINT}` : '';
+  return new StoreError(`${what} failed: ${reasonOf(error)}${hint}`, { cause: error, reason });
 }
 
 /** The reason that an error gives, without secrets. Drivers may quote a URL with its password. */

@@ -1,4 +1,4 @@
-import { InvalidIdError } from '../errors.js';
+import { InvalidIdError, InvalidOptionError } from '../errors.js';
 import { refuse, show } from '../options.js';
 import { ID_LENGTH, Sheet } from './forms.js';
 import { MAX_MS } from './layout.js';
@@ -17,7 +17,12 @@ let text = '';
 let at = 0;
 let end = 0;
 
-function next(): string {
+/** @param index set where an array calls this function with its elements */
+function next(given?: unknown, index?: unknown): string {
+  if (given !== undefined && index === undefined)
+    throw new InvalidOptionError(
+      `uuid7() takes no argument, not ${show(given)}: typeIds(prefix) of idsmith/typeid makes ids with a prefix`,
+    );
   const now = Date.now();
   if (now !== reading || at >= end) printAhead(now);
   at += ID_LENGTH;

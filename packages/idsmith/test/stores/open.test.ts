@@ -69,7 +69,7 @@ describe('openStore', () => {
     writeFileSync(text, 'This is text and no database, and it is longer than a header.'.repeat(9));
     const store = await openStore(`sqlite:${text}`);
     await expect(store.listLeases('x')).rejects.toThrow(
-      `listLeases at ${text} failed: file is not a database`,
+      `listing leases at ${text} failed: file is not a database`,
     );
     await store.close().catch(() => undefined);
   });
@@ -225,7 +225,7 @@ await describeWith(['postgres', 'mariadb'], 'openStore with servers', () => {
     const store = await openStore(mariadb.url.replace('root@', 'root:hunter2@'));
     const failure = await store.listLeases('x').catch((error) => error);
     expect(failure.reason).toBe('ACCESS_DENIED');
-    expect(failure.message).toMatch(/^mysql store: listLeases at 127\.0\.0\.1:\d+ failed: Access denied/);
+    expect(failure.message).toMatch(/^mysql store: listing leases at 127\.0\.0\.1:\d+ failed: Access denied/);
     expect(shown(failure)).not.toContain('hunter2');
     await store.close();
   });

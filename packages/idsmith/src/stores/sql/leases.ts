@@ -104,7 +104,7 @@ export function sqlLeases(dialect: Dialect, run: RunStatement, lineage?: SqlLine
     async listLeases(namespace) {
       const values = new Values(dialect);
       const sql = select + values.bytes(requireNamespace(namespace));
-      return run('listLeases', () => ({ sql, values: values.all }), records);
+      return run('listing leases', () => ({ sql, values: values.all }), records);
     },
 
     async readLeases(namespace, first, count) {
@@ -113,13 +113,13 @@ export function sqlLeases(dialect: Dialect, run: RunStatement, lineage?: SqlLine
       // Two ranges of the primary key. With OR, the whole namespace might be read.
       const sql = `${listed()} AND id < 0 UNION ALL ${listed()} AND id >= ${values.integer(first)}
         AND id < ${values.integer(first + count)}`;
-      return run('readLeases', () => ({ sql, values: values.all }), records);
+      return run('reading leases', () => ({ sql, values: values.all }), records);
     },
 
     async swapLease(namespace, expected, next) {
       const isStill: Condition = (values) =>
         (next.id === NAMESPACE_ID ? lineage?.isStill(values, lineageOf(next)) : lineage?.isLatest) ?? '';
-      return run('swapLease', () => swap(namespace, expected, next, isStill), isOne);
+      return run('changing a lease', () => swap(namespace, expected, next, isStill), isOne);
     },
 
     async removeTrial(namespace) {

@@ -112,10 +112,13 @@ export async function setUpTable(server: TableServer, style: TableStyle): Promis
 
 /** The error for a user who lacks the right to run a statement that the store needs. */
 export const mayNotChange = (need: string, sql: string, cause: unknown) =>
-  new StoreError(`${need}, and this user may not make it. Let another user run: ${sql}`, {
-    cause,
-    reason: 'ACCESS_DENIED',
-  });
+  new StoreError(
+    `${need}, and this user may not make it. Let another user run all that npx idsmith init --print --store URL prints, or at least: ${sql}`,
+    {
+      cause,
+      reason: 'ACCESS_DENIED',
+    },
+  );
 
 /** A statement that gives a row for each column in MySQL, which begins with its name and its type. */
 export const SHOW_COLUMNS = 'SHOW COLUMNS FROM id_sequences';

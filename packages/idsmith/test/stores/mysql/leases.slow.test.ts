@@ -169,7 +169,7 @@ await describeWith(['mariadb'], 'the mysql store', () => {
     expect(failure).toBeInstanceOf(StoreError);
     // The end of the server may be seen before the end of its idle connection, and the call be sent there.
     expect(failure.message).toMatch(
-      /^mysql store: listLeases failed: .*(ECONNREFUSED|Connection lost|ECONNRESET)/,
+      /^mysql store: listing leases failed: .*(ECONNREFUSED|Connection lost|ECONNRESET)/,
     );
     expect(failure.cause).toBeInstanceOf(Error);
     await server.restart();
@@ -194,7 +194,9 @@ await describeWith(['mariadb'], 'the mysql store', () => {
     const store = mysqlStore(pool);
     await store.swapLease('large', undefined, RECORD);
     await pool.query(`UPDATE idsmith_leases SET epoch = 9007199254740993 WHERE namespace = 'large'`);
-    await expect(store.listLeases('large')).rejects.toThrow(/listLeases failed: epoch is 9007199254740993/);
+    await expect(store.listLeases('large')).rejects.toThrow(
+      /listing leases failed: epoch is 9007199254740993/,
+    );
   });
 
   it('takes a namespace of 255 characters of four bytes in UTF-8, and no longer one', async () => {

@@ -153,7 +153,7 @@ await describeWith(['postgres'], 'the postgres store', () => {
     expect(failure).toBeInstanceOf(StoreError);
     // The end of the server may be seen before the end of its idle connection, and the call be sent there.
     expect(failure.message).toMatch(
-      /^postgres store: listLeases failed: .*(ECONNREFUSED|Connection terminated unexpectedly)/,
+      /^postgres store: listing leases failed: .*(ECONNREFUSED|Connection terminated unexpectedly)/,
     );
     expect(failure.cause).toBeInstanceOf(Error);
     await server.restart();
@@ -188,7 +188,9 @@ await describeWith(['postgres'], 'the postgres store', () => {
     const store = postgresStore(pool);
     await store.swapLease('large', undefined, RECORD);
     await pool.query(`UPDATE idsmith_leases SET epoch = 9007199254740993 WHERE namespace = 'large'`);
-    await expect(store.listLeases('large')).rejects.toThrow(/listLeases failed: epoch is 9007199254740993/);
+    await expect(store.listLeases('large')).rejects.toThrow(
+      /listing leases failed: epoch is 9007199254740993/,
+    );
   });
 
   it('refuses a namespace that it could not keep', async () => {

@@ -115,7 +115,7 @@ describe.each(drivers)('the sqlite store on %s', (_name, Database) => {
     const failure = await store.swapLease('x', undefined, RECORD).catch((error) => error);
     expect(failure).toBeInstanceOf(StoreError);
     expect(failure.reason).toBe('LOCKED');
-    expect(failure.message).toMatch(/^sqlite store: swapLease failed: .*locked/);
+    expect(failure.message).toMatch(/^sqlite store: changing a lease failed: .*locked/);
     expect(failure.cause).toBeInstanceOf(Error);
     other.exec('ROLLBACK');
     expect(await store.swapLease('x', undefined, RECORD)).toBe(true);
@@ -142,7 +142,7 @@ describe.each(drivers)('the sqlite store on %s', (_name, Database) => {
     db.close();
     const failure = await store.listLeases('x').catch((error) => error);
     expect(failure).toBeInstanceOf(StoreError);
-    expect(failure.message).toMatch(/^sqlite store: listLeases failed: .*not open/);
+    expect(failure.message).toMatch(/^sqlite store: listing leases failed: .*not open/);
     expect(failure.cause).toBeInstanceOf(Error);
   });
 

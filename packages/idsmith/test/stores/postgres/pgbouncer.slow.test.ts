@@ -168,7 +168,7 @@ await describeWith(['postgres', 'pgbouncer'], 'PostgreSQL behind PgBouncer in tr
   it('tells of a setting that PgBouncer does not take', async () => {
     const store = await openStore(`${bouncer.url}?lock_timeout=1000`);
     await expect(store.listLeases('x')).rejects.toThrow(
-      /listLeases .* failed: .*startup parameter: lock_timeout/,
+      /listing leases .* failed: .*startup parameter: lock_timeout/,
     );
     await store.close();
   });

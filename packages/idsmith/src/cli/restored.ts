@@ -71,11 +71,10 @@ async function* restored(
     yield 'other new sequences begin further on than at their start, until idsmith init says that none is missing';
 }
 
-/** Moves a sequence on by a block, which may have been lost, and `skip` numbers. Returns the next number. */
-async function skipNumbers(store: Store, name: string, skip: number): Promise<bigint> {
+/** Moves a sequence on by a block, which may have been lost, and `skip` numbers. Returns the next number; `undefined` if the range has no such number. */
+async function skipNumbers(store: Store, name: string, skip: number): Promise<bigint | undefined> {
   const { next, step, blockSize, min, max } = await store.describeSequence(name);
-  const wanted = next + BigInt(step) * BigInt(blockSize + skip);
-  const last = step > 0 ? max : min;
-  const isBeyond = step > 0 ? wanted > last : wanted < last;
-  return (await store.alterSequence(name, { next: isBeyond ? last : wanted })).next;
+  const wanted = next + BigInt(step) * (BigInt(blockSize) + BigInt(skip));
+  if (wanted < min || wanted > max) return undefined;
+  return (await store.alterSequence(name, { next: wanted })).next;
 }

@@ -160,6 +160,11 @@ await describeWith(['redis'], 'idsmith init and restored on Redis', () => {
     expect(stdout).not.toContain('needs you');
     expect(Number((await onRedis('seq', 'next', 'orders')).stdout)).toBeGreaterThan(500);
     expect(Number((await onRedis('seq', 'next', 'users')).stdout)).toBeGreaterThan(9);
+    // Numbers up to the end may have been given out: no number of the range is safe.
+    expect((await onRedis('seq', 'alter', 'users', '--max', '500')).status).toBe(0);
+    const ended = await onRedis('restored', '--skip', '1000', '--yes');
+    expect(ended.stdout).toContain('sequence orders continues at');
+    expect(ended.stdout).toContain('sequence users needs you');
   });
 
   it('need no --yes for a Redis without sequences, though programs came before', async () => {

@@ -142,16 +142,6 @@ export const mayBeForgotten = ({ lossAt }: StorePast, notBefore: number): boolea
   lossAt > 0 && notBefore <= lossAt + CLOCK_ERROR;
 
 /**
- * Judges a number that a store has given to this process.
- *
- * @param seen the number after the last one that this process has got from the sequence; `undefined` if it has got none
- */
-export function judgeNumber(seen: bigint | undefined, first: bigint, step: number): Verdict {
-  if (seen === undefined || further(seen, first, step) === first) return GO_ON;
-  return { kind: 'continue-at', next: seen };
-}
-
-/**
  * Judges a server that answers, where lineages have an order. A server of an earlier lineage than one that has answered before was replaced, and
  * goes on beside the new one.
  *

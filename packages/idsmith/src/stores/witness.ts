@@ -1,6 +1,7 @@
 import { systemClock } from '../clock.js';
 import { hasCode, type StoreError } from '../errors.js';
-import { further, judgeNumber } from '../lineage/judge.js';
+import { further } from '../lineage/judge.js';
+import { KeptRuns } from '../lineage/kept-runs.js';
 import { wentBack } from '../lineage/went-back.js';
 import { show } from '../options.js';
 import { endOf, isBlock } from '../sequence/block.js';
@@ -17,58 +18,61 @@ export interface Witness {
   moveOn(name: string, instead: Block, seen: bigint): Promise<StoreError>;
 }
 
-/** What this process has got from a sequence. */
+/** What this process has kept of the numbers of a sequence. */
 interface Memory {
-  /** The number after the last one. */
-  end: bigint;
-  /** The time of the last one, ms. */
+  readonly kept: KeptRuns;
+  /** The time of the last numbers, ms. */
   at: number;
-  readonly step: number;
-  /** The calls on their way, each with the number that its answer may not be before. */
-  readonly underway: Set<{ limit: bigint | undefined }>;
 }
 
+/** The most sequences that are remembered: those that were used last. */
+const MOST_NAMES = 10_000;
+
 /**
- * The methods of a store whose numbers are compared with what this process has got before. The process remembers what the store may forget: a
- * number that it has got, or one before it, is not handed out. The store is moved on instead.
+ * The methods of a store whose numbers are compared with what this process has kept before. The process remembers what the store may forget: a
+ * number that it has kept, or one before it, is not handed out. The store is moved on instead.
  */
 export function witnessed(store: SequenceStore): Witness & {
   readonly methods: Pick<SequenceStore, 'allocate' | 'giveBack' | 'removeSequence' | 'alterSequence'>;
 } {
   const memories = new Map<string, Memory>();
 
+  function memoryOf(name: string): Memory {
+    const memory = memories.get(name) ?? { kept: new KeptRuns(), at: systemClock.now() };
+    memories.delete(name);
+    memories.set(name, memory);
+    if (memories.size > MOST_NAMES) memories.delete(memories.keys().next().value as string);
+    return memory;
+  }
+
   async function allocate(name: string, blocks: number): Promise<Block> {
-    const before = memories.get(name);
-    const call = { limit: before?.end };
-    before?.underway.add(call);
+    const { kept } = memoryOf(name);
+    const call = kept.send();
+    let block: Block;
     try {
-      const block = await store.allocate(name, blocks);
-      if (before?.step === Math.sign(block.step)) {
-        const verdict = judgeNumber(call.limit, block.first, block.step);
-        if (verdict.kind === 'continue-at') {
-          if (!(await store.describeSequence(name)).cycle) throw await moveOn(name, block, before.end);
-          // A new round: what was got in the last one says nothing any more.
-          forget(name);
-        }
+      block = await store.allocate(name, blocks);
+      if (kept.contradict(block.first, endOf(block), block.step, call)) {
+        const { cycle } = await store.describeSequence(name);
+        // A new round: what was kept of the last one says nothing any more.
+        if (cycle) forget(name);
+        else throw await moveOn(name, block, kept.end ?? endOf(block));
       }
-      remember(name, block);
-      return block;
     } finally {
-      before?.underway.delete(call);
+      kept.ended(call);
+      if (kept.isUnused) memories.delete(name);
     }
+    remember(name, block);
+    return block;
   }
 
   function remember(name: string, block: Block): void {
-    const { step } = block;
-    const end = endOf(block);
-    const known = memories.get(name);
-    const at = systemClock.now();
-    if (known?.step === Math.sign(step)) Object.assign(known, { end: further(known.end, end, step), at });
-    else memories.set(name, { end, at, step: Math.sign(step), underway: new Set() });
+    const memory = memoryOf(name);
+    memory.kept.keep(block.first, endOf(block), block.step);
+    memory.at = systemClock.now();
   }
 
   function forget(name: string): void {
-    for (const call of memories.get(name)?.underway ?? []) call.limit = undefined;
+    memories.get(name)?.kept.forget();
     memories.delete(name);
   }
 
@@ -127,16 +131,10 @@ export function witnessed(store: SequenceStore): Witness & {
 
     ...(takeBack && {
       async giveBack(name, tail) {
-        const known = memories.get(name);
-        const end = known?.end;
-        const isAlike = known !== undefined && isBlock(tail) && known.step === Math.sign(tail.step);
-        // Somebody else in this process has got later numbers, so the store has no reason to take these.
-        if (isAlike && further(known.end, endOf(tail), tail.step) !== endOf(tail)) return false;
         // Before the answer: the ids may be given out again at once, even to this process.
-        if (isAlike) lower(known, tail.first);
-        const isBack = await takeBack(name, tail);
-        if (!isBack && known && end !== undefined) known.end = further(known.end, end, known.step);
-        return isBack;
+        const kept = isBlock(tail) ? memories.get(name)?.kept : undefined;
+        if (kept?.letGo(tail.first, endOf(tail), tail.step) === false) return false;
+        return takeBack(name, tail);
       },
     }),
   };
@@ -145,14 +143,8 @@ export function witnessed(store: SequenceStore): Witness & {
     remember,
     moveOn,
     seen(name, number, step) {
-      const end = memories.get(name)?.end;
-      return judgeNumber(end, number, step).kind === 'go-on' ? undefined : end;
+      const kept = memories.get(name)?.kept;
+      return kept?.contradict(number, number + BigInt(step), step) ? kept.end : undefined;
     },
   };
-}
-
-function lower(memory: Memory, to: bigint): void {
-  const sooner = (number: bigint) => (further(number, to, memory.step) === number ? to : number);
-  memory.end = sooner(memory.end);
-  for (const call of memory.underway) if (call.limit !== undefined) call.limit = sooner(call.limit);
 }

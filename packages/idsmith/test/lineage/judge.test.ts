@@ -6,7 +6,6 @@ import {
   isLateRenewal,
   judgeLoss,
   judgeNamespace,
-  judgeNumber,
   judgeSequence,
   judgeServer,
   mayBeForgotten,
@@ -125,28 +124,6 @@ describe('a store that remembers itself', () => {
   });
 });
 
-describe('a number', () => {
-  it('is good if none was seen, and after those that were seen', () => {
-    expect(judgeNumber(undefined, 1n, 1)).toEqual(GO_ON);
-    expect(judgeNumber(50n, 50n, 1)).toEqual(GO_ON);
-    expect(judgeNumber(-50n, -50n, -1)).toEqual(GO_ON);
-  });
-
-  it('is refused if it was seen, or comes before', () => {
-    expect(judgeNumber(50n, 49n, 1)).toEqual({ kind: 'continue-at', next: 50n });
-    expect(judgeNumber(-50n, -49n, -1)).toEqual({ kind: 'continue-at', next: -50n });
-  });
-
-  it('is further on if the sequence reaches it later', () => {
-    expect([further(1n, 2n, 1), further(2n, 1n, 1), further(1n, 2n, -1), further(2n, 1n, -1)]).toEqual([
-      2n,
-      2n,
-      1n,
-      1n,
-    ]);
-  });
-});
-
 describe('a server', () => {
   it('is good if it is the first, the same, or a later one', () => {
     expect([judgeServer(undefined, 1), judgeServer(2, 2), judgeServer(2, 3)]).toEqual([GO_ON, GO_ON, GO_ON]);
@@ -168,4 +145,13 @@ describe('a ttl longer than usual', () => {
   it('is a rule for longer ones alone', () => {
     expect(grantedTtl(200, 300, 0, 20)).toBe(200);
   });
+});
+
+it('a number is further on if the sequence reaches it later', () => {
+  expect([further(1n, 2n, 1), further(2n, 1n, 1), further(1n, 2n, -1), further(2n, 1n, -1)]).toEqual([
+    2n,
+    2n,
+    1n,
+    1n,
+  ]);
 });

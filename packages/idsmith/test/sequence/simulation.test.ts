@@ -13,8 +13,8 @@ describeKind({
     'a store adds to what a client has read': 2,
     'a store answers and forgets': 2,
     'a store does not tell one life of a sequence from the next': 559,
-    'a store that goes back tells the same lineage': 15,
-    'a ceiling is used before it is old enough': 320,
+    'a store that goes back tells the same lineage': 25,
+    'a ceiling is used before it is old enough': 260,
     'a client gives a tail back again when no answer has come': 62,
   },
 });

@@ -155,6 +155,18 @@ describe('A store that gives a number again', () => {
     );
   });
 
+  it('hands out nothing twice to calls that were under way when it went back', async () => {
+    const backend = Object.assign(new Backend(), { held: [] as (() => void)[] });
+    const store = backend.open();
+    const one = store.allocate('x', 20);
+    backend.next = 11n;
+    const two = store.allocate('x', 20);
+    backend.held[0]?.();
+    expect(await firstOf(one)).toBe(1n);
+    backend.held[1]?.();
+    await expect(two).rejects.toThrow('sequence "x" gave 11, and this process has got numbers up to 21');
+  });
+
   it('remembers each sequence by itself', async () => {
     const backend = new Backend();
     const store = backend.open();
@@ -296,7 +308,7 @@ describe('Numbers that are given back', () => {
       50n,
       51,
     ],
-    ['not taken', 50, tail, false, 41n, 51],
+    ['not taken', 50, tail, false, 40n, 41],
   ])('let nothing come again that this process has got: %s', async (_, count, given, isBack, next, seen) => {
     const backend = new Backend();
     const store = backend.open({ giveBack: async () => isBack });
@@ -304,6 +316,19 @@ describe('Numbers that are given back', () => {
     expect(await store.giveBack?.('x', given)).toBe(isBack);
     backend.next = next;
     await expect(store.allocate('x', 1)).rejects.toThrow(`numbers up to ${seen}`);
+  });
+
+  it('were never kept: when another process gives back those before them, both come again', async () => {
+    const backend = new Backend();
+    const store = backend.open({ giveBack: async () => true });
+    await store.allocate('x', 20);
+    backend.next = 41n;
+    const block = await store.allocate('x', 20);
+    await store.giveBack?.('x', block);
+    backend.next = 21n;
+    expect(await firstOf(store.allocate('x', 20))).toBe(21n);
+    backend.next = 20n;
+    await expect(store.allocate('x', 1)).rejects.toThrow('numbers up to 41');
   });
 
   it('are taken of a sequence that this process has not used', async () => {

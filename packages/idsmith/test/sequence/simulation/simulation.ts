@@ -104,7 +104,15 @@ export class Simulation {
       machine,
       rows,
       { prefetch: random.pick(plan.prefetch) },
-      { random, ledger, tamper, onUncovered, most: plan.most },
+      {
+        random,
+        ledger,
+        tamper,
+        onUncovered,
+        most: plan.most,
+        isWhole: !plan.rewinds,
+        remembers: !plan.isRemoved && !plan.isCycled,
+      },
     );
     this.clients.push(client);
     this.#actLater(client);

@@ -55,6 +55,20 @@ await describeWith(['mariadb'], 'A MariaDB whose replica is promoted', () => {
     await sql(replica, `SELECT MASTER_GTID_WAIT('${position}', 60)`);
   }
 
+  it('has one identity for all sessions when its server_id is set: one jump', async () => {
+    const before = minter(primary);
+    await before.store.defineSequence({ name: 'orders', blockSize: 10 });
+    await before.take(2);
+    await sql(primary, 'SET GLOBAL server_id = 7');
+    // The sessions of the first process began before.
+    const after = minter(primary);
+    for (let round = 0; round < 5; round++) for (const each of [before, after]) await each.take(1);
+    expect(allRepeats([before, after])).toEqual(NO_REPEATS);
+    expect([...before.errors, ...after.errors]).toEqual([]);
+    expect((await after.store.describeSequence('orders')).next).toBeLessThan(11_000n);
+    await Promise.all([before.end(), after.end()]);
+  });
+
   it('is noticed when the last writes are lost: 0 repeats', async () => {
     const survivor = await minter(primary).acquire();
     await survivor.store.defineSequence({ name: 'orders', blockSize: 10 });

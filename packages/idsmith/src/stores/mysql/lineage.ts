@@ -11,8 +11,8 @@ import { plainText } from '../sql/values.js';
 /** MySQL keeps the uuid beside its data, and replicas and backups have none of it. */
 const MYSQL_SERVER = '@@server_uuid';
 
-/** MariaDB has no such name. Its `server_uid` changes with the network card, so with each start of some containers. */
-const MARIADB_SERVER = `CONCAT(@@server_id, ' ', @@hostname)`;
+/** MariaDB has no such name. Its `server_uid` changes with the network card, so with each start of some containers. A session keeps the server_id that it began with. */
+const MARIADB_SERVER = `CONCAT(@@global.server_id, ' ', @@hostname)`;
 
 /** Variables of clusters whose servers all take writes at once. What one server has acknowledged, the others have. */
 const CLUSTERS: readonly string[] = ['wsrep_on', 'group_replication_group_name'];

@@ -17,6 +17,8 @@ export interface PostgresOptions {
   env?: Record<string, string>;
   /** Another server whose data this one begins with: as its standby, or as a server of its own from a base backup. */
   from?: { readonly server: ServerProcess; readonly as: 'standby' | 'copy' };
+  /** Whether it gets a system identifier of its own. Otherwise all servers of a run have the same one: their first data are copies. */
+  isOther?: boolean;
 }
 
 /** Starts a private PostgreSQL server: superuser `postgres` without a password, database `postgres`. */
@@ -24,6 +26,7 @@ export async function startPostgres({
   args = [],
   env = {},
   from,
+  isOther = false,
 }: PostgresOptions = {}): Promise<ServerProcess> {
   const [postgres, initdb] = await programsOf('postgres');
   const user = unprivilegedUser('postgres');
@@ -58,7 +61,7 @@ export async function startPostgres({
             ...(from.as === 'standby' ? ['--write-recovery-conf'] : []),
           ]
         : [initdb!, '--pgdata', data, '--username', 'postgres', '--auth', 'trust', '--no-sync', ...locale],
-      isCopy: from !== undefined,
+      isCopy: from !== undefined || isOther,
       run: [postgres, '-D', data, ...options, ...args],
       user,
       env,

@@ -236,6 +236,28 @@ await describeWith(['postgres'], 'A PostgreSQL that goes back', () => {
     await Promise.all(all.map((each) => each.end()));
   });
 
+  it('is another one to all alike when a dump is restored into another cluster: one jump, and 0 repeats', async () => {
+    const tool = async (name: string, ...args: string[]) => run(await postgresTool(name), args);
+    const other = await startPostgres({ isOther: true });
+    servers.push(other);
+    const old = [minter(primary), minter(primary)];
+    await old[0]!.store.defineSequence({ name: 'orders', blockSize: 10 });
+    await old[0]!.take(1);
+    const file = join(primary.dir, 'dump.sql');
+    writeFileSync(file, (await tool('pg_dump', primary.url)).stdout);
+    // Lost. The first process has taken nothing since the dump, and remembers nothing that is missing.
+    await old[1]!.take(3);
+    await tool('psql', '--quiet', '--file', file, other.url);
+    await primary.shutdown();
+    moveTo(other);
+    const all = [...old, minter(other)];
+    for (let round = 0; round < 4; round++) for (const each of all) await each.take(1);
+    expect(allRepeats(all)).toEqual(NO_REPEATS);
+    const { next } = await all[2]!.store.describeSequence('orders');
+    expect(Number(next)).toBeLessThan(25_000);
+    await Promise.all(all.map((each) => each.end()));
+  });
+
   itIfLong('is noticed by those who remember when a base backup is started as it is', async () => {
     const survivor = await minter(primary).acquire();
     await survivor.store.defineSequence({ name: 'orders', blockSize: 10 });

@@ -6,13 +6,20 @@ import { OneSuccess } from '../../support/single-flight.js';
 import { reasonOf } from '../../support/store-error.js';
 import { type LineageComparison, type LineageOrder, SqlLineage } from '../sql/lineage.js';
 import type { Ask } from '../sql/session.js';
-import { plainText } from '../sql/values.js';
 
 // The lineage of a table in PostgreSQL has three parts. The timeline changes when a standby is promoted, and at once: the checkpoint tells the
 // old one for a while. The oid changes when a dump is restored. The system identifier changes with another cluster of databases.
 
 /** A standby has no timeline of its own. What it tells must differ from what it tells after its promotion. */
 const TIMELINE = `CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END`;
+
+/**
+ * The system identifier of the server that runs the statement. A process may be led to another cluster of databases while it runs, and must see
+ * what everybody else sees. The function reads a file, which would make each statement a third slower, and a session never leaves its
+ * server: so the session keeps the answer.
+ */
+const SYSTEM = `(SELECT CASE WHEN current_setting('idsmith.system', true) <> '' THEN current_setting('idsmith.system', true)
+  ELSE set_config('idsmith.system', (SELECT CAST(system_identifier AS text) FROM pg_control_system()), false) END)`;
 
 const JOINED = " || ' ' || ";
 
@@ -24,15 +31,24 @@ const STANDBYS = `SELECT CAST(count(*) AS text) AS standbys, CAST(count(CASE WHE
 /** Errors that are no answer: of the connection, of resources, of an operator who ends the server, of a transaction. */
 const NO_ANSWER = /^(08|25|40|53|57|58)/;
 
-/** The timelines of a server and of those that were promoted after it: each promotion raises the number. */
+/**
+ * The timelines of a server and of those that were promoted after it: each promotion raises the number. Another cluster of databases, such as one
+ * that pg_upgrade has made, has timelines of its own.
+ */
 class Timelines implements LineageOrder {
+  #system: string | undefined;
   #first: number | undefined;
   #latest: number | undefined;
 
   require(lineage: string): void {
-    const timeline = Number.parseInt(/^[0-9A-F]{8} /.exec(lineage)?.[0] ?? '', 16);
+    const [, digits, system] = /^([0-9A-F]{8}) \d+ (\d+)$/.exec(lineage) ?? [];
     // A standby has none.
-    if (Number.isNaN(timeline)) return;
+    if (digits === undefined) return;
+    const timeline = Number.parseInt(digits, 16);
+    if (system !== this.#system) {
+      this.#system = system;
+      this.#latest = undefined;
+    }
     if (judgeServer(this.#latest, timeline).kind === 'refuse')
       throw wentBack({
         message:
@@ -40,13 +56,14 @@ class Timelines implements LineageOrder {
           'its place, and it still answers. Nothing was taken from it. End it, or lead all connections to the new server; if the older server is ' +
           'the right one, start this process again',
       });
-    this.#first ??= timeline;
+    this.#first = this.#latest === undefined ? timeline : this.#first;
     this.#latest = timeline;
   }
 
   get condition(): string {
     if (this.#latest === this.#first) return '';
-    return ` AND ${TIMELINE} >= '${(this.#latest as number).toString(16).toUpperCase().padStart(8, '0')}'`;
+    const latest = (this.#latest as number).toString(16).toUpperCase().padStart(8, '0');
+    return ` AND (${TIMELINE} >= '${latest}' OR ${SYSTEM} <> '${this.#system}')`;
   }
 }
 
@@ -56,7 +73,7 @@ export class PostgresLineage {
   readonly sequences = new SqlLineage();
   readonly #ask: Ask;
   readonly #isLossless: boolean;
-  readonly #system = new OneSuccess<string>();
+  readonly #told = new OneSuccess<void>();
   readonly #standbys = new OneSuccess<void>();
   readonly #timelines = new Timelines();
 
@@ -69,15 +86,10 @@ export class PostgresLineage {
   /** Learns how the server tells the lineage of a table. A server that does not is no failure. */
   async learn(lineage: SqlLineage, table: string): Promise<void> {
     try {
-      const system = await this.#system.run(() => this.#askSystem());
-      const parts = [`CAST(CAST(to_regclass('${table}') AS oid) AS text)`, `'${system}'`];
+      await this.#told.run(() => this.#tryOut());
+      const parts = [`CAST(CAST(to_regclass('${table}') AS oid) AS text)`, SYSTEM];
       if (this.#isLossless) lineage.told(`(${parts.join(JOINED)})`);
-      else
-        lineage.told(
-          `(${[TIMELINE, ...parts].join(JOINED)})`,
-          this.#timelines,
-          comparedByParts(table, system),
-        );
+      else lineage.told(`(${[TIMELINE, ...parts].join(JOINED)})`, this.#timelines, comparedByParts(table));
     } catch (error) {
       if (!isAnswer(error)) throw error;
       lineage.untold(
@@ -88,16 +100,9 @@ export class PostgresLineage {
     await this.#standbys.run(() => this.#warnOfStandbys());
   }
 
-  /**
-   * The system identifier. It is asked for once: the function reads a file, and would make each statement a third slower. A process
-   * that is led to another cluster of databases while it runs notices that by the other parts, or by its own memory.
-   */
-  async #askSystem(): Promise<string> {
-    const [row] = await this.#ask(
-      `SELECT CAST(system_identifier AS text) AS system${this.#isLossless ? '' : `, ${TIMELINE} AS timeline`} FROM pg_control_system()`,
-    );
-    const [system] = Object.values(row as object).map(plainText);
-    return system as string;
+  /** Asks for the parts of the lineage, to see whether this login may. */
+  async #tryOut(): Promise<void> {
+    await this.#ask(`SELECT ${SYSTEM} AS system${this.#isLossless ? '' : `, ${TIMELINE} AS timeline`}`);
   }
 
   async #warnOfStandbys(): Promise<void> {
@@ -121,12 +126,12 @@ export class PostgresLineage {
  * spares the server from putting together a text at each of them.
  */
 const comparedByParts =
-  (table: string, system: string): LineageComparison =>
+  (table: string): LineageComparison =>
   (values, lineage) => {
-    const [, timeline, oid, id] = /^([0-9A-F]{8}) (\d+) (\d+)$/.exec(lineage) ?? [];
-    if (id !== system) return undefined;
+    const [, timeline, oid, system] = /^([0-9A-F]{8}) (\d+) (\d+)$/.exec(lineage) ?? [];
+    if (system === undefined) return undefined;
     const isOnTimeline = `pg_walfile_name(pg_current_wal_lsn()) LIKE ${values.bytes(`${timeline}%`)}`;
-    return `to_regclass('${table}') = ${values.bytes(oid as string)} AND ${isOnTimeline}`;
+    return `to_regclass('${table}') = ${values.bytes(oid as string)} AND ${isOnTimeline} AND ${SYSTEM} = ${values.bytes(system)}`;
   };
 
 const isAnswer = (error: unknown) =>

@@ -81,6 +81,7 @@ export function checkFileSystem(path: string, promises: FilePromises): void {
   const fs = process.getBuiltinModule?.('node:fs');
   const paths = process.getBuiltinModule?.('node:path');
   if (fs?.statfsSync === undefined || paths === undefined || path === ':memory:') return;
+  requireOnePath(path);
   const verdict = judgeFileSystem(
     path,
     typeOf(() => fs.statfsSync(paths.dirname(path)).type),
@@ -99,5 +100,50 @@ function typeOf(read: () => number): number {
     return read() >>> 0;
   } catch {
     return 0;
+  }
+}
+
+/**
+ * Refuses a file that processes reach by two paths. SQLite keeps the log of writes and its locks beside the path that was opened, so these
+ * processes do not see each other's writes. A second path must exist before it is opened, so one look at opening is enough: a link that is
+ * made later, by a backup for example, does not stop the processes at work.
+ *
+ * @throws InvalidOptionError if the file has several hard links, or is itself a mount point, as `docker run -v ./ids.db:/data/ids.db` makes it
+ */
+export function requireOnePath(path: string): void {
+  const fs = process.getBuiltinModule?.('node:fs');
+  if (fs === undefined) return;
+  let place: string;
+  try {
+    // SQLite resolves symbolic links before it names the files beside the path.
+    place = fs.realpathSync(path);
+  } catch {
+    return;
+  }
+  const reason =
+    'SQLite keeps its log and its locks beside the path that was opened, so a process at another path of the same file misses writes, and ids repeat';
+  const { nlink } = fs.statSync(place);
+  if (nlink > 1)
+    throw new InvalidOptionError(
+      `sqlite store: ${place} has ${nlink} hard links. ${reason}. Remove the other links, or make symbolic links, which SQLite resolves`,
+    );
+  if (mountPoints(() => fs.readFileSync('/proc/self/mountinfo', 'utf8')).has(place))
+    throw new InvalidOptionError(
+      `sqlite store: ${place} is itself a mount point. ${reason}, also after the container is made anew. Mount the folder of the file ` +
+        'instead: docker run -v ./data:/data, with the file in ./data',
+    );
+}
+
+/** The mount points that Linux lists: see proc(5). The list writes spaces and backslashes in octal. */
+function mountPoints(read: () => string): ReadonlySet<string> {
+  try {
+    const points = read()
+      .split('\n')
+      .map((line) => line.split(' ')[4] ?? '');
+    const plain = (point: string) =>
+      point.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+    return new Set(points.map(plain));
+  } catch {
+    return new Set();
   }
 }

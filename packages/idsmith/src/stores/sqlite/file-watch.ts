@@ -1,6 +1,7 @@
 import { type SqliteConnection, sqliteRowsOf } from '../../drivers/sqlite.js';
-import { StoreError } from '../../errors.js';
+import { InvalidOptionError, StoreError } from '../../errors.js';
 import { plainText } from '../sql/values.js';
+import { requireOnePath } from './file-system.js';
 
 /** The used part of `node:fs`. `stat` does not open the file. Opening and closing it could end SQLite's locks. */
 interface FileSystem {
@@ -41,13 +42,15 @@ export class FileWatch {
    * Looks at the file at once if the connection is open, before anything can happen to the file.
    *
    * @param path the path that was opened, if it is known
+   * @throws InvalidOptionError if the file has another path: see `requireOnePath`
    */
   constructor(db: SqliteConnection, path?: string) {
     this.#db = db;
     this.#opened = path === undefined ? undefined : { path, identity: identityOf(path) };
     try {
       this.#look();
-    } catch {
+    } catch (error) {
+      if (error instanceof InvalidOptionError) throw error;
       // The first call to the database fails with the same error.
     }
   }
@@ -78,6 +81,7 @@ export class FileWatch {
     const [, , path] = Object.values(row as object);
     const isFile = path !== null && path !== '' && fileSystem() !== undefined;
     const file = plainText(path);
+    if (isFile) requireOnePath(file);
     this.#file = isFile ? { path: file, identity: identityOf(file), lineage: lineageOf(file) } : null;
     return this.#file;
   }

@@ -48,7 +48,7 @@ export type SqliteStoreOptions = Pick<LineageOptions, 'maxJump'>;
  * fail. Set `PRAGMA journal_mode = WAL` on a file that several processes share. When the file is removed or replaced while it
  * is open, every later call is a `StoreError`.
  *
- * @throws InvalidOptionError if `db` is none of these databases, or an option is wrong
+ * @throws InvalidOptionError if `db` is none of these databases, its file has two paths (see `requireOnePath`), or an option is wrong
  */
 export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}): DisposableStore {
   const { maxJump } = lineageOptions(requireKnown('options', options, ['maxJump']));

@@ -1,6 +1,19 @@
-import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { acquireLease, FlakeGenerator, LeaseFencedError, type LeaseRecord, StoreError } from 'idsmith';
 import { FakeTime } from 'idsmith/testing';
 import Libsql from 'libsql';
@@ -218,4 +231,59 @@ describe('a file behind a symbolic link', () => {
     await expectGone(store);
     await store.close().catch(() => {});
   });
+});
+
+/** The work in a namespace of mounts of its own, which Linux grants root. */
+const inOwnMounts = (script: string, ...values: string[]) =>
+  spawnSync('unshare', ['--mount', 'sh', '-c', script, 'sh', ...values], { encoding: 'utf8' });
+
+describe('a file with two paths', () => {
+  it('is refused by every path if it has hard links', async () => {
+    const link = `${file}-link`;
+    await (await filled(await openStore(`sqlite:${file}`))).close();
+    linkSync(file, link);
+    for (const path of [file, link]) {
+      const refusal = { code: 'INVALID_OPTION', message: expect.stringContaining('has 2 hard links') };
+      await expect(openStore(`sqlite:${path}`)).rejects.toMatchObject(refusal);
+      for (const [, Database] of drivers) {
+        const db = new Database(path);
+        expect(() => sqliteStore(db)).toThrow('has 2 hard links');
+        db.close();
+      }
+    }
+    rmSync(link);
+    await (await openStore(`sqlite:${file}`)).close();
+  });
+
+  it('goes on in the processes that opened it before the link was made', async () => {
+    const store = await filled(await openStore(`sqlite:${file}`));
+    linkSync(file, `${file}-backup`);
+    expect(await store.allocate('orders', 1)).toMatchObject({ first: 11n });
+    await store.close();
+  });
+
+  it.runIf(inOwnMounts('mount --bind /tmp /tmp').status === 0)(
+    'is refused if the file alone is mounted, and not if its folder is',
+    async () => {
+      const [host, container] = [`${file}-host`, `${file}-a container`];
+      for (const place of [host, container]) {
+        mkdirSync(place);
+        writeFileSync(join(place, 'ids.db'), '');
+      }
+      const taker = fileURLToPath(new URL('scripts/sequence-taker.mjs', import.meta.url));
+      const takeWith = (mounted: string) =>
+        inOwnMounts(
+          'mount --bind "$1" "$2" && node "$3" "$4" 1',
+          join(host, mounted),
+          join(container, mounted),
+          taker,
+          join(container, 'ids.db'),
+        );
+      expect(takeWith('ids.db')).toMatchObject({
+        stdout: '',
+        stderr: expect.stringContaining('Mount the folder'),
+      });
+      expect(takeWith('').stdout).toBe('1\n');
+    },
+  );
 });

@@ -70,6 +70,18 @@ function numbersOf(row: SequenceRow): [column: string, value: bigint | number | 
   ];
 }
 
+/** The columns of {@link numbersOf}. Another program may add columns of any type, which are none of ours. */
+const NUMBERS = new Set([
+  'first_id',
+  'next_block_start',
+  'block_size',
+  'step',
+  'min_id',
+  'max_id',
+  'generation',
+  'swap_mark',
+]);
+
 /** The block size in the table: negative if the sequence descends. */
 export const signedBlockSize = ({ step, blockSize }: SequenceRow) => (step < 0 ? -blockSize : blockSize);
 
@@ -106,7 +118,7 @@ export class Columns {
     if (column === 'name') {
       const [, length] = /char[a-z ]*\((\d+)\)/.exec(type) ?? [];
       if (length !== undefined) this.#nameLength = Number(length);
-    } else if (column !== 'exhausted' && column !== 'cycles') {
+    } else if (NUMBERS.has(column)) {
       const range = rangeOfType(type);
       if (range === 'inexact')
         throw new StoreError(

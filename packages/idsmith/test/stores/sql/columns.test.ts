@@ -72,6 +72,15 @@ function cases(subject: () => Subject): void {
     return [blocks, new Error('it did not fail')];
   }
 
+  it.each(['TIMESTAMP NULL', 'VARCHAR(20)', 'DOUBLE PRECISION'])(
+    'of %s that another program has added is none of ours',
+    async (type) => {
+      await subject().store().defineSequence({ name: 'orders' });
+      await subject().sql(`ALTER TABLE id_sequences ADD COLUMN note ${type}`);
+      expect(await subject().store().allocate('orders', 1)).toMatchObject({ first: 1n });
+    },
+  );
+
   it.each(['INT', 'DECIMAL(10, 0)', 'SMALLINT'])(
     'of %s cannot hold a sequence without limits, which takes no id from it',
     async (next) => {

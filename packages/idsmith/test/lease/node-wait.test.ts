@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { NodeWait } from 'idsmith';
 import { memoryStore } from 'idsmith';
+import { connect } from 'idsmith/connect';
 import { FakeTime } from 'idsmith/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { describeWith, type ServerProcess, startRedis } from '#services';
@@ -79,12 +80,9 @@ await describeWith(['redis'], 'A new namespace on a Redis that can forget', () =
     return told;
   }
 
-  it('is told by connect as a warning, by a command and by a server', async () => {
+  it('is reported by a command and by a server, and refused by connect', async () => {
     const redis: ServerProcess = await startRedis();
-    const program = `import { connect } from 'idsmith/connect';
-      const ids = await connect(${JSON.stringify(redis.url)});
-      await ids.flakes('orders');`;
-    expect(await toldBy(['--input-type=module', '-e', program])).toMatch(TOLD);
+    await expect(connect(redis.url)).rejects.toThrow(`npx idsmith init --store ${redis.url}`);
     const bin = new URL('../../bin/idsmith.js', import.meta.url).pathname;
     expect(await toldBy([bin, 'flake', '--store', redis.url, '--namespace', 'script'])).toMatch(TOLD);
     expect(await toldBy([bin, 'serve', '--port', '0', '--tokens', 'none', '--store', redis.url])).toMatch(

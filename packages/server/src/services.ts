@@ -24,6 +24,7 @@ import { Audit } from './ops/audit.js';
 import { Health } from './ops/health.js';
 import type { Log } from './ops/log.js';
 import { Metrics } from './ops/metrics.js';
+import { NamespaceUse } from './ops/namespace-use.js';
 import { withMetrics } from './ops/with-metrics.js';
 
 /** The parts of a running server. */
@@ -79,7 +80,8 @@ export async function makeServices(
   const sequences = new SequencePool(ids.sequences, metrics, log);
   // What instruments ask of the store is no load of clients, and is not counted.
   const watch = new SequenceWatch(inner, sequences.handedOut);
-  const leaseWatch = new LeaseWatch(inner);
+  const use = new NamespaceUse([settings.namespace || settings.layout, 'locality', 'uuid7']);
+  const leaseWatch = new LeaseWatch(inner, use);
   const history = new ServerHistory(metrics, (now) => watch.tick(now));
   const parts = { server: history, sequences: watch, leases: leaseWatch };
   const place = historyPlace(settings, inner);
@@ -101,7 +103,9 @@ export async function makeServices(
     inFlight,
     sequences,
     series: new SeriesMinter(ids, store, metrics),
-    namespaces: new Namespaces(inner, (namespace, records) => leaseWatch.saw(namespace, records, Date.now())),
+    namespaces: new Namespaces(inner, use, (namespace, records) =>
+      leaseWatch.saw(namespace, records, Date.now()),
+    ),
     tokens: new AcceptedTokens(
       tokenFileOf(settings.tokens),
       settings.rate,

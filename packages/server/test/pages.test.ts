@@ -48,15 +48,18 @@ describe('docs/server.md', () => {
 describe('docs/server-reference.md', () => {
   const reference = page('server-reference.md');
 
-  it('has every route', async () => {
+  it('has every route, with the scope that it needs', async () => {
     const { json } = await server.get('/openapi.json');
-    const paths = Object.entries((json as { paths: Record<string, object> }).paths);
+    type Operation = { security: [{ token: string[] }?] };
+    const paths = Object.entries((json as { paths: Record<string, Record<string, Operation>> }).paths);
+    const scopeOf = ({ security: [needs] }: Operation) =>
+      needs === undefined ? 'none' : needs.token.length === 0 ? 'any' : `\`${needs.token[0]}\``;
     const routes = paths.flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+      Object.entries(methods).map(([method, route]) => `${method.toUpperCase()} ${path} ${scopeOf(route)}`),
     );
-    const documented = rowsOf(reference, 'Routes')
-      .flatMap(([cell]) => codesOf(cell as string))
-      .map((route) => route.replace(/\?.*/, ''));
+    const documented = rowsOf(reference, 'Routes').flatMap(([cell, , scope]) =>
+      codesOf(cell as string).map((route) => `${route.replace(/\?.*/, '')} ${scope}`),
+    );
     expect(documented.sort()).toEqual(routes.sort());
   });
 

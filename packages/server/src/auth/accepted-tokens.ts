@@ -5,52 +5,22 @@ import { InvalidOptionError, StoreError } from 'idsmith';
 import { RequestProblem } from '../http/problem.js';
 import { type Caller, SCOPES } from '../http/route.js';
 import { MAX_COUNT } from '../http/schemas.js';
+import { TokenBucket } from '../http/token-bucket.js';
 import type { Log } from '../ops/log.js';
 import { readSecrets, type SecretSource, secretId } from './secrets.js';
 import { hashOf, listTokens, missingFile, splitToken, type TokenFile, type TokenRecord } from './tokens.js';
 
-/** A token bucket: `rate` requests per second, and up to `rate` requests at once after a pause. */
-class TokenBucket {
-  readonly rate: number;
-  #left: number;
-  #refilledAt = performance.now();
-
-  /** @param rate requests per second */
-  constructor(rate: number) {
-    this.rate = rate;
-    this.#left = rate;
-  }
-
-  /** @throws RequestProblem 429 with `Retry-After` when the bucket is empty */
-  take(): void {
-    const now = performance.now();
-    this.#left = Math.min(this.rate, this.#left + ((now - this.#refilledAt) / 1000) * this.rate);
-    this.#refilledAt = now;
-    if (this.#left < 1) {
-      const seconds = Math.ceil((1 - this.#left) / this.rate);
-      throw new RequestProblem(
-        429,
-        'RATE_LIMITED',
-        `this token is limited to ${this.rate} requests per second; try again in ${seconds} s`,
-        { 'retry-after': String(seconds) },
-      );
-    }
-    this.#left--;
-  }
-}
-
-/** A caller and the rate limit of its token. */
-interface LimitedCaller extends Caller {
-  readonly bucket: TokenBucket | undefined;
-}
-
 interface Entry {
   readonly hash: Buffer;
-  readonly caller: LimitedCaller;
+  readonly caller: Caller;
 }
 
+/** The names that a token without the scope admin may begin: many at once, then one in a while. */
+const NEW_NAMESPACES = [1 / 600, '100 new namespaces, and another one every 10 minutes', 100] as const;
+const NEW_TENANTS = [0.1, '1000 new tenants of series, and another one every 10 s', 1000] as const;
+
 /** The caller where no tokens are in use. */
-const ANYBODY: LimitedCaller = { id: '', name: '', scopes: SCOPES, batch: MAX_COUNT, bucket: undefined };
+const ANYBODY: Caller = { id: '', name: '', scopes: SCOPES, batch: MAX_COUNT };
 
 /** The interval at which the file is checked for changes, ms. */
 const INTERVAL = 500;
@@ -137,7 +107,7 @@ export class AcceptedTokens {
   }
 
   /** @throws RequestProblem 401 if a token is required and the header has no valid one */
-  callerOf(authorization: string | undefined): LimitedCaller {
+  callerOf(authorization: string | undefined): Caller {
     if (!this.#isRequired) return ANYBODY;
     if (authorization === undefined)
       throw unauthorized('this route needs a token: send the header Authorization: Bearer TOKEN');
@@ -159,7 +129,7 @@ export class AcceptedTokens {
   }
 
   /** The caller with this token: one of the token file, or a secret. */
-  #find(sent: string): LimitedCaller | undefined {
+  #find(sent: string): Caller | undefined {
     for (const token of [splitToken(sent), { id: secretId(sent), secret: sent }]) {
       const entry = token && this.#entries.get(token.id);
       if (entry !== undefined && timingSafeEqual(hashOf(token!.secret), entry.hash)) return entry.caller;
@@ -181,8 +151,10 @@ export class AcceptedTokens {
   #entryOf(record: TokenRecord, old: ReadonlyMap<string, Entry>): Entry {
     const { id, name, scopes, hash, expires, batch = MAX_COUNT } = record;
     const rate = record.rate ?? this.#rate;
-    const before = old.get(id)?.caller.bucket;
-    const bucket = before?.rate === rate ? before : rate === 0 ? undefined : new TokenBucket(rate);
+    const before = old.get(id)?.caller;
+    const kept = before?.bucket?.rate === rate ? before.bucket : undefined;
+    const bucket = kept ?? (rate === 0 ? undefined : new TokenBucket(rate));
+    const isAdmin = scopes.includes('admin');
     return {
       hash: Buffer.from(hash, 'hex'),
       caller: {
@@ -190,7 +162,11 @@ export class AcceptedTokens {
         name,
         scopes,
         batch: Math.min(batch, MAX_COUNT),
-        bucket,
+        ...(bucket && { bucket }),
+        ...(!isAdmin && {
+          namespaces: before?.namespaces ?? new TokenBucket(...NEW_NAMESPACES),
+          tenants: before?.tenants ?? new TokenBucket(...NEW_TENANTS),
+        }),
         ...(expires !== undefined && { expires: Date.parse(expires) }),
       },
     };

@@ -1,4 +1,5 @@
 import type { LeaseRecord, Store } from 'idsmith';
+import { NamespaceUse } from '../ops/namespace-use.js';
 import { RegularLook } from './regular-look.js';
 
 /** The most terms that are kept, of all namespaces together. The ones that ended first go first. */
@@ -53,6 +54,7 @@ export interface Holder {
 /** Who held which node id, and when: seen by looking at the leases of the store every few seconds. */
 export class LeaseWatch {
   readonly #store: Store;
+  readonly #use: NamespaceUse;
   readonly #terms = new Map<string, Term[]>();
   #count = 0;
   readonly #looking = new RegularLook(() => this.#look(), PAUSE);
@@ -61,8 +63,9 @@ export class LeaseWatch {
   /** The namespaces of a file that this server has not looked at yet. */
   readonly #resumed = new Set<string>();
 
-  constructor(store: Store) {
+  constructor(store: Store, use = new NamespaceUse([])) {
     this.#store = store;
+    this.#use = use;
   }
 
   start(): void {
@@ -121,8 +124,10 @@ export class LeaseWatch {
 
   async #look(): Promise<void> {
     const names = (await this.#store.namespaces?.()) ?? [];
-    for (const namespace of names.slice(0, MAX_NAMESPACES)) {
-      this.saw(namespace, await this.#store.listLeases(namespace), Date.now());
+    for (const namespace of this.#use.pick(names, MAX_NAMESPACES)) {
+      const records = await this.#store.listLeases(namespace);
+      this.#use.saw(namespace, records);
+      this.saw(namespace, records, Date.now());
     }
   }
 

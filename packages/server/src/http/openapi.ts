@@ -142,6 +142,7 @@ const NAMES: Readonly<Record<string, readonly [id: string, tag: (typeof TAGS)[nu
   'POST /v1/leases/{namespace}/swap': ['swapLease', 'Leases'],
   'POST /v1/leases/{namespace}/claim': ['claimLease', 'Leases'],
   'GET /v1/leases/{namespace}/moment': ['readMoment', 'Leases'],
+  'POST /v1/tokens/{token}/free': ['freeNodeIds', 'Leases'],
   'DELETE /v1/leases/{namespace}': ['removeTrialNamespace', 'Leases'],
   'GET /v1/ring': ['describeRing', 'Operations'],
   'GET /v1/history': ['readHistory', 'History'],

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { TokenBucket } from './token-bucket.js';
 
 /** The scopes that a token can have. */
 export const SCOPES = ['mint', 'lease', 'admin'] as const;
@@ -16,7 +17,17 @@ export interface Caller {
   readonly scopes: readonly Scope[];
   /** The most ids of one call. */
   readonly batch: number;
+  /** The rate limit; `undefined` for none. */
+  readonly bucket?: TokenBucket;
+  /** The namespaces of leases that the caller may begin; `undefined` for any number. */
+  readonly namespaces?: TokenBucket;
+  /** The tenants of series that the caller may begin; `undefined` for any number. */
+  readonly tenants?: TokenBucket;
 }
+
+/** True if the caller has the scope admin, or no tokens are in use. */
+export const isAdmin = ({ caller }: { readonly caller: Caller | null }) =>
+  caller?.scopes.includes('admin') ?? false;
 
 declare module 'fastify' {
   interface FastifyRequest {

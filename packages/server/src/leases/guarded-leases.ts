@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { LeaseRecord, Store } from 'idsmith';
-import { invalidRequest } from '../http/problem.js';
+import { invalidRequest, RequestProblem } from '../http/problem.js';
 import { FenceFloors, isSame } from './fence-floors.js';
 import { guaranteesOf, storeTime } from './namespaces.js';
 import { BIRTH_ID, judgeSwap, type SwapContext, UNDATED } from './swap-policy.js';
@@ -14,14 +14,37 @@ const STORE_NAMESPACE = 'idsmith/store';
 /** The most node ids that are read at once. Every store that reads a part of a namespace can read so many, unless it says less. */
 export const LARGEST_PAGE = 64;
 
+/** The bounds of what callers may write. */
+export interface WriteLimits {
+  /** The longest ttl of callers without the scope admin, ms. */
+  readonly ttl: number;
+  /** The layouts of namespaces that have one by their name; `null` for namespaces without a layout. */
+  readonly layouts: ReadonlyMap<string, string | null>;
+}
+
+/** The caller of a swap. */
+export interface SwapCaller {
+  /** The id of the token; empty where no tokens are in use. */
+  readonly token: string;
+  readonly isAdmin: boolean;
+  /** Takes one of the namespaces that the caller may begin. */
+  takeName(): void;
+}
+
+/** The most namespaces to remember as begun. */
+const MAX_BEGUN = 10_000;
+
 /** The leases of a store, for callers that are not trusted: owners are hidden, and every swap is checked. */
 export class GuardedLeases {
   readonly #store: Store;
+  readonly #bounds: WriteLimits;
+  readonly #begun = new Set<string>();
   readonly #limits: NamespaceLimits;
   readonly #floors = new FenceFloors();
 
-  constructor(store: Store) {
+  constructor(store: Store, bounds: WriteLimits) {
     this.#store = store;
+    this.#bounds = bounds;
     this.#limits = new NamespaceLimits(store);
   }
 
@@ -41,6 +64,7 @@ export class GuardedLeases {
   /**
    * Replaces `expected` by `next`. A caller that takes over a node id may give the digest of the expected owner.
    *
+   * @param caller bounds what is written
    * @param birth the record of the namespace itself that must be there at the same moment, with the lineage of the store
    *
    * @returns `false` if the record has changed, or another holder has the node id
@@ -50,6 +74,7 @@ export class GuardedLeases {
     namespace: string,
     expected: LeaseRecord | undefined,
     next: LeaseRecord,
+    caller: SwapCaller,
     birth?: LeaseRecord,
   ): Promise<boolean> {
     if (expected !== undefined && expected.id !== next.id)
@@ -67,18 +92,58 @@ export class GuardedLeases {
     const namespaceTtl = next.id >= 0 ? await this.#limits.of(namespace) : undefined;
     const about = next.id === BIRTH_ID ? await this.#aboutBirth(namespace) : {};
     const now = await storeTime(this.#store);
-    const context = { now, maxTtl: maxTtl ?? undefined, namespaceTtl, floor, ...about };
+    const { ttl, layouts } = this.#bounds;
+    const bounds = { callerTtl: caller.isAdmin ? undefined : ttl, layout: layouts.get(namespace) };
+    const context = { now, maxTtl: maxTtl ?? undefined, namespaceTtl, floor, ...bounds, ...about };
     const verdict = judgeSwap({ stored, next, isHolder }, context);
     if (verdict === 'taken') return false;
     if ('refusal' in verdict) {
       if (await this.#isUnchanged(namespace, next.id, stored)) throw invalidRequest(verdict.refusal);
       return false;
     }
+    if (stored === undefined) await this.#begin(namespace, caller);
+    const put = next.id >= 0 ? signed(verdict.put, caller.token) : verdict.put;
     const isSwapped = await (birth === undefined
-      ? this.#store.swapLease(namespace, stored, verdict.put)
-      : this.#claim(namespace, stored, verdict.put, birth));
-    if (isSwapped && next.id >= 0) this.#floors.record(namespace, stored, verdict.put);
+      ? this.#store.swapLease(namespace, stored, put)
+      : this.#claim(namespace, stored, put, birth));
+    if (isSwapped && next.id >= 0) this.#floors.record(namespace, stored, put);
     return isSwapped;
+  }
+
+  /**
+   * Frees the node ids that a token holds, in every namespace.
+   *
+   * @param areStopped true if an administrator says that the programs with the token have ended: then their windows end now, too
+   * @throws RequestProblem 501 if the store cannot list its namespaces
+   */
+  async freeAll(token: string, areStopped: boolean): Promise<{ freed: number; until: number }> {
+    const store = this.#store;
+    if (store.namespaces === undefined)
+      throw new RequestProblem(501, 'NOT_CONFIGURED', 'the store of this server cannot list its namespaces');
+    let [freed, until] = [0, 0];
+    for (const namespace of await store.namespaces()) {
+      const records = await store.listLeases(namespace);
+      const now = await storeTime(store);
+      for (const record of records) {
+        if (record.id < 0 || record.owner === null || tokenOf(record) !== token) continue;
+        const fence = areStopped ? Math.min(record.fence, now + MAX_SKEW) : record.fence;
+        if (!(await store.swapLease(namespace, record, { ...record, owner: null, fence, expiresAt: 0 })))
+          continue;
+        freed++;
+        until = Math.max(until, fence);
+      }
+    }
+    return { freed, until };
+  }
+
+  /** Counts a namespace that the caller begins. */
+  async #begin(namespace: string, caller: SwapCaller): Promise<void> {
+    if (this.#begun.has(namespace)) return;
+    const store = this.#store;
+    const records = await (store.readLeases?.(namespace, 0, LARGEST_PAGE) ?? store.listLeases(namespace));
+    if (records.length === 0) caller.takeName();
+    if (this.#begun.size >= MAX_BEGUN) this.#begun.clear();
+    this.#begun.add(namespace);
   }
 
   /** The lineage of the store, and its clock. */
@@ -121,6 +186,23 @@ export class GuardedLeases {
     return stored === undefined ? record === undefined : record !== undefined && isSame(record, stored);
   }
 }
+
+// The label of a record ends with the token that wrote the record, so that the node ids of a token can be found.
+
+/** The largest difference between the clocks of a holder and of the store that is allowed for, ms. */
+const MAX_SKEW = 10_000;
+
+/** The longest label that every store can keep. */
+const MAX_LABEL = 255;
+
+function signed(record: LeaseRecord, token: string): LeaseRecord {
+  if (token === '') return record;
+  const end = ` [token ${token}]`;
+  return { ...record, label: record.label.slice(0, MAX_LABEL - end.length) + end };
+}
+
+/** The id of the token that wrote a record, if a token did. */
+const tokenOf = ({ label }: LeaseRecord) => / ?\[token (\w+)\]$/.exec(label)?.[1];
 
 // The owner of a lease is a secret: with it, the holder renews and releases the lease. Others see a digest of the owner.
 

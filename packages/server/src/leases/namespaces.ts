@@ -2,6 +2,7 @@ import { type LeaseRecord, layouts, type Store } from 'idsmith';
 import { summarise } from 'idsmith/internal';
 import { RequestProblem } from '../http/problem.js';
 import { inTime, PATIENCE } from '../ops/in-time.js';
+import { NamespaceUse } from '../ops/namespace-use.js';
 
 /** A namespace of the store, with its node ids counted. */
 export interface NamespaceInfo {
@@ -22,20 +23,26 @@ const UUID_NAMESPACES: Readonly<Record<string, number>> = { locality: 2 ** 16, u
 /** The time for which a listing is kept, ms: each listing reads every record of every namespace. */
 const LIFETIME = 2000;
 
-/** The most namespaces that are counted. */
+/** The most namespaces that are counted: those in use come first. */
 const MAX_NAMESPACES = 500;
 
 /** The namespaces of a store. Anybody with a token may ask, so the store is asked once in two seconds at most. */
 export class Namespaces {
   readonly #store: Store;
+  readonly #use: NamespaceUse;
   readonly #onRead: (namespace: string, records: readonly LeaseRecord[]) => void;
   #listed: { readonly at: number; readonly found: Promise<NamespaceInfo[]> } | undefined;
 
   #last: readonly NamespaceInfo[] = [];
 
   /** @param onRead hears of every namespace that was read */
-  constructor(store: Store, onRead: (namespace: string, records: readonly LeaseRecord[]) => void = () => {}) {
+  constructor(
+    store: Store,
+    use = new NamespaceUse([]),
+    onRead: (namespace: string, records: readonly LeaseRecord[]) => void = () => {},
+  ) {
     this.#store = store;
+    this.#use = use;
     this.#onRead = onRead;
   }
 
@@ -60,10 +67,11 @@ export class Namespaces {
     const store = this.#store;
     if (store.namespaces === undefined)
       throw new RequestProblem(501, 'NOT_CONFIGURED', 'the store of this server cannot list its namespaces');
-    const names = (await store.namespaces()).slice(0, MAX_NAMESPACES);
+    const names = this.#use.pick(await store.namespaces(), MAX_NAMESPACES);
     const infos: NamespaceInfo[] = [];
     for (const namespace of names) {
       const records = await store.listLeases(namespace);
+      this.#use.saw(namespace, records);
       this.#onRead(namespace, records);
       const { held, expired, used } = summarise(records, await storeTime(store));
       infos.push({ namespace, ...shapeOf(namespace, records), held, expired, used });

@@ -10,8 +10,8 @@ type Values = Readonly<Record<string, unknown>>;
 export interface Change {
   /** Unix ms. */
   readonly at: number;
-  readonly action: 'define' | 'alter' | 'remove' | 'remove namespace';
-  /** The name of the sequence or namespace. */
+  readonly action: 'define' | 'alter' | 'remove' | 'remove namespace' | 'write namespace' | 'free node ids';
+  /** The name of the sequence, series, namespace or token. */
   readonly subject: string;
   /** The name of the token; `null` where no tokens are in use. */
   readonly token: string | null;

@@ -29,7 +29,7 @@ export function allRoutes(parts: RouteParts, assets: Assets): Route[] {
     ...mintRoutes(minter, keys, publicIds, typeIds),
     ...sequenceRoutes(store, sequences, publicIds, audit, watch),
     ...seriesRoutes(store, series, audit),
-    ...leaseRoutes(store, namespaces, audit),
+    ...leaseRoutes(store, namespaces, audit, parts.settings),
     ...ringRoutes(keys),
     ...historyRoutes(parts),
     ...operationRoutes(parts),

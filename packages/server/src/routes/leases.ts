@@ -1,12 +1,13 @@
-import type { LeaseRecord, Store } from 'idsmith';
+import type { FastifyRequest } from 'fastify';
+import { type LeaseRecord, layouts, type Store } from 'idsmith';
 import { summarise } from 'idsmith/internal';
+import { SETTINGS, type Settings } from '../config/settings.js';
 import { invalidRequest } from '../http/problem.js';
-import type { Route, Schema } from '../http/route.js';
+import { isAdmin, type Route, type Schema } from '../http/route.js';
 import { claim, lease, name, record, swap } from '../http/schemas.js';
-import { GuardedLeases, LARGEST_PAGE } from '../leases/guarded-leases.js';
+import { GuardedLeases, LARGEST_PAGE, type WriteLimits } from '../leases/guarded-leases.js';
 import { guaranteesOf, type Namespaces, shapeOf, storeTime } from '../leases/namespaces.js';
 import { BIRTH_ID } from '../leases/swap-policy.js';
-
 import type { Audit } from '../ops/audit.js';
 
 /** The schema of the store's guarantees. */
@@ -45,12 +46,40 @@ const namespaceInfo: Schema = {
 interface ClaimBody {
   readonly expected?: LeaseRecord | null;
   readonly next: LeaseRecord;
-  readonly birth: LeaseRecord;
+  readonly birth?: LeaseRecord;
+}
+
+/** The bounds of what callers write: what the server itself would write, or a client with default options. */
+function limitsOf({ ttl, layout, namespace }: Settings): WriteLimits {
+  const named = Object.entries(layouts).map(([name, { fingerprint }]) => [name, fingerprint] as const);
+  return {
+    ttl: Math.max(ttl, SETTINGS.ttl.fallback),
+    layouts: new Map<string, string | null>([
+      ...named,
+      ['locality', null],
+      ['uuid7', null],
+      [namespace || layout, layouts[layout].fingerprint],
+    ]),
+  };
 }
 
 /** Listing and swapping the leases of a namespace. */
-export function leaseRoutes(store: Store, namespaces: Namespaces, audit: Audit): Route[] {
-  const guarded = new GuardedLeases(store);
+export function leaseRoutes(store: Store, namespaces: Namespaces, audit: Audit, settings: Settings): Route[] {
+  const guarded = new GuardedLeases(store, limitsOf(settings));
+  /** Swaps, and notes writes to records of a namespace itself. */
+  const swapAs = async (request: FastifyRequest, { expected, next, birth }: ClaimBody): Promise<boolean> => {
+    const { namespace } = request.params as { namespace: string };
+    const { caller } = request;
+    const by = {
+      token: caller?.id ?? '',
+      isAdmin: isAdmin(request),
+      takeName: () => caller?.namespaces?.take(),
+    };
+    const isSwapped = await guarded.swap(namespace, expected ?? undefined, next, by, birth);
+    if (isSwapped && next.id < 0)
+      audit.add(request, 'write namespace', namespace, expected ? { ...expected } : null, { ...next });
+    return isSwapped;
+  };
   return [
     {
       method: 'GET',
@@ -130,11 +159,7 @@ export function leaseRoutes(store: Store, namespaces: Namespaces, audit: Audit):
       response: record({ swapped: { type: 'boolean' } }),
       problems: [503],
       waitsForStore: true,
-      async handle({ params, body }) {
-        const { namespace } = params as { namespace: string };
-        const { expected, next } = body as { expected?: LeaseRecord | null; next: LeaseRecord };
-        return { swapped: await guarded.swap(namespace, expected ?? undefined, next) };
-      },
+      handle: async (request) => ({ swapped: await swapAs(request, request.body as ClaimBody) }),
     },
     {
       method: 'POST',
@@ -147,12 +172,11 @@ export function leaseRoutes(store: Store, namespaces: Namespaces, audit: Audit):
       response: record({ swapped: { type: 'boolean' } }),
       problems: [503],
       waitsForStore: true,
-      async handle({ params, body }) {
-        const { namespace } = params as { namespace: string };
-        const { expected, next, birth } = body as ClaimBody;
-        if (birth.id !== BIRTH_ID || next.id < 0)
+      async handle(request) {
+        const { next, birth } = request.body as ClaimBody;
+        if (birth?.id !== BIRTH_ID || next.id < 0)
           throw invalidRequest('birth.id must be -1, and next.id a node id');
-        return { swapped: await guarded.swap(namespace, expected ?? undefined, next, birth) };
+        return { swapped: await swapAs(request, request.body as ClaimBody) };
       },
     },
     {
@@ -171,6 +195,35 @@ export function leaseRoutes(store: Store, namespaces: Namespaces, audit: Audit):
       problems: [503],
       waitsForStore: true,
       handle: ({ params }) => guarded.moment((params as { namespace: string }).namespace),
+    },
+    {
+      method: 'POST',
+      path: '/v1/tokens/{token}/free',
+      summary: 'Free the node ids that a token holds, in every namespace; revoke the token first',
+      scope: 'admin',
+      params: { token: { type: 'string', pattern: '^[0-9a-f]{12}$', description: 'the id of the token' } },
+      query: {
+        stopped: {
+          type: 'string',
+          enum: ['true', 'false'],
+          default: 'false',
+          description:
+            'true if every program with the token has ended: its node ids are then free at once, and not when its windows end',
+        },
+      },
+      response: record({
+        freed: { type: 'integer', description: 'how many node ids were freed' },
+        until: { type: 'integer', description: 'the time at which all of them can be used again, Unix ms' },
+      }),
+      problems: [501, 503],
+      waitsForStore: true,
+      async handle(request) {
+        const { token } = request.params as { token: string };
+        const { stopped } = request.query as { stopped: string };
+        const freed = await guarded.freeAll(token, stopped === 'true');
+        audit.add(request, 'free node ids', token, null, { ...freed, stopped });
+        return freed;
+      },
     },
     {
       method: 'DELETE',

@@ -55,6 +55,7 @@ const CALLS: [operation: string, path: string, options?: Options][] = [
     { body: { next: { id: 0, owner: null, epoch: 0, fence: 0, expiresAt: 0, label: '' } } },
   ],
   ['GET /v1/leases/{namespace}/moment', '/v1/leases/a/moment'],
+  ['POST /v1/tokens/{token}/free', '/v1/tokens/0123456789ab/free'],
   [
     'POST /v1/leases/{namespace}/claim',
     '/v1/leases/a/claim',

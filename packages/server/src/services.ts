@@ -102,7 +102,7 @@ export async function makeServices(
     typeIds,
     inFlight,
     sequences,
-    series: new SeriesMinter(ids, store, metrics),
+    series: new SeriesMinter(ids, metrics),
     namespaces: new Namespaces(inner, use, (namespace, records) =>
       leaseWatch.saw(namespace, records, Date.now()),
     ),

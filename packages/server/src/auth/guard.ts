@@ -62,14 +62,18 @@ function refuseOtherSites(headers: FastifyRequest['headers'], ownOrigin: string)
   );
 }
 
+/** The ids whose work is that of one request: of a generator or a block; sharded keys; typed ids; public ids; printed numbers. */
+export const IDS_PER_REQUEST = { plain: 100, key: 10, typed: 20, public: 5, printed: 2 } as const;
+
 /**
- * The `count` of a request.
+ * The `count` of a request. The rate limit of the token counts the work of many ids as several requests.
  *
  * @throws RequestProblem 422 when the token allows fewer
  */
-export function countOf(request: FastifyRequest): number {
+export function countOf(request: FastifyRequest, kind: keyof typeof IDS_PER_REQUEST = 'plain'): number {
   const { count } = request.query as { count: number };
   const most = request.caller?.batch ?? 0;
   if (count > most) throw invalidRequest(`count must be at most ${most} for this token, not ${count}`);
+  if (count > 1) request.caller?.bucket?.charge((count - 1) / IDS_PER_REQUEST[kind]);
   return count;
 }

@@ -12,10 +12,30 @@ const MAX_WATCHED = 500;
 /** The shortest pause between two listings, ms. */
 const PAUSE = 15_000;
 
-/** A sequence and what is known of its use. */
-export interface WatchedSequence {
-  readonly info: SequenceInfo;
-  readonly forecast: Forecast | undefined;
+/** The time for which a listing serves all readers, ms. A listing that takes long serves for longer, so that reading is no load. */
+const LIFETIME = 1000;
+const LIFETIME_FACTOR = 20;
+
+/** The most answers that are kept of one listing. */
+const MAX_KEPT = 100;
+
+/** The sequences of the store at one time, and the answers that were made of them. */
+export class Listing {
+  readonly all: readonly SequenceInfo[];
+  readonly #kept = new Map<string, unknown>();
+
+  constructor(all: readonly SequenceInfo[]) {
+    this.all = all;
+  }
+
+  /** The answer with this key: made once, and then the same for all readers of the listing. */
+  once<T>(key: string, make: () => T): T {
+    if (this.#kept.has(key)) return this.#kept.get(key) as T;
+    const made = make();
+    if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
+    this.#kept.set(key, made);
+    return made;
+  }
 }
 
 interface Use {
@@ -46,9 +66,10 @@ export class SequenceWatch {
   readonly #store: Store;
   readonly #handedOut: HandedOut;
   readonly #uses = new Map<string, Use>();
-  #all: readonly SequenceInfo[] = [];
-  #listedAt = Number.NEGATIVE_INFINITY;
-  #listing: Promise<void> | undefined;
+  #listing = new Listing([]);
+  /** The time until which the listing serves, by `performance.now()`. */
+  #freshUntil = Number.NEGATIVE_INFINITY;
+  #underWay: Promise<void> | undefined;
   readonly #looking = new RegularLook(() => this.#list(), PAUSE);
 
   constructor(store: Store, handedOut: HandedOut) {
@@ -66,14 +87,15 @@ export class SequenceWatch {
 
   /** Notes a change that this server has made, so that the next reader sees it. */
   changed(): void {
-    this.#listedAt = Number.NEGATIVE_INFINITY;
+    this.#freshUntil = Number.NEGATIVE_INFINITY;
+    // A listing that has begun before the change may not have it.
+    this.#underWay = undefined;
   }
 
-  /** Takes in a listing that somebody has asked for. */
+  /** Takes in a listing. */
   saw(all: readonly SequenceInfo[]): void {
     const now = Date.now();
-    this.#all = all;
-    this.#listedAt = performance.now();
+    this.#listing = new Listing(all);
     for (const info of all) this.#note(info, now);
     if (this.#uses.size > all.length) {
       const names = new Set(all.map(({ name }) => name));
@@ -81,10 +103,15 @@ export class SequenceWatch {
     }
   }
 
-  /** Every sequence with its forecast, as it was within the last two seconds if the store answers in time. */
-  async watched(): Promise<WatchedSequence[]> {
-    if (performance.now() - this.#listedAt > 2000) await inTime(this.#list(), PATIENCE).catch(() => {});
-    return this.#all.map((info) => ({ info, forecast: this.forecastOf(info) }));
+  /** The sequences of the store, as they were within the last second or so: all readers share a listing. */
+  async listing(): Promise<Listing> {
+    if (performance.now() >= this.#freshUntil) await this.#list();
+    return this.#listing;
+  }
+
+  /** The same for metrics: an earlier listing if the store does not answer in time. */
+  async listingInTime(): Promise<Listing> {
+    return (await inTime(this.listing(), PATIENCE).catch(() => undefined)) ?? this.#listing;
   }
 
   /** The forecast of a sequence; `undefined` for one without a history. */
@@ -137,13 +164,21 @@ export class SequenceWatch {
   }
 
   #list(): Promise<void> {
-    this.#listing ??= this.#store
+    if (this.#underWay !== undefined) return this.#underWay;
+    const begun = performance.now();
+    const listing = this.#store
       .listSequences()
-      .then((all) => this.saw(all))
+      .then((all) => {
+        this.saw(all);
+        if (this.#underWay !== listing) return;
+        const now = performance.now();
+        this.#freshUntil = now + Math.max(LIFETIME, LIFETIME_FACTOR * (now - begun));
+      })
       .finally(() => {
-        this.#listing = undefined;
+        if (this.#underWay === listing) this.#underWay = undefined;
       });
-    return this.#listing;
+    this.#underWay = listing;
+    return listing;
   }
 
   #note(info: SequenceInfo, now: number): void {

@@ -12,7 +12,7 @@ export class TokenBucket {
    * @param rate units per second
    * @param what the limit in messages, such as `requests per second`
    */
-  constructor(rate: number, what = `${rate} requests per second`, capacity = rate) {
+  constructor(rate: number, what = requestsPerSecond(rate), capacity = rate) {
     this.rate = rate;
     this.#what = what;
     this.#capacity = capacity;
@@ -45,3 +45,6 @@ export class TokenBucket {
     this.#left -= cost;
   }
 }
+
+const requestsPerSecond = (rate: number) =>
+  `${rate} requests per second, where a request for many ids counts as several`;

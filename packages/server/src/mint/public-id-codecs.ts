@@ -4,6 +4,7 @@ import { InvalidOptionError } from 'idsmith';
 import { utf8Text } from 'idsmith/internal/cli';
 import { type PublicContent, type PublicIdOptions, type PublicIds, publicIds } from 'idsmith/public';
 import { invalidRequest, RequestProblem } from '../http/problem.js';
+import { mapInTurns } from '../ops/turns.js';
 
 type Codec = PublicIds<string, PublicContent>;
 
@@ -99,11 +100,10 @@ export class PublicIdCodecs {
       throw invalidRequest('plain goes with public: without a prefix, the ids are plain anyway');
     const codec = this.#codecFor(prefix, of, count);
     const encode = (text: string) => {
-      const { ids } = JSON.parse(text) as { ids: string[] };
-      return JSON.stringify({
-        ids: ids.map((id) => codec.encode(id)),
-        ...(plain === 'true' && { plain: ids }),
-      });
+      const { ids: inner } = JSON.parse(text) as { ids: string[] };
+      const json = (ids: string[]) => JSON.stringify({ ids, ...(plain === 'true' && { plain: inner }) });
+      const encoded = mapInTurns(inner, (id) => codec.encode(id));
+      return encoded instanceof Promise ? encoded.then(json) : json(encoded);
     };
     const minted = mint(count);
     return typeof minted === 'string' ? encode(minted) : minted.then(encode);

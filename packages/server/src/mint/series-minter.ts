@@ -1,8 +1,10 @@
-import { NoSuchSequenceError, type SequenceInfo, type Store } from 'idsmith';
+import { createHash } from 'node:crypto';
+import { InvalidOptionError, NoSuchSequenceError, type SequenceInfo } from 'idsmith';
 import type { Ids } from 'idsmith/connect';
 import type { Reading } from 'idsmith/inspect';
 import type { Series, SeriesOptions } from 'idsmith/sql';
 import type { Metrics } from '../ops/metrics.js';
+import { nextTurn } from '../ops/turns.js';
 
 /** The most series whose texts are recognised. */
 const MAX_KNOWN = 200;
@@ -25,48 +27,96 @@ export interface ListedSeries {
   readonly counters: SeriesCounter[];
 }
 
-/** The numbers that people print. The store keeps a digest of each format, so callers tell the format. */
+/** The time for which the definition of a series is remembered, ms: another server may change it. */
+const LIFETIME = 1000;
+
+/** The numbers after which a long answer lets other requests take their turn. */
+const SLICE = 50;
+
+/** A series that was minted from here. */
+interface KnownSeries {
+  readonly series: Series;
+  readonly definition: bigint;
+  /** The time at which the definition was read, by `performance.now()`. */
+  readonly readAt: number;
+}
+
+/**
+ * The numbers that people print. Callers send the format, the period and the time zone; the store keeps a digest of them, which only those
+ * who may define write. A call that differs is refused, and changes nothing for others.
+ */
 export class SeriesMinter {
   readonly #ids: Ids;
-  readonly #store: Store;
   readonly #metrics: Metrics;
   /** The series that were minted from here, the latest last. */
-  readonly #known = new Map<string, Series>();
+  readonly #known = new Map<string, KnownSeries>();
 
-  constructor(ids: Ids, store: Store, metrics: Metrics) {
+  constructor(ids: Ids, metrics: Metrics) {
     this.#ids = ids;
-    this.#store = store;
     this.#metrics = metrics;
   }
 
   /**
    * The next numbers, printed.
    *
-   * @param mayBegin true if a series that is not in the store may begin
-   * @throws NoSuchSequenceError if it may not
-   * @throws InvalidOptionError if an option is wrong, or the store keeps another format for the series
+   * @param mayDefine true if the caller may begin a series, and change its time zone and width
+   * @throws NoSuchSequenceError if the store has no definition, and the caller may not define
+   * @throws InvalidOptionError if an option is wrong, or differs from the definition
    */
   async next(
     name: string,
     options: SeriesOptions,
-    { tenant, count, mayBegin }: { tenant: string | undefined; count: number; mayBegin: boolean },
-  ): Promise<{ ids: string[]; hasBegun: boolean }> {
-    const hasBegun = !this.#known.has(name) && !(await this.#exists(name));
-    if (hasBegun && !mayBegin)
-      throw new NoSuchSequenceError(
-        `no series ${JSON.stringify(name)}: a token with the scope admin begins it with its first number`,
-      );
-    const series = await this.#ids.series(name, options);
-    this.#remember(series);
+    { tenant, count, mayDefine }: { tenant: string | undefined; count: number; mayDefine: boolean },
+  ): Promise<{ ids: string[]; isDefined: boolean }> {
+    const { series, isDefined } = await this.#open(name, options, mayDefine);
     const ids: string[] = [];
-    for (let i = 0; i < count; i++) ids.push(await series.next({ tenant }));
+    for (let i = 0; i < count; i++) {
+      if (i > 0 && i % SLICE === 0) await nextTurn();
+      ids.push(await series.next({ tenant }));
+    }
     this.#metrics.minted.add(count, 'series', '');
-    return { ids, hasBegun };
+    return { ids, isDefined };
+  }
+
+  async #open(
+    name: string,
+    options: SeriesOptions,
+    mayDefine: boolean,
+  ): Promise<{ series: Series; isDefined: boolean }> {
+    const definition = definitionOf(options);
+    const known = this.#known.get(name);
+    const isFresh = known !== undefined && performance.now() - known.readAt < LIFETIME;
+    if (isFresh && known.definition === definition) return { series: known.series, isDefined: false };
+    const readAt = performance.now();
+    const stored = await this.#definition(name);
+    if (stored !== definition && !mayDefine)
+      throw stored === undefined ? undefinedSeries(name) : otherSeries(name);
+    if (known !== undefined && known.definition !== definition) await known.series.close();
+    const series = await this.#ids.series(name, options);
+    if (stored !== definition) await this.#define(name, definition, stored !== undefined);
+    this.#remember(name, { series, definition, readAt });
+    return { series, isDefined: stored !== definition };
+  }
+
+  /** The digest of the definition in the store; `undefined` if there is none. */
+  async #definition(name: string): Promise<bigint | undefined> {
+    try {
+      return (await this.#ids.sequences.describe(definitionName(name))).max;
+    } catch (error) {
+      if (error instanceof NoSuchSequenceError) return undefined;
+      throw error;
+    }
+  }
+
+  async #define(name: string, max: bigint, isKnown: boolean): Promise<void> {
+    const { sequences } = this.#ids;
+    if (isKnown) await sequences.alter(definitionName(name), { max });
+    else await sequences.define(definitionName(name), { start: 1n, max, blockSize: 1, notBefore: NEVER });
   }
 
   /** What a text says as a number of the series that were minted from here. */
   readings(text: string): Reading[] {
-    return [...this.#known.values()].flatMap((series) => {
+    return [...this.#known.values()].flatMap(({ series }) => {
       try {
         const { number, period, tenant } = series.parse(text);
         const fields = {
@@ -82,22 +132,39 @@ export class SeriesMinter {
     });
   }
 
-  async #exists(name: string): Promise<boolean> {
-    try {
-      await this.#store.describeSequence(`series:${encoded(name)}`);
-      return true;
-    } catch (error) {
-      if (error instanceof NoSuchSequenceError) return false;
-      throw error;
-    }
-  }
-
-  #remember(series: Series): void {
-    this.#known.delete(series.name);
-    this.#known.set(series.name, series);
+  #remember(name: string, known: KnownSeries): void {
+    this.#known.delete(name);
+    this.#known.set(name, known);
     const [oldest] = this.#known.keys();
     if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
   }
+}
+
+/** The row gives out no numbers, so none can be lost. */
+const NEVER = Number.MAX_SAFE_INTEGER;
+
+/** The sequence that keeps the definition of a series, as its highest number. No counter has two percent signs before this letter. */
+const definitionName = (series: string) => `series:${encoded(series)}%%d`;
+
+/** A digest of what a caller says of a series, 39 bits, above the numbers that a sequence needs. */
+function definitionOf({ format, period = 'none', timeZone = 'UTC' }: SeriesOptions): bigint {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([format, period, timeZone]))
+    .digest();
+  return (digest.readBigUInt64BE() >> 25n) + 1000n;
+}
+
+function undefinedSeries(name: string): NoSuchSequenceError {
+  return new NoSuchSequenceError(
+    `no series ${JSON.stringify(name)}: a token with the scopes mint and admin defines it, with the same request`,
+  );
+}
+
+function otherSeries(name: string): InvalidOptionError {
+  return new InvalidOptionError(
+    `series ${JSON.stringify(name)} has another format, period or timeZone: send those of its definition; a token with the scopes ` +
+      'mint and admin changes the width and the timeZone, with the same request',
+  );
 }
 
 /** The series among the sequences of a store, by name, each with its tenants and periods. */
@@ -117,7 +184,8 @@ export function seriesAmong(sequences: readonly SequenceInfo[]): ListedSeries[] 
   return [...found.values()];
 }
 
-const encoded = (text: string) => encodeURIComponent(text).replaceAll("'", '%27');
+/** A part of a counter's name. */
+export const encoded = (text: string) => encodeURIComponent(text).replaceAll("'", '%27');
 
 /** The text, or the part itself if another program wrote it. */
 function decoded(part: string): string {

@@ -1,6 +1,7 @@
 import { InvalidOptionError } from 'idsmith';
 import { type TypeIds, typeIds } from 'idsmith/typeid';
 import { invalidRequest, RequestProblem } from '../http/problem.js';
+import { mapInTurns } from '../ops/turns.js';
 import type { PublicQuery } from './public-id-codecs.js';
 
 /** The parameters of a request that ask for typed ids. */
@@ -48,8 +49,9 @@ export class TypeIdPrefixes {
     if (publicPrefix !== undefined)
       throw invalidRequest('prefix does not go with public: ask for typed ids or for public ids');
     const codec = this.#codecOf(prefix);
-    const { ids } = JSON.parse(await mint(count)) as { ids: string[] };
-    return JSON.stringify({ ids: ids.map(codec.fromUuid), ...(plain === 'true' && { plain: ids }) });
+    const { ids: inner } = JSON.parse(await mint(count)) as { ids: string[] };
+    const ids = await mapInTurns(inner, codec.fromUuid);
+    return JSON.stringify({ ids, ...(plain === 'true' && { plain: inner }) });
   }
 
   #codecOf(prefix: string): TypeIds<string> {

@@ -103,6 +103,7 @@ export class Metrics {
   readonly repeats = new Counter('outcome');
   readonly undelivered = new Counter('path');
   readonly givenUp = new Counter();
+  readonly tenants = new Counter('token');
   readonly storeErrors = new Counter('operation');
   readonly storeWentBack = new Counter('operation');
   readonly #storeDurations = new Map<string, Durations>();
@@ -200,6 +201,11 @@ export class Metrics {
         'Runs of blocks in undelivered answers that no client asked for again. Their ids are never handed out.',
         this.givenUp,
       ),
+      ...counterLines(
+        'idsmith_tenants_begun_total',
+        'Tenants of series that got their first counter.',
+        this.tenants,
+      ),
       ...counterLines('idsmith_store_errors_total', 'Operations of the store that failed.', this.storeErrors),
       ...counterLines(
         'idsmith_store_went_back_total',
@@ -277,9 +283,15 @@ export class Metrics {
 
 // The text format of Prometheus, version 0.0.4.
 
+/** The sequences that end first, as many as metrics show. */
+export function nearestSequences(sequences: readonly SequenceGauge[]): SequenceGauge[] {
+  return sequences
+    .toSorted((a, b) => a.seconds - b.seconds || a.remaining - b.remaining)
+    .slice(0, MAX_GAUGES);
+}
+
 function* sequenceLines(sequences: readonly SequenceGauge[]): Iterable<string> {
-  const nearest = [...sequences].sort((a, b) => a.seconds - b.seconds || a.remaining - b.remaining);
-  const shown = nearest.slice(0, MAX_GAUGES);
+  const shown = nearestSequences(sequences);
   const remaining = 'idsmith_sequence_remaining_ids';
   yield* header(remaining, 'gauge', 'Ids in the store that blocks will reach. The sequences that end first.');
   for (const { sequence, ...gauge } of shown) yield sample(remaining, { sequence }, gauge.remaining);

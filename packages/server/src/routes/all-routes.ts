@@ -28,7 +28,7 @@ export function allRoutes(parts: RouteParts, assets: Assets): Route[] {
   const routes = [
     ...mintRoutes(minter, keys, publicIds, typeIds),
     ...sequenceRoutes(store, sequences, publicIds, audit, watch),
-    ...seriesRoutes(store, series, audit),
+    ...seriesRoutes(series, watch, parts.metrics, audit),
     ...leaseRoutes(store, namespaces, audit, parts.settings),
     ...ringRoutes(keys),
     ...historyRoutes(parts),

@@ -7,6 +7,8 @@ import type { LeasedMinter } from '../mint/leased-minter.js';
 import { asksForPublicIds, type PublicIdCodecs, type PublicQuery } from '../mint/public-id-codecs.js';
 import type { TypeIdPrefixes, TypeIdQuery } from '../mint/type-id-prefixes.js';
 
+const kindOf = (query: PublicQuery) => (asksForPublicIds(query) ? 'public' : 'plain');
+
 /** Minting of flakes, UUIDs and sharded keys. */
 export function mintRoutes(
   minter: LeasedMinter,
@@ -26,7 +28,7 @@ export function mintRoutes(
       isAscii: true,
       handle(request) {
         const query = request.query as PublicQuery;
-        const count = countOf(request);
+        const count = countOf(request, kindOf(query));
         if (!asksForPublicIds(query)) return minter.flakes(count);
         return publicIds.withPublicIds(query, 'int64', count, (each) => minter.flakes(each));
       },
@@ -46,7 +48,7 @@ export function mintRoutes(
       isAscii: true,
       handle(request) {
         const query = request.query as PublicQuery & { mode: LocalityMode };
-        const count = countOf(request);
+        const count = countOf(request, kindOf(query));
         if (!asksForPublicIds(query)) return minter.locality(count, query.mode);
         return publicIds.withPublicIds(query, 'uuid', count, (each) => minter.locality(each, query.mode));
       },
@@ -62,7 +64,7 @@ export function mintRoutes(
       isAscii: true,
       handle(request) {
         const { prefix, ...query } = request.query as TypeIdQuery;
-        const count = countOf(request);
+        const count = countOf(request, prefix === undefined ? kindOf(query) : 'typed');
         const mint = (each: number) => minter.uuid7(each);
         if (prefix !== undefined) return typeIds.withTypeIds({ ...query, prefix }, count, mint);
         return asksForPublicIds(query) ? publicIds.withPublicIds(query, 'uuid', count, mint) : mint(count);
@@ -88,7 +90,7 @@ export function mintRoutes(
       waitsForStore: true,
       async handle(request) {
         const { type } = request.query as { type?: string | number };
-        return { ids: await keys.mint(type, countOf(request)) };
+        return { ids: await keys.mint(type, countOf(request, 'key')) };
       },
     },
   ];

@@ -1,9 +1,10 @@
-import type { Store } from 'idsmith';
+import type { SequenceInfo, Store } from 'idsmith';
 import { inspect, type Reading, requireReadings } from 'idsmith/inspect';
 import { supplyOf } from 'idsmith/internal';
 import type { Settings } from '../config/settings.js';
+import type { Forecast } from '../history/forecast.js';
 import type { LeaseWatch } from '../history/lease-watch.js';
-import type { SequenceWatch, WatchedSequence } from '../history/sequence-watch.js';
+import type { SequenceWatch } from '../history/sequence-watch.js';
 import type { ServerHistory } from '../history/server-history.js';
 import type { IdempotencyCache } from '../http/idempotency-cache.js';
 import { RequestProblem, retryAfter } from '../http/problem.js';
@@ -16,7 +17,7 @@ import type { PublicIdCodecs } from '../mint/public-id-codecs.js';
 import type { SeriesMinter } from '../mint/series-minter.js';
 import type { TypeIdPrefixes } from '../mint/type-id-prefixes.js';
 import type { Health, NotReady } from '../ops/health.js';
-import type { Metrics, SequenceGauge } from '../ops/metrics.js';
+import { type Metrics, nearestSequences, type SequenceGauge } from '../ops/metrics.js';
 import { guarantees } from './leases.js';
 
 const text: Schema = { type: 'string' };
@@ -45,7 +46,7 @@ function reasonOf(notReady: NotReady | undefined): object | null {
   return notReady === undefined ? null : { code: notReady.code, detail: notReady.detail };
 }
 
-function sequenceGauge({ info, forecast }: WatchedSequence): SequenceGauge {
+function sequenceGauge(info: SequenceInfo, forecast: Forecast | undefined): SequenceGauge {
   const { remaining } = supplyOf(info) ?? {};
   return {
     sequence: info.name,
@@ -80,13 +81,15 @@ export function operationRoutes(parts: OperationParts): Route[] {
   const { store, minter, publicIds, typeIds, metrics, idempotency, health, settings, version } = parts;
   const { watch, namespaces, keys } = parts;
   const gauges = async () => {
-    const [watched, listed, shards] = await Promise.all([
-      watch.watched(),
+    const [listing, listed, shards] = await Promise.all([
+      watch.listingInTime(),
       namespaces.listInTime(),
       keys.gauges(),
     ]);
     return {
-      sequences: watched.map(sequenceGauge),
+      sequences: listing.once('gauges', () =>
+        nearestSequences(listing.all.map((info) => sequenceGauge(info, watch.forecastOf(info)))),
+      ),
       namespaces: listed,
       shards,
       warnings: store.warnings?.().length ?? 0,

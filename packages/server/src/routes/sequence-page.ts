@@ -40,27 +40,44 @@ export interface Page {
 /** The place of a sequence in an order: the field that is sorted by, and the name. */
 type Place = readonly [field: string | number | bigint, name: string];
 
-/** @throws RequestProblem 422 if the cursor is not one of this order */
-export function pageOf(all: readonly ListedSequence[], query: PageQuery): Page {
-  const { q = '', sort = 'name', limit = all.length, cursor } = query;
+/** A list in an order, of which pages are cut. */
+export interface Ordered {
+  readonly sequences: readonly ListedSequence[];
+  readonly places: readonly Place[];
+  readonly compare: (a: Place, b: Place) => number;
+}
+
+/** The sequences that a query means, in its order. */
+export function orderOf(all: readonly ListedSequence[], { q = '', sort = 'name' }: PageQuery): Ordered {
   const isDescending = sort.startsWith('-');
   const field = (isDescending ? sort.slice(1) : sort) as SortField;
-  const placeOf = (info: ListedSequence): Place => [info[field], info.name];
   const compare = (a: Place, b: Place) =>
     (isDescending ? -1 : 1) * compareValues(a[0], b[0]) || compareValues(a[1], b[1]);
   const wanted = String(q).toLowerCase();
   const found = all
-    .filter(({ name }) => name.toLowerCase().includes(wanted))
-    .map((info) => ({ info, place: placeOf(info) }))
+    .filter(({ name }) => wanted === '' || name.toLowerCase().includes(wanted))
+    .map((info) => ({ info, place: [info[field], info.name] as Place }))
     .sort((a, b) => compare(a.place, b.place));
+  return { sequences: found.map(({ info }) => info), places: found.map(({ place }) => place), compare };
+}
+
+/** @throws RequestProblem 422 if the cursor is not one of this order */
+export function pageOf({ sequences, places, compare }: Ordered, query: PageQuery): Page {
+  const { sort = 'name', limit = sequences.length, cursor } = query;
   const after = cursor === undefined ? undefined : readCursor(cursor, sort);
-  const left = after === undefined ? found : found.filter(({ place }) => compare(place, after) > 0);
-  const page = left.slice(0, limit);
-  const last = page.at(-1);
+  let [from, to] = [0, after === undefined ? 0 : places.length];
+  // The first place behind the cursor, by halves.
+  while (after !== undefined && from < to) {
+    const middle = (from + to) >> 1;
+    if (compare(places[middle] as Place, after) > 0) to = middle;
+    else from = middle + 1;
+  }
+  const end = Math.min(from + limit, sequences.length);
+  const last = places[end - 1];
   return {
-    sequences: page.map(({ info }) => info),
-    total: found.length,
-    cursor: last !== undefined && left.length > page.length ? writeCursor(sort, last.place) : null,
+    sequences: sequences.slice(from, end),
+    total: sequences.length,
+    cursor: last !== undefined && end > from && end < sequences.length ? writeCursor(sort, last) : null,
   };
 }
 

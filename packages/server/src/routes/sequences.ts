@@ -1,7 +1,7 @@
 import type { Block, SequenceChanges, SequenceDefinition, SequenceInfo, Store } from 'idsmith';
 import { isCounter, requireNoCounter, supplyOf } from 'idsmith/internal';
 import { countOf } from '../auth/guard.js';
-import type { SequenceWatch } from '../history/sequence-watch.js';
+import type { Listing, SequenceWatch } from '../history/sequence-watch.js';
 import type { Route, Schema } from '../http/route.js';
 import {
   block,
@@ -18,7 +18,7 @@ import { BlockReceipts } from '../mint/block-receipts.js';
 import { asksForPublicIds, type PublicIdCodecs, type PublicQuery } from '../mint/public-id-codecs.js';
 import type { HandedOut, SequencePool } from '../mint/sequence-pool.js';
 import type { Audit } from '../ops/audit.js';
-import { type PageQuery, pageOf, SORTS } from './sequence-page.js';
+import { orderOf, type PageQuery, pageOf, SORTS } from './sequence-page.js';
 
 const nameOf = ({ params }: { params: unknown }) => (params as { name: string }).name;
 
@@ -61,6 +61,16 @@ export function sequenceRoutes(
     ...sequenceToJson(info, handedOut),
     forecast: watch.forecastOf(info) ?? null,
   });
+  const listedOf = (listing: Listing) =>
+    listing.once('listed', () =>
+      listing.all
+        .filter(({ name }) => !isCounter(name))
+        .map((info) => ({
+          ...info,
+          handedOut: handedOut.read(info.name),
+          runOut: watch.forecastOf(info)?.seconds ?? Number.MAX_SAFE_INTEGER,
+        })),
+    );
   return [
     {
       method: 'POST',
@@ -76,7 +86,7 @@ export function sequenceRoutes(
       handle(request) {
         const name = sequenceOf(request);
         const query = request.query as PublicQuery;
-        const count = countOf(request);
+        const count = countOf(request, asksForPublicIds(query) ? 'public' : 'plain');
         if (!asksForPublicIds(query)) return pool.next(name, count);
         const isNatural = publicIds.refusesNegatives(query.public ?? '');
         return publicIds.withPublicIds(query, 'int64', count, (each) =>
@@ -141,16 +151,15 @@ export function sequenceRoutes(
       waitsForStore: true,
       hasEtag: true,
       async handle({ query }) {
-        const all = await store.listSequences();
-        watch.saw(all);
-        const sequences = all.filter(({ name }) => !isCounter(name));
-        const listed = sequences.map((info) => ({
-          ...info,
-          handedOut: handedOut.read(info.name),
-          runOut: watch.forecastOf(info)?.seconds ?? Number.MAX_SAFE_INTEGER,
-        }));
-        const page = pageOf(listed, query as PageQuery);
-        return { ...page, sequences: page.sequences.map(toJson) };
+        const listing = await watch.listing();
+        const { q, sort, limit, cursor } = query as PageQuery;
+        return listing.once(JSON.stringify(['page', q, sort, limit, cursor]), () => {
+          const ordered = listing.once(JSON.stringify(['order', q, sort]), () =>
+            orderOf(listedOf(listing), query as PageQuery),
+          );
+          const page = pageOf(ordered, query as PageQuery);
+          return JSON.stringify({ ...page, sequences: page.sequences.map(toJson) });
+        });
       },
     },
     {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { memoryStore } from 'idsmith';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { makeFolder, removeFolder } from '#services/guard.ts';
 import { createToken } from '../../src/index.ts';
 import { seriesAmong } from '../../src/mint/series-minter.ts';
@@ -85,6 +86,72 @@ describe('Series', () => {
     expect([refused.status, refused.json.code]).toEqual([404, 'NO_SUCH_SEQUENCE']);
     expect((await server.post(path, { body: INVOICES, token: admin })).status).toBe(200);
     expect((await server.post(path, { body: INVOICES, token: mint })).status).toBe(200);
+  });
+});
+
+describe('A series with a definition', () => {
+  const folder = makeFolder('series-definition');
+  const tokens = join(folder, 'tokens.json');
+  const path = '/v1/series/bills/next';
+  const BILLS = { format: 'B-{yyyy}-{n:4}', period: 'year', timeZone: 'Europe/Berlin' };
+  let mint: string;
+  let admin: string;
+  let server: TestServer;
+  beforeAll(async () => {
+    mint = await createToken(tokens, { name: 'mint', scopes: ['mint'] });
+    admin = await createToken(tokens, { name: 'admin', scopes: ['mint', 'admin'] });
+  });
+  afterEach(() => server.stop());
+  afterAll(() => removeFolder(folder));
+
+  it('has it after a restart, too, and refuses calls that differ alone', async () => {
+    const store = memoryStore();
+    server = await TestServer.prepare({ tokens }, store);
+    expect((await server.post(path, { token: admin, body: BILLS })).status).toBe(200);
+    await server.stop();
+    server = await TestServer.prepare({ tokens }, store);
+    for (const body of [
+      { ...BILLS, timeZone: 'Pacific/Kiritimati' },
+      { ...BILLS, timeZone: undefined },
+      { ...BILLS, format: 'B-{yyyy}-{n:4+}' },
+    ]) {
+      const refused = await server.post(path, { token: mint, body });
+      expect([refused.status, refused.json.code]).toEqual([422, 'INVALID_OPTION']);
+    }
+    for (const token of [mint, admin])
+      expect((await server.post(path, { token, body: BILLS })).status).toBe(200);
+    const [counter] = (await store.listSequences()).filter(({ name }) => name.startsWith('series:bills::'));
+    expect(counter?.max).toBe(9999n);
+  });
+
+  it('gets another width from an administrator, for everybody', async () => {
+    server = await TestServer.prepare({ tokens });
+    await server.post(path, { token: admin, body: BILLS });
+    await server.post(path, { token: mint, body: BILLS });
+    const wider = { ...BILLS, format: 'B-{yyyy}-{n:4+}' };
+    expect((await server.post(path, { token: admin, body: wider })).status).toBe(200);
+    expect((await server.post(path, { token: mint, body: wider })).status).toBe(200);
+    expect((await server.post(path, { token: mint, body: BILLS })).status).toBe(422);
+    const { changes } = (await server.get('/v1/audit', { token: admin })).json;
+    expect(changes).toMatchObject([{ after: wider }, { after: BILLS }]);
+  });
+
+  it('begins a thousand tenants for a token, counts them, and leaves earlier tenants alone', async () => {
+    const store = memoryStore();
+    server = await TestServer.prepare({ tokens, rate: 0 }, store);
+    const next = (tenant: string, token = mint) =>
+      server.post('/v1/series/t/next', { token, body: { format: '{n}', tenant } });
+    await next('first', admin);
+    // A counter of an earlier period, and of another program.
+    await store.defineSequence({ name: 'series:t:earlier:2025' });
+    for (let i = 0; i < 1000; i++) expect((await next(`t${i}`)).status).toBe(200);
+    expect((await next('one-more')).json.code).toBe('RATE_LIMITED');
+    for (const tenant of ['first', 't0', 'earlier']) expect((await next(tenant)).status).toBe(200);
+    expect((await next('one-more', admin)).status).toBe(200);
+    expect(await server.metric('idsmith_tenants_begun_total{token="mint"}', mint)).toBe(1000);
+    const { changes } = (await server.get('/v1/audit', { token: admin })).json;
+    expect(changes[0]).toMatchObject({ subject: 'series t', token: 'admin', after: { tenant: 'one-more' } });
+    expect(changes[1]).toMatchObject({ token: 'mint', after: { tenant: 't999' } });
   });
 });
 

@@ -29,7 +29,15 @@ import type {
 const LOCALITY_NODES = 65_536;
 const LOCALITY_NAMES = ['mode', 'reversal', 'window', 'format', 'reseed', 'counter'];
 const SHARED_NAMES = ['clock', 'random'];
-const SEQUENCE_NAMES = ['define', 'prefetch', 'source', 'implementation', 'as', 'signal'];
+const SEQUENCE_NAMES = [
+  'define',
+  'prefetch',
+  'source',
+  'implementation',
+  'unlockedNeighbours',
+  'as',
+  'signal',
+];
 const ACQUISITION_NAMES = [
   'ttl',
   'label',

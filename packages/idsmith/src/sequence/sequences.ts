@@ -1,10 +1,24 @@
 import { systemClock } from '../clock.js';
-import { ClosedError, hasCode, InvalidOptionError, SequenceExistsError } from '../errors.js';
-import { type IdForm, refuse, requireForm, requireKnown, requireMethod, show } from '../options.js';
+import {
+  ClosedError,
+  hasCode,
+  InvalidOptionError,
+  SequenceExhaustedError,
+  SequenceExistsError,
+} from '../errors.js';
+import {
+  type IdForm,
+  refuse,
+  requireChoice,
+  requireForm,
+  requireKnown,
+  requireMethod,
+  show,
+} from '../options.js';
 import { OpenObjects } from '../support/open-objects.js';
 import { systemTimer } from '../support/timer.js';
-import { endOf } from './block.js';
-import { DEFINABLE, defineRow } from './blocks.js';
+import { endOf, partOf } from './block.js';
+import { DEFINABLE, defineRow, MAX_BLOCKS } from './blocks.js';
 import { requireStoredName } from './name.js';
 import type {
   BlockSource,
@@ -28,6 +42,12 @@ export interface SequenceUse<F extends IdForm = 'bigint'> {
    * default, keeps as many as the present rate needs.
    */
   readonly prefetch?: Prefetch | undefined;
+  /**
+   * True for a row of `id_sequences` that other programs use with a SELECT and an UPDATE and without a lock. The first block of each
+   * allocation stays unused, because such a program may have read its beginning, and no id is given back. Every process of idsmith on the
+   * row needs the option. Default `false`.
+   */
+  readonly unlockedNeighbours?: boolean | undefined;
   /**
    * The type of the ids: `'bigint'` (default), `'string'` (decimal digits, for JSON), or `'number'`, which needs a sequence that cannot
    * pass 2^53 − 1.
@@ -64,7 +84,7 @@ export class Sequences {
     kind: 'sequence',
     otherwise: 'close it first',
     isSame: isSameOption,
-    defaults: { prefetch: 'adaptive' },
+    defaults: { prefetch: 'adaptive', unlockedNeighbours: false },
   });
   /** Every sequence that was handed out and is not closed, even those whose name was removed. */
   readonly #handedOut = new Set<Sequence<IdForm>>();
@@ -202,6 +222,11 @@ export class Sequences {
     requireKnown('options', use, USABLE);
     prefetchPolicy(use.prefetch);
     const as = requireForm(use.as);
+    const isBeside = requireChoice('unlockedNeighbours', use.unlockedNeighbours, [false, true]);
+    if (isBeside && (use.source ?? use.implementation) !== undefined)
+      throw new InvalidOptionError(
+        `sequence ${show(name)}: unlockedNeighbours is for a row of id_sequences: leave out source and implementation`,
+      );
     if (use.implementation !== undefined) {
       this.#makerOf(use.implementation);
       if (use.source !== undefined)
@@ -241,14 +266,14 @@ export class Sequences {
     use: SequenceUse<F> & { readonly as: F },
     onClose: () => void,
   ): Promise<Sequence<F>> {
-    const { source, implementation, prefetch, as } = use;
+    const { source, implementation, prefetch, as, unlockedNeighbours } = use;
     const info = source === undefined && implementation === undefined ? await this.describe(name) : undefined;
     if (as === 'number') requireNumbers(name, info);
     const from =
       implementation !== undefined
         ? await this.#implementedSource(implementation, name)
         : source === undefined
-          ? storeSource(this.#storeOf(name), name)
+          ? (unlockedNeighbours ? besideUnlocked : storeSource)(this.#storeOf(name), name)
           : requireMethod('source', 'allocate', source, source);
     this.#requireOpen();
     // Another program may have set the block size to 0. The first allocation refuses that, so it may still be corrected.
@@ -296,7 +321,7 @@ export class Sequences {
   }
 }
 
-const USABLE = ['source', 'implementation', 'prefetch', 'as'] as const;
+const USABLE = ['source', 'implementation', 'prefetch', 'as', 'unlockedNeighbours'] as const;
 
 /** True for the same value, and for sources of the same ids. */
 function isSameOption(open: unknown, given: unknown): boolean {
@@ -360,5 +385,28 @@ function storeSource(store: SequenceStore, name: string): BlockSource {
       giveBack: async (tail) => (await store.giveBack?.(name, tail)) ?? false,
       isLast: async (run) => (await store.describeSequence(name)).next === BigInt.asIntN(64, endOf(run)),
     }),
+  };
+}
+
+/**
+ * The store's allocation without the first block of each run. A program that reads the row and changes it later, without a lock, uses a
+ * block that begins at a value which the row has had. Our runs begin at such a value and end at one, so their first block can be in
+ * use, and what follows it cannot. A tail that goes back would make the row have a value inside a run.
+ */
+function besideUnlocked(store: SequenceStore, name: string): BlockSource {
+  let blockSize: number | undefined;
+  return {
+    async allocate(blocks) {
+      const asked = Math.min(blocks, MAX_BLOCKS - 1) + 1;
+      const run = await store.allocate(name, asked);
+      // Blocks have another size now, or the run is short because the sequence ends.
+      if (blockSize === undefined || run.count !== asked * blockSize)
+        ({ blockSize } = await store.describeSequence(name));
+      const count = run.count - blockSize;
+      if (count > 0) return partOf(run, blockSize, count);
+      throw new SequenceExhaustedError(
+        `sequence ${show(name)} is exhausted: its last block stays unused because of unlockedNeighbours`,
+      );
+    },
   };
 }

@@ -1,5 +1,5 @@
 // node bench/server/fair.mjs [FOLDER]: what one honest client waits for while others read lists, or ask for as much as they can.
-// FOLDER is the root of another build, to compare with. The figures of both are in fair.txt.
+// FOLDER is the root of another build, to compare with.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -82,7 +82,9 @@ await describeWith(['redis'], 'A new namespace on a Redis that can forget', () =
 
   it('is reported by a command and by a server, and refused by connect', async () => {
     const redis: ServerProcess = await startRedis();
-    await expect(connect(redis.url)).rejects.toThrow(`npx idsmith init --store ${redis.url}`);
+    const ids = await connect(redis.url);
+    await expect(ids.flakes('orders')).rejects.toThrow(`npx idsmith init --store ${redis.url}`);
+    await ids.close();
     const bin = new URL('../../bin/idsmith.js', import.meta.url).pathname;
     expect(await toldBy([bin, 'flake', '--store', redis.url, '--namespace', 'script'])).toMatch(TOLD);
     expect(await toldBy([bin, 'serve', '--port', '0', '--tokens', 'none', '--store', redis.url])).toMatch(

@@ -206,8 +206,8 @@ export function sequenceRoutes(
       waitsForStore: true,
       async handle(request) {
         const wanted = sequenceFromJson<SequenceChanges>(request.body);
-        // A series in a program that uses this server as its store widens its counters, and changes nothing else.
-        if (Object.keys(wanted).some((key) => key !== 'max')) sequenceOf(request);
+        // A series in a program that uses this server as its store widens its counters, and moves them on after a loss.
+        if (Object.keys(wanted).some((key) => key !== 'max' && key !== 'next')) sequenceOf(request);
         // Unused ids go back first, so that the next id drawn here comes after the change.
         await pool.closeSequence(nameOf(request));
         const before = definitionToJson(await store.describeSequence(nameOf(request)));

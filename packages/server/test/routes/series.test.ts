@@ -49,7 +49,7 @@ describe('Series', () => {
       const path = `/v1/sequences/${encodeURIComponent(name)}`;
       for (const refused of [
         await server.post(`${path}/next?count=500`),
-        await server.call('PATCH', path, { body: { next: '1000' } }),
+        await server.call('PATCH', path, { body: { blockSize: 1000 } }),
         await server.call('DELETE', path),
       ]) {
         expect([refused.status, refused.json.code]).toEqual([404, 'NO_SUCH_SEQUENCE']);

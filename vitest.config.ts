@@ -33,7 +33,7 @@ const ALONE = filesWith('(?<!\\.(slow|long))\\.test', LISTENS);
 
 /** How a slow test starts servers of its own, several at once as a rule, or processes under load. */
 const STARTS =
-  /start(Redis|RedisCluster|RedisSentinels|Galera|Postgres|Mariadb|Etcd|Pgbouncer|Shards|Load)\(|STORE_SERVERS|[-/]cluster|@idsmith\/verify|src\/runs/;
+  /start(Redis|RedisCluster|RedisSentinels|Galera|Postgres|Mariadb|Etcd|Pgbouncer|Shards|Load)\(|STORE_SERVERS|[-/]cluster|@idsmith\/verify|src\/runs|run-verify/;
 
 /** Slow files that fill the machine, or whose leases and time limits starve beside others: two at a time, after everything else. */
 const HEAVY = filesWith('\\.slow\\.test', STARTS);

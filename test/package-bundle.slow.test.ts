@@ -222,7 +222,7 @@ const MINT = `const id = (await ids.flakes('bundled')).next();
   await ids.close();
   console.log(typeof id === 'bigint' ? 'ok' : id);`;
 
-// One driver in `npm test`, all of them in `npm run test:full`.
+// One driver in `npm run test:full`, all of them in `npm run test:long`.
 for (const [driver, { server, imports, store }] of Object.entries(DRIVERS).slice(0, depth > 0 ? 5 : 1)) {
   const [, needs, start] = SHARED_STORES.find(([name]) => name === server)!;
   await describeWith(needs, `A bundle in a folder with ${driver} alone`, () => {

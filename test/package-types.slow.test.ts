@@ -64,7 +64,7 @@ function withPackages(names: readonly string[], check: () => void): void {
 const importAll = (names: readonly string[]) =>
   names.map((name, i) => `import * as entry${i} from '${name}';\nvoid entry${i};`).join('\n');
 
-/** The present compiler and the usual way to find modules. `npm run test:full` has the other ways, and the older compiler. */
+/** The present compiler and the usual way to find modules. `npm run test:long` has the other ways, and the older compiler. */
 const SETTINGS = Object.entries(COMPILERS)
   .flatMap(([name, compiler]) =>
     (name === 'TypeScript 5' ? [MODULES[1]] : MODULES).map((modules) => ({

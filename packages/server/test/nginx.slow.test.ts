@@ -77,6 +77,15 @@ await describeWith(['nginx'], 'The server behind nginx', () => {
     expect(await call('POST', '/ids/v1/sequences', fromConsole, JSON.stringify({ name: 'a' }))).toMatchObject(
       [201, expect.any(String)],
     );
+    // A name with slashes and dots stays one name: neither another sequence nor another route is meant.
+    const named = (name: string) => `/ids/v1/sequences/${encodeURIComponent(name)}`;
+    expect((await call('DELETE', named('x/../a'), { authorization }))[0]).toBe(404);
+    expect((await call('GET', named('a'), { authorization }))[0]).toBe(200);
+    expect((await call('GET', named('../../audit'), { authorization }))[0]).toBe(404);
+    const slashed = JSON.stringify({ name: 'shop/orders' });
+    expect((await call('POST', '/ids/v1/sequences', fromConsole, slashed))[0]).toBe(201);
+    const drawn = await call('POST', `${named('shop/orders')}/next`, { authorization });
+    expect(drawn).toEqual([200, '{"ids":["1"]}']);
     expect(
       (await call('POST', '/ids/v1/flakes', { ...fromConsole, origin: 'https://elsewhere.example' }))[0],
     ).toBe(403);

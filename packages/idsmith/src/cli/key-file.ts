@@ -1,6 +1,7 @@
 import { open, readFile } from 'node:fs/promises';
 import process from 'node:process';
 import { InvalidOptionError } from '../errors.js';
+import { shownPath } from '../support/shown-path.js';
 import { utf8Text } from './input.js';
 
 /** Reads the keys of public ids by their ids, from the file of `--key-file`. @throws InvalidOptionError naming the mistake */
@@ -41,10 +42,9 @@ function keysIn(text: string, file: string): Record<number, string> {
 
 /** @throws InvalidOptionError naming a file that cannot be read, or that other users can read */
 async function readPrivately(file: string): Promise<string> {
-  const handle = await open(file).catch((cause: NodeJS.ErrnoException) => {
-    throw new InvalidOptionError(`--key-file ${file} cannot be read: ${cause.code ?? cause.message}`, {
-      cause,
-    });
+  // Without the cause, whose message has the path.
+  const handle = await open(file).catch(({ code }: NodeJS.ErrnoException) => {
+    throw new InvalidOptionError(`--key-file ${shownPath(file)} cannot be read: ${code}`);
   });
   try {
     const stats = await handle.stat();

@@ -25,5 +25,6 @@ export { report } from '../support/diagnostics.js';
 export { Emitter } from '../support/emitter.js';
 export { packageError } from '../support/load-package.js';
 export { backoff } from '../support/retry.js';
+export { shownPath } from '../support/shown-path.js';
 export { withTimeout } from '../support/timeout.js';
 export { pause, systemTimer } from '../support/timer.js';

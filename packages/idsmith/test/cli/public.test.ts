@@ -94,6 +94,14 @@ describe('idsmith public', () => {
     expect(stderr).toMatch(message);
   });
 
+  it('does not show a key that stands where its file belongs', async () => {
+    const args = ['public', 'encode', '5', '--prefix', 'ord', '--key-file', OTHER];
+    const { status, stderr } = await idsmith(...args);
+    expect(status).toBe(2);
+    expect(stderr).toContain('give the path of a file');
+    expect(stderr).not.toContain(OTHER);
+  });
+
   it('refuses a key file that other users can read, and never shows a key', async () => {
     const files = [
       keyFile('open', SECRET, 0o644),

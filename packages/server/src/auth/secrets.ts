@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import process from 'node:process';
 import { InvalidOptionError, StoreError } from 'idsmith';
+import { shownPath } from 'idsmith/internal';
 import { SCOPES, type Scope } from '../http/route.js';
 import { hashOf, readExpiry, type TokenRecord } from './tokens.js';
 
@@ -16,10 +17,17 @@ export interface SecretSource {
 /** The shortest secret. A secret of 256 random bits has 43 characters in base64. */
 const MIN_SECRET = 32;
 
+/** The fewest different characters of a secret. One of 32 random digits in hex has fewer than 8 once in 10^7. */
+const MIN_VARIETY = 8;
+
 /** The source that the setting `secrets` means: `env:NAME` is a variable, everything else a file. */
 export function secretSourceOf(setting: string): SecretSource | undefined {
   if (setting === '') return undefined;
   const [, variable] = /^env:(.+)$/.exec(setting) ?? [];
+  if (variable !== undefined && !/^\w+$/.test(variable))
+    throw new InvalidOptionError(
+      'secrets: env: must be followed by the name of a variable, as in env:TOKENS. What follows is not shown, because it may be a secret',
+    );
   if (variable !== undefined)
     return {
       path: undefined,
@@ -32,14 +40,14 @@ export function secretSourceOf(setting: string): SecretSource | undefined {
     };
   return {
     path: setting,
-    name: setting,
+    name: shownPath(setting),
     async read() {
       try {
         return await readFile(setting, 'utf8');
       } catch (error) {
-        throw new StoreError(`secrets: ${setting} cannot be read: ${(error as Error).message}`, {
-          cause: error,
-        });
+        // Without the cause, whose message has the path.
+        const { code, message } = error as NodeJS.ErrnoException;
+        throw new StoreError(`secrets: ${shownPath(setting)} cannot be read: ${code ?? message}`);
       }
     },
   };
@@ -53,10 +61,12 @@ export function secretSourceOf(setting: string): SecretSource | undefined {
  */
 export function readSecrets(text: string, source: string): TokenRecord[] {
   const records: TokenRecord[] = [];
-  for (const [i, line] of text.split(/\r?\n|;/).entries()) {
-    const words = line.trim().split(/\s+/);
-    if (words[0] === '' || words[0]?.startsWith('#')) continue;
-    records.push(recordOf(words, `line ${i + 1} of ${source}`));
+  for (const [i, line] of text.split(/\r?\n/).entries()) {
+    // A comment goes to the end of its line, whatever it has.
+    if (line.trimStart().startsWith('#')) continue;
+    const tokens = line.split(';').map((token) => token.trim());
+    for (const token of tokens.filter((token) => token !== ''))
+      records.push(recordOf(token.split(/\s+/), `line ${i + 1} of ${source}`));
   }
   if (records.length > 0) return records;
   throw new InvalidOptionError(`secrets: ${source} has no token: write a line NAME SCOPES SECRET for each`);
@@ -76,6 +86,8 @@ function recordOf(
     throw wrong(
       `needs a secret of at least ${MIN_SECRET} characters, for example of openssl rand -base64 32`,
     );
+  if (new Set(secret).size < MIN_VARIETY)
+    throw wrong('has a secret that can be guessed: take one of openssl rand -base64 32');
   const hash = hashOf(secret).toString('hex');
   return {
     id: secretId(secret),
@@ -83,8 +95,19 @@ function recordOf(
     scopes: SCOPES.filter((scope) => scopes.includes(scope)),
     hash,
     created: '',
-    ...(expires !== undefined && { expires: readExpiry(expires, Date.now(), `secrets: ${where}: the end`) }),
+    ...(expires !== undefined && { expires: endOf(expires, wrong) }),
   };
+}
+
+/** The end of a token. A text that is none may be a secret in the wrong place, so no message shows it. */
+function endOf(text: string, wrong: (what: string) => Error): string {
+  try {
+    return readExpiry(text, Date.now());
+  } catch {
+    throw wrong(
+      'must end with the secret, or with a day such as 2027-01-31, a time in ISO 8601, or 12h or 90d from now',
+    );
+  }
 }
 
 /** The public id of a secret: the beginning of its hash. */

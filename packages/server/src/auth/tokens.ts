@@ -164,7 +164,9 @@ const UNITS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
  */
 export function readExpiry(text: string, now: number, option = 'expires'): string {
   const [, count, unit = ''] = /^(\d{1,5})([hd])$/.exec(text) ?? [];
-  const isDate = /^\d{4}-\d\d-\d\d(T.+)?$/.test(text);
+  const [, day] = /^(\d{4}-\d\d-\d\d)(T.+)?$/.exec(text) ?? [];
+  // `Date` takes the 30th of February for the 2nd of March.
+  const isDate = day !== undefined && isDay(day);
   const at =
     count !== undefined
       ? now + Number(count) * (UNITS[unit] as number)
@@ -177,6 +179,11 @@ export function readExpiry(text: string, now: number, option = 'expires'): strin
     );
   return new Date(at).toISOString();
 }
+
+const isDay = (text: string) => {
+  const time = Date.parse(text);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+};
 
 const isCount = (value: unknown, min: number) => Number.isSafeInteger(value) && (value as number) >= min;
 

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import process from 'node:process';
 import { InvalidOptionError } from 'idsmith';
+import { shownPath } from 'idsmith/internal';
 import { utf8Text } from 'idsmith/internal/cli';
 import { type PublicContent, type PublicIdOptions, type PublicIds, publicIds } from 'idsmith/public';
 import { invalidRequest, RequestProblem } from '../http/problem.js';
@@ -143,7 +144,8 @@ function readPrivately(file: string): string {
   } catch (error) {
     if (error instanceof InvalidOptionError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new InvalidOptionError(`public ids: ${file} cannot be read: ${code ?? message}`, { cause: error });
+    // Without the cause, whose message has the path.
+    throw new InvalidOptionError(`public ids: ${shownPath(file)} cannot be read: ${code ?? message}`);
   } finally {
     if (handle !== undefined) closeSync(handle);
   }

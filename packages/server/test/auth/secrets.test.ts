@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { readSecrets } from '../../src/auth/secrets.ts';
 import { createToken, listTokens, readExpiry } from '../../src/auth/tokens.ts';
@@ -11,6 +12,15 @@ const SECRET = 'a-secret-of-forty-three-characters-00000000';
 const OTHER = 'b-secret-of-forty-three-characters-00000000';
 afterEach(() => vi.unstubAllEnvs());
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const messageOf = (call: () => unknown): string => {
+  try {
+    call();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('it did not fail');
+};
 
 const statusOf = async (server: TestServer, token: string, path = '/v1/flakes') =>
   (await server.post(path, { token })).status;
@@ -50,10 +60,41 @@ describe('secrets', () => {
     expect(read(`\nci paint ${SECRET}`)).toThrow(
       /line 2 of the file must name one or more of mint, lease, admin/,
     );
-    expect(read(`ci mint ${SECRET} never`)).toThrow(/the end must be a day such as 2027-01-31/);
+    expect(read(`ci mint ${SECRET} never`)).toThrow(
+      /must end with the secret, or with a day such as 2027-01-31/,
+    );
     expect(read(`ci mint ${SECRET} 90d more`)).toThrow(/more words/);
-    for (const text of [`ci paint ${SECRET}`, `ci mint ${SECRET} x`, `c!i mint ${SECRET}`])
-      expect(read(text)).not.toThrow(SECRET);
+    expect(read(`ci mint ${'a'.repeat(32)}`)).toThrow(/can be guessed/);
+    for (const text of [
+      `ci paint ${SECRET}`,
+      `ci mint ${SECRET} x`,
+      `c!i mint ${SECRET}`,
+      `ci mint ${OTHER} ${SECRET}`,
+    ])
+      expect(messageOf(read(text))).not.toContain(SECRET);
+  });
+
+  it('are none in a comment, also after a semicolon', () => {
+    const records = readSecrets(
+      `# until May: old mint ${OTHER}; older mint ${OTHER}\nci mint ${SECRET}`,
+      'it',
+    );
+    expect(records.map(({ name }) => name)).toEqual(['ci']);
+  });
+
+  it('are not shown when they stand where their file or variable belongs', async () => {
+    for (const secrets of [`web mint ${SECRET}`, SECRET, `env:web mint ${SECRET}`, `env:${SECRET}`]) {
+      const failure = await TestServer.prepare({ secrets }).catch((error) => error);
+      expect(failure).toBeInstanceOf(Error);
+      expect(inspect(failure, { depth: 9 }), secrets.replace(SECRET, '…')).not.toContain(SECRET);
+    }
+  });
+
+  it('of public ids are not shown when they stand where their file belongs', async () => {
+    const publicIds = `{"ord":{"keys":{"1":"${SECRET}"}}}`;
+    const failure = await TestServer.prepare({ publicIds }).catch((error) => error);
+    expect(failure.message).toContain('give the path of a file');
+    expect(inspect(failure, { depth: 9 })).not.toContain(SECRET);
   });
 
   it('that are not there stop the start', async () => {
@@ -69,7 +110,7 @@ describe('the end of a token', () => {
     expect(readExpiry('12h', 0)).toBe('1970-01-01T12:00:00.000Z');
     expect(readExpiry('90d', 0)).toBe('1970-04-01T00:00:00.000Z');
     expect(readExpiry('2027-01-31', 0)).toBe('2027-01-31T00:00:00.000Z');
-    for (const wrong of ['', 'soon', '1', '31.1.2027', '2027-13-01'])
+    for (const wrong of ['', 'soon', '1', '31.1.2027', '2027-13-01', '2027-02-30'])
       expect(() => readExpiry(wrong, 0)).toThrow(/90d/);
   });
 

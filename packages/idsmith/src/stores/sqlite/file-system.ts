@@ -122,7 +122,9 @@ export function requireOnePath(path: string): void {
   }
   const reason =
     'SQLite keeps its log and its locks beside the path that was opened, so a process at another path of the same file misses writes, and ids repeat';
-  const { nlink } = fs.statSync(place);
+  const stats = fs.statSync(place);
+  if (!stats.isFile()) return;
+  const { nlink } = stats;
   if (nlink > 1)
     throw new InvalidOptionError(
       `sqlite store: ${place} has ${nlink} hard links. ${reason}. Remove the other links, or make symbolic links, which SQLite resolves`,

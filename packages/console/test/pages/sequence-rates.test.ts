@@ -11,6 +11,7 @@ await describeWith(['chromium'], 'the rates of the page Sequences', () => {
   let server: ServerProcess;
   let browser: Browser;
   let visit: Visit;
+  let changes = 0;
 
   const post = (path: string, body?: object) =>
     fetch(`${server.url}/v1/sequences${path}`, {
@@ -41,6 +42,8 @@ await describeWith(['chromium'], 'the rates of the page Sequences', () => {
   async function drawAndPoll(times: number): Promise<void> {
     for (let i = 0; i < times; i++) {
       await post('/busy/next?count=50');
+      // The readers of a server share a list for a second, which this test has not: a change makes the next one fresh.
+      await post('', { name: `change ${changes++}` });
       const loaded = visit.page.waitForResponse((each) => new URL(each.url()).pathname === '/v1/sequences');
       await visit.page.clock.fastForward(INTERVAL);
       await (await loaded).finished();

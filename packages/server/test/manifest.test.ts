@@ -21,7 +21,7 @@ it('The manifest for Kubernetes starts a server that its probes and its token re
   onTestFinished,
 }) => {
   const folder = makeFolder('manifest');
-  const secret = 'k'.repeat(44);
+  const secret = 'not-a-secret-but-of-many-different-characters';
   const [, tokens] = /--from-literal=tokens="(.*)"/.exec(text) as unknown as [string, string];
   writeFileSync(join(folder, 'tokens'), tokens.replace(/\$\(.*\)/, secret), { mode: 0o600 });
   const inCluster: Record<string, string> = { '/run/secrets/idsmith/tokens': join(folder, 'tokens') };

@@ -40,7 +40,7 @@ export function secretSourceOf(setting: string): SecretSource | undefined {
     };
   return {
     path: setting,
-    name: shownPath(setting),
+    name: setting,
     async read() {
       try {
         return await readFile(setting, 'utf8');
